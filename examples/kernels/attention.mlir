@@ -24,20 +24,9 @@
 
 // Q (M,64), K (N,64), V (N,64) and O (M,64), rows one after the other, each at a multiple of 16 bytes.
 !mat = !cute.memref<f16, gmem, align<16>, "(?,64):(?{div=8},1)">
-!any = !cute.layout<"(?,64):(?{div=8},1)">
-!thread = !cute.coord<"?">
-// 64 rows: one tile of Q and O, and all tiles of K and V, one behind the other.
-!tile = !cute.tile<"[64:1;64:1]">
-!one_tile = !cute.coord<"(?,0)">
-!all_tiles = !cute.coord<"(_,0)">
-!gQ = !cute.memref<f16, gmem, align<16>, "(64,64):(?{div=8},1)">
-!gK = !cute.memref<f16, gmem, align<16>, "(64,64,?):(?{div=8},1,?{div=512})">
-!gK_layout = !cute.layout<"(64,64,?):(?{div=8},1,?{div=512})">
 // A tile in shared memory. A row is 128 bytes, all banks once, so 8 rows of a column would be in the same banks; the swizzle exchanges
 // the row's 16-byte pieces by the number of the row. V is seen a second time with rows and columns exchanged: the same bytes.
 !sQ = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64):(64,1)">
-!transposed = !cute.layout<"(64,64):(1,64)">
-!sVt = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64):(1,64)">
 
 // The instructions: 16 bytes a thread from global to shared memory; four 8 x 8 matrices a warp from shared memory, as they are or
 // transposed on the way; the product of 16 x 16 and 16 x 8; two neighbours of O to global memory.
@@ -57,38 +46,11 @@
 !copy_V = !cute.tiled_copy<!ldmatrix_t, layout_copy_tv = <"((4,8,4),((2,2),(2,1))):((32,1,0),((16,128),(8,256)))">, tiler_mn = <"[16:1;16:1]">>
 !copy_O = !cute.tiled_copy<!pair, layout_copy_tv = <"((4,8,4),((2,2),(1,2))):((128,1,16),((64,8),(64,512)))">, tiler_mn = <"[64:1;16:1]">>
 
-// Parts of a thread that copies: ((vector, vectors), of the rows, of the columns, tiles).
-!tQgQ = !cute.memref<f16, gmem, align<16>, "((8,1),4,1):((1,8),?{div=128},64)">
-!tKgK = !cute.memref<f16, gmem, align<16>, "((8,1),4,1,?):((1,8),?{div=128},64,?{div=512})">
-!tQsQ = !cute.memref<f16, smem, align<16>, S<3,4,3>, "((8,1),4,1):((1,8),1024,64)">
-// What it multiplies: (values of the atom, of M or N, of K). Both products have the same extents: 64 x 64 x 64.
-!part_A = !cute.shape<"((2,2,2),1,4)">
-!part_B = !cute.shape<"((2,2),8,4)">
-!part_C = !cute.shape<"((2,2),1,8)">
-!frag_A = !cute.memref<f16, rmem, "((2,2,2),1,4):((1,2,4),8,8)">
-!frag_B = !cute.memref<f16, rmem, "((2,2),8,4):((1,2),4,32)">
-!frag_C = !cute.memref<f32, rmem, "((2,2),1,8):((1,2),4,4)">
-!frag_A_k = !cute.memref<f16, rmem, "((2,2,2),1):((1,2,4),8)">
-!frag_B_k = !cute.memref<f16, rmem, "((2,2),8):((1,2),4)">
-// The same as ldmatrix fetches it: (values of the copy, of M or N, of K) in shared memory, and the fragments seen that way.
-!tSsQ = !cute.memref<f16, smem, align<16>, S<3,4,3>, "((8,1),1,4):((1,16),4096,16)">
-!tSrQ = !cute.memref<f16, rmem, "((8,1),1,4):((1,0),8,8)">
-!tSsK = !cute.memref<f16, smem, align<16>, S<3,4,3>, "((8,1),4,4):((1,16),1024,16)">
-!tSsK_k = !cute.memref<f16, smem, align<16>, S<3,4,3>, "((8,1),4):((1,16),1024)">
-!tOsV = !cute.memref<f16, smem, align<16>, S<3,4,3>, "((8,1),4,4):((1,16),16,1024)">
-!tOsV_k = !cute.memref<f16, smem, align<16>, S<3,4,3>, "((8,1),4):((1,16),16)">
-!loaded_B = !cute.memref<f16, rmem, "((8,1),4,4):((1,0),8,32)">
-!loaded_B_k = !cute.memref<f16, rmem, "((8,1),4):((1,0),8)">
 // Of C a thread has elements of two rows, 8 apart: 16 of each, two neighbours in each of 8 groups of columns. What it knows of the
 // two rows is a number for each.
-!row = !cute.memref<f32, rmem, "(2,8):(1,4)">
 !of_rows = !cute.memref<f32, rmem, "(2):(1)">
-// C in f16, and seen as an operand A of the next product.
-!frag_H = !cute.memref<f16, rmem, "((2,2),1,8):((1,2),4,4)">
-!as_A = !cute.layout<"((2,2,2),1,4):((1,2,4),8,8)">
-// O as pairs, in registers and in global memory.
-!tOrO = !cute.memref<f16, rmem, "((2,4),1,4):((1,2),0,8)">
-!tOgO = !cute.memref<f16, gmem, align<4>, "((2,(2,2)),1,4):((1,(?{div=64},8)),?,16)">
+// C in f16.
+!frag_H = !cute.memref<f16, rmem, "((2,2),1,8):((1,2),0,4)">
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
@@ -99,68 +61,64 @@ module attributes {gpu.container_module} {
       %bx = gpu.block_id x
       %t32 = arith.index_cast %tx : index to i32
       %m = arith.index_cast %bx : index to i32
-      %t = cute.make_coord(%t32) : (i32) -> !thread
+      %t = cute.make_coord(%t32)
       %c0 = arith.constant 0 : i32
       %c1 = arith.constant 1 : i32
       %c2 = arith.constant 2 : i32
       %c4 = arith.constant 4 : i32
       %c32 = arith.constant 32 : i32
-      %tile = cute.static : !tile
-      %mine = cute.make_coord(%m) : (i32) -> !one_tile
-      %all = cute.static : !all_tiles
-      %gQ = cute.local_tile(%Q, %tile, %mine) : (!mat, !tile, !one_tile) -> !gQ
-      %gK = cute.local_tile(%K, %tile, %all) : (!mat, !tile, !all_tiles) -> !gK
-      %gV = cute.local_tile(%V, %tile, %all) : (!mat, !tile, !all_tiles) -> !gK
-      %gO = cute.local_tile(%O, %tile, %mine) : (!mat, !tile, !one_tile) -> !gQ
-      %lK = cute.get_layout(%gK) : !gK
-      %tiles, %ld, %apart = cute.get_scalars <{only_dynamic}>(%lK) : !gK_layout
+      %tile = cute.static "[64:1;64:1]"
+      %mine = cute.make_coord(%m, 0)
+      %all = cute.static coord "(_,0)"
+      %gQ = cute.local_tile(%Q, %tile, %mine)
+      %gK = cute.local_tile(%K, %tile, %all)
+      %gV = cute.local_tile(%V, %tile, %all)
+      %gO = cute.local_tile(%O, %tile, %mine)
+      %lK = cute.get_layout(%gK)
+      %tiles, %ld, %apart = cute.get_scalars <{only_dynamic}>(%lK)
       // The second product sums over the keys, so its operand B is V with the keys as K mode: V transposed.
       %sQ = cute.memref.alloca() : !sQ
       %sK = cute.memref.alloca() : !sQ
       %sV = cute.memref.alloca() : !sQ
-      %sV_start = cute.get_iter(%sV) : !sQ
-      %transposed = cute.static : !transposed
-      %sVt = cute.make_view(%sV_start, %transposed) : !sVt
+      %sV_start = cute.get_iter(%sV)
+      %transposed = cute.static "(64,64):(1,64)"
+      %sVt = cute.make_view(%sV_start, %transposed)
 
       // Copying a tile into shared memory.
-      %cp_async = cute.make_atom() : () -> !cp_async
-      %copy = cute.make_tiled_copy(%cp_async) : !copy
-      %tQgQ = cute.tiled.copy.partition_S(%copy, %gQ, %t) : (!copy, !gQ, !thread) -> !tQgQ
-      %tKgK = cute.tiled.copy.partition_S(%copy, %gK, %t) : (!copy, !gK, !thread) -> !tKgK
-      %tVgV = cute.tiled.copy.partition_S(%copy, %gV, %t) : (!copy, !gK, !thread) -> !tKgK
-      %tQsQ = cute.tiled.copy.partition_D(%copy, %sQ, %t) : (!copy, !sQ, !thread) -> !tQsQ
-      %tKsK = cute.tiled.copy.partition_D(%copy, %sK, %t) : (!copy, !sQ, !thread) -> !tQsQ
-      %tVsV = cute.tiled.copy.partition_D(%copy, %sV, %t) : (!copy, !sQ, !thread) -> !tQsQ
+      %copy = cute.static : !copy
+      %tQgQ = cute.tiled.copy.partition_S(%copy, %gQ, %t)
+      %tKgK = cute.tiled.copy.partition_S(%copy, %gK, %t)
+      %tVgV = cute.tiled.copy.partition_S(%copy, %gV, %t)
+      %tQsQ = cute.tiled.copy.partition_D(%copy, %sQ, %t)
+      %tKsK = cute.tiled.copy.partition_D(%copy, %sK, %t)
+      %tVsV = cute.tiled.copy.partition_D(%copy, %sV, %t)
 
       // Multiplying: fragments for whole tiles, the scores of a tile of keys, and O's sums.
-      %mma_sync = cute.make_atom() : () -> !mma_sync
-      %mma = cute.make_tiled_mma(%mma_sync) : !mma
-      %part_A = cute.static : !part_A
-      %part_B = cute.static : !part_B
-      %part_C = cute.static : !part_C
-      %rQ = cute.mma.make_fragment A (%mma, %part_A) : (!mma, !part_A) -> !frag_A
-      %rK = cute.mma.make_fragment B (%mma, %part_B) : (!mma, !part_B) -> !frag_B
-      %rV = cute.mma.make_fragment B (%mma, %part_B) : (!mma, !part_B) -> !frag_B
-      %rS = cute.mma.make_fragment C (%mma, %part_C) : (!mma, !part_C) -> !frag_C
-      %rO = cute.mma.make_fragment C (%mma, %part_C) : (!mma, !part_C) -> !frag_C
-      cute.clear(%rO) : (!frag_C)
+      %mma = cute.static : !mma
+      %part_A = cute.static shape "((2,2,2),1,4)"
+      %part_B = cute.static shape "((2,2),8,4)"
+      %part_C = cute.static shape "((2,2),1,8)"
+      %rQ = cute.mma.make_fragment A (%mma, %part_A)
+      %rK = cute.mma.make_fragment B (%mma, %part_B)
+      %rV = cute.mma.make_fragment B (%mma, %part_B)
+      %rS = cute.mma.make_fragment C (%mma, %part_C)
+      %rO = cute.mma.make_fragment C (%mma, %part_C)
+      cute.clear(%rO)
 
       // From shared memory into the fragments, which are seen as ldmatrix fills them: retile moves nothing.
-      %ldmatrix = cute.make_atom() : () -> !ldmatrix
-      %ldmatrix_t = cute.make_atom() : () -> !ldmatrix_t
-      %copy_Q = cute.make_tiled_copy(%ldmatrix) : !copy_Q
-      %copy_K = cute.make_tiled_copy(%ldmatrix) : !copy_K
-      %copy_V = cute.make_tiled_copy(%ldmatrix_t) : !copy_V
-      %tSsQ = cute.tiled.copy.partition_S(%copy_Q, %sQ, %t) : (!copy_Q, !sQ, !thread) -> !tSsQ
-      %tSsK = cute.tiled.copy.partition_S(%copy_K, %sK, %t) : (!copy_K, !sQ, !thread) -> !tSsK
-      %tOsV = cute.tiled.copy.partition_S(%copy_V, %sVt, %t) : (!copy_V, !sVt, !thread) -> !tOsV
-      %tSrQ = cute.tiled.copy.retile(%copy_Q, %rQ) : (!copy_Q, !frag_A) -> !tSrQ
-      %tSrK = cute.tiled.copy.retile(%copy_K, %rK) : (!copy_K, !frag_B) -> !loaded_B
-      %tOrV = cute.tiled.copy.retile(%copy_V, %rV) : (!copy_V, !frag_B) -> !loaded_B
+      %copy_Q = cute.static : !copy_Q
+      %copy_K = cute.static : !copy_K
+      %copy_V = cute.static : !copy_V
+      %tSsQ = cute.tiled.copy.partition_S(%copy_Q, %sQ, %t)
+      %tSsK = cute.tiled.copy.partition_S(%copy_K, %sK, %t)
+      %tOsV = cute.tiled.copy.partition_S(%copy_V, %sVt, %t)
+      %tSrQ = cute.tiled.copy.retile(%copy_Q, %rQ)
+      %tSrK = cute.tiled.copy.retile(%copy_K, %rK)
+      %tOrV = cute.tiled.copy.retile(%copy_V, %rV)
 
       // The queries stay in registers for all of the loop. That the copies have to arrive first is seen by the compiler, here too.
-      cute.copy(%copy, %tQgQ, %tQsQ) : (!copy, !tQgQ, !tQsQ)
-      cute.copy(%copy_Q, %tSsQ, %tSrQ) : (!copy_Q, !tSsQ, !tSrQ)
+      cute.copy(%copy, %tQgQ, %tQsQ)
+      cute.copy(%copy_Q, %tSsQ, %tSrQ)
 
       // Of each row the largest score that was met, over all threads that have elements of it, and the sum of this thread's terms. A
       // term is exp(scale (s - max)) = 2^(s factor - max factor): one multiply-add and one ex2, and none is above 1 where the scale is
@@ -169,49 +127,49 @@ module attributes {gpu.container_module} {
       %sums = cute.memref.alloca() : !of_rows
       %lowest = arith.constant dense<0xFF800000> : vector<2xf32>
       %zeros = arith.constant dense<0.0> : vector<2xf32>
-      cute.memref.store_vec %lowest, %largest : vector<2xf32>, !of_rows
-      cute.memref.store_vec %zeros, %sums : vector<2xf32>, !of_rows
+      cute.memref.store_vec %lowest, %largest
+      cute.memref.store_vec %zeros, %sums
       %log2e = arith.constant 1.44269502 : f32
       %factor = arith.mulf %scale, %log2e : f32
       %factors = vector.broadcast %factor : f32 to vector<16xf32>
 
       // Tile after tile of keys, with two under way.
       scf.for %j = %c0 to %tiles step %c1 : i32 {
-        %tile_j = cute.make_coord(%j) : (i32) -> !cute.coord<"(_,_,_,?)">
-        %k = cute.slice(%tKgK, %tile_j) : !tKgK, !cute.coord<"(_,_,_,?)">
-        %v = cute.slice(%tVgV, %tile_j) : !tKgK, !cute.coord<"(_,_,_,?)">
-        cute.copy(%copy, %k, %tKsK) : (!copy, !tQgQ, !tQsQ)
-        cute.copy(%copy, %v, %tVsV) : (!copy, !tQgQ, !tQsQ)
+        %tile_j = cute.make_coord(_, _, _, %j)
+        %k = cute.slice(%tKgK, %tile_j)
+        %v = cute.slice(%tVgV, %tile_j)
+        cute.copy(%copy, %k, %tKsK)
+        cute.copy(%copy, %v, %tVsV)
 
         // S = Q K^T.
-        cute.clear(%rS) : (!frag_C)
+        cute.clear(%rS)
         scf.for %i = %c0 to %c4 step %c1 : i32 {
-          %step = cute.make_coord(%i) : (i32) -> !cute.coord<"(_,_,?)">
-          %sK_i = cute.slice(%tSsK, %step) : !tSsK, !cute.coord<"(_,_,?)">
-          %rK_i = cute.slice(%tSrK, %step) : !loaded_B, !cute.coord<"(_,_,?)">
-          cute.copy(%copy_K, %sK_i, %rK_i) : (!copy_K, !tSsK_k, !loaded_B_k)
-          %fQ = cute.slice(%rQ, %step) : !frag_A, !cute.coord<"(_,_,?)">
-          %fK = cute.slice(%rK, %step) : !frag_B, !cute.coord<"(_,_,?)">
-          cute.gemm(%mma, %rS, %fQ, %fK, %rS) : (!mma, !frag_C, !frag_A_k, !frag_B_k, !frag_C)
+          %step = cute.make_coord(_, _, %i)
+          %sK_i = cute.slice(%tSsK, %step)
+          %rK_i = cute.slice(%tSrK, %step)
+          cute.copy(%copy_K, %sK_i, %rK_i)
+          %fQ = cute.slice(%rQ, %step)
+          %fK = cute.slice(%rK, %step)
+          cute.gemm(%mma, %rS, %fQ, %fK, %rS)
         } {cute.unroll}
 
         // The softmax of what was met, for each of the thread's two rows; scores become terms where they stand.
         scf.for %r = %c0 to %c2 step %c1 : i32 {
-          %row = cute.make_coord(%r) : (i32) -> !cute.coord<"((_,?),0,_)">
-          %its = cute.make_coord(%r) : (i32) -> !cute.coord<"?">
-          %rS_row = cute.slice(%rS, %row) : !frag_C, !cute.coord<"((_,?),0,_)">
-          %rO_row = cute.slice(%rO, %row) : !frag_C, !cute.coord<"((_,?),0,_)">
+          %row = cute.make_coord((_, %r), 0, _)
+          %its = cute.make_coord(%r)
+          %rS_row = cute.slice(%rS, %row)
+          %rO_row = cute.slice(%rO, %row)
 
           // The row's maximum. Four neighbouring threads have a row between them: two exchanges, after which all four know it.
-          %s = cute.memref.load_vec %rS_row : !row
+          %s = cute.memref.load_vec %rS_row
           %max_1 = vector.reduction <maximumf>, %s : vector<16xf32> into f32
           %next, %next_valid = gpu.shuffle xor %max_1, %c1, %c32 : f32
           %max_2 = arith.maximumf %max_1, %next : f32
           %other, %other_valid = gpu.shuffle xor %max_2, %c2, %c32 : f32
           %max_4 = arith.maximumf %max_2, %other : f32
-          %before = cute.memref.load(%largest, %its) : (!of_rows, !cute.coord<"?">) -> f32
+          %before = cute.memref.load(%largest, %its)
           %max = arith.maximumf %before, %max_4 : f32
-          cute.memref.store(%largest, %its, %max) : (!of_rows, !cute.coord<"?">, f32) -> ()
+          cute.memref.store(%largest, %its, %max)
 
           // What was summed up so far is too large by this power: 0 the first time, when nothing was, and exactly 1 where the maximum
           // is the one that it was.
@@ -224,59 +182,58 @@ module attributes {gpu.container_module} {
           %summand = vector.broadcast %less : f32 to vector<16xf32>
           %exponents = math.fma %s, %factors, %summand : vector<16xf32>
           %p = math.exp2 %exponents : vector<16xf32>
-          cute.memref.store_vec %p, %rS_row : vector<16xf32>, !row
+          cute.memref.store_vec %p, %rS_row
 
           // The sum stays the thread's own until the end: all four threads multiply theirs by the same powers.
           %more = vector.reduction <add>, %p : vector<16xf32> into f32
-          %sum = cute.memref.load(%sums, %its) : (!of_rows, !cute.coord<"?">) -> f32
+          %sum = cute.memref.load(%sums, %its)
           %new_sum = math.fma %sum, %rescale, %more : f32
-          cute.memref.store(%sums, %its, %new_sum) : (!of_rows, !cute.coord<"?">, f32) -> ()
-          %o = cute.memref.load_vec %rO_row : !row
+          cute.memref.store(%sums, %its, %new_sum)
+          %o = cute.memref.load_vec %rO_row
           %rescales = vector.broadcast %rescale : f32 to vector<16xf32>
           %rescaled = arith.mulf %o, %rescales : vector<16xf32>
-          cute.memref.store_vec %rescaled, %rO_row : vector<16xf32>, !row
+          cute.memref.store_vec %rescaled, %rO_row
         } {cute.unroll}
 
         // O += P V. Of a 16 x 16 piece of A a thread has what it has of two 16 x 8 pieces of C side by side, in the same order: P is
         // an operand as it is, and only has to be seen as one.
-        %rP = cute.convert(%rS) : (!frag_C) -> !frag_H
-        %rP_start = cute.get_iter(%rP) : !frag_H
-        %as_A = cute.static : !as_A
-        %tOrP = cute.make_view(%rP_start, %as_A) : !frag_A
+        %rP = cute.convert(%rS) -> !frag_H
+        %rP_start = cute.get_iter(%rP)
+        %as_A = cute.static "((2,2,2),1,4):((1,2,4),8,8)"
+        %tOrP = cute.make_view(%rP_start, %as_A)
         scf.for %i = %c0 to %c4 step %c1 : i32 {
-          %step = cute.make_coord(%i) : (i32) -> !cute.coord<"(_,_,?)">
-          %sV_i = cute.slice(%tOsV, %step) : !tOsV, !cute.coord<"(_,_,?)">
-          %rV_i = cute.slice(%tOrV, %step) : !loaded_B, !cute.coord<"(_,_,?)">
-          cute.copy(%copy_V, %sV_i, %rV_i) : (!copy_V, !tOsV_k, !loaded_B_k)
-          %fP = cute.slice(%tOrP, %step) : !frag_A, !cute.coord<"(_,_,?)">
-          %fV = cute.slice(%rV, %step) : !frag_B, !cute.coord<"(_,_,?)">
-          cute.gemm(%mma, %rO, %fP, %fV, %rO) : (!mma, !frag_C, !frag_A_k, !frag_B_k, !frag_C)
+          %step = cute.make_coord(_, _, %i)
+          %sV_i = cute.slice(%tOsV, %step)
+          %rV_i = cute.slice(%tOrV, %step)
+          cute.copy(%copy_V, %sV_i, %rV_i)
+          %fP = cute.slice(%tOrP, %step)
+          %fV = cute.slice(%rV, %step)
+          cute.gemm(%mma, %rO, %fP, %fV, %rO)
         } {cute.unroll}
       } {cute.stages = 2 : i64}
 
       // Each row divided by its sum, of all four threads that have terms of it. A sum is 1 at least, as one term is, so that an
       // approximate reciprocal will do.
       scf.for %r = %c0 to %c2 step %c1 : i32 {
-        %row = cute.make_coord(%r) : (i32) -> !cute.coord<"((_,?),0,_)">
-        %its = cute.make_coord(%r) : (i32) -> !cute.coord<"?">
-        %rO_row = cute.slice(%rO, %row) : !frag_C, !cute.coord<"((_,?),0,_)">
-        %sum_1 = cute.memref.load(%sums, %its) : (!of_rows, !cute.coord<"?">) -> f32
+        %row = cute.make_coord((_, %r), 0, _)
+        %its = cute.make_coord(%r)
+        %rO_row = cute.slice(%rO, %row)
+        %sum_1 = cute.memref.load(%sums, %its)
         %next, %next_valid = gpu.shuffle xor %sum_1, %c1, %c32 : f32
         %sum_2 = arith.addf %sum_1, %next : f32
         %other, %other_valid = gpu.shuffle xor %sum_2, %c2, %c32 : f32
         %sum_4 = arith.addf %sum_2, %other : f32
         %inverse = llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"(%sum_4) : (f32) -> f32
         %inverses = vector.broadcast %inverse : f32 to vector<16xf32>
-        %o = cute.memref.load_vec %rO_row : !row
+        %o = cute.memref.load_vec %rO_row
         %divided = arith.mulf %o, %inverses : vector<16xf32>
-        cute.memref.store_vec %divided, %rO_row : vector<16xf32>, !row
+        cute.memref.store_vec %divided, %rO_row
       } {cute.unroll}
-      %pair = cute.make_atom() : () -> !pair
-      %copy_O = cute.make_tiled_copy(%pair) : !copy_O
-      %rO_f16 = cute.convert(%rO) : (!frag_C) -> !frag_H
-      %tOrO = cute.tiled.copy.retile(%copy_O, %rO_f16) : (!copy_O, !frag_H) -> !tOrO
-      %tOgO = cute.tiled.copy.partition_D(%copy_O, %gO, %t) : (!copy_O, !gQ, !thread) -> !tOgO
-      cute.copy(%copy_O, %tOrO, %tOgO) : (!copy_O, !tOrO, !tOgO)
+      %copy_O = cute.static : !copy_O
+      %rO_f16 = cute.convert(%rO) -> !frag_H
+      %tOrO = cute.tiled.copy.retile(%copy_O, %rO_f16)
+      %tOgO = cute.tiled.copy.partition_D(%copy_O, %gO, %t)
+      cute.copy(%copy_O, %tOrO, %tOgO)
       gpu.return
     }
   }
@@ -287,10 +244,10 @@ module attributes {gpu.container_module} {
       attributes {cute.computes = [{attention = array<i64: 0, 1, 2, 3>, scale = 4 : index, accumulate = f32}]} {
     %c0 = arith.constant 0 : i32
     %c64 = arith.constant 64 : i32
-    %lQ = cute.get_layout(%Q) : !mat
-    %lK = cute.get_layout(%K) : !mat
-    %M, %ldQ = cute.get_scalars <{only_dynamic}>(%lQ) : !any
-    %N, %ldK = cute.get_scalars <{only_dynamic}>(%lK) : !any
+    %lQ = cute.get_layout(%Q)
+    %lK = cute.get_layout(%K)
+    %M, %ldQ = cute.get_scalars <{only_dynamic}>(%lQ)
+    %N, %ldK = cute.get_scalars <{only_dynamic}>(%lK)
     // Tiles must divide the problem: nothing above asks whether a row is there.
     %rM = arith.remsi %M, %c64 : i32
     %rN = arith.remsi %N, %c64 : i32

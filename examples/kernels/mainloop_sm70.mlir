@@ -20,13 +20,6 @@
 !A = !cute.memref<f16, gmem, align<16>, "(128,64):(64,1)">
 !B = !cute.memref<f16, gmem, align<16>, "(192,64):(1,192)">
 !C = !cute.memref<f32, gmem, align<16>, "(128,192):(192,1)">
-!thread = !cute.coord<"?">
-// A block's tile: 64 x 96 of C, 16 of K at a time; and which one.
-!cta = !cute.tile<"[64:1;96:1;16:1]">
-!at = !cute.coord<"(?,?,_)">
-!gA = !cute.memref<f16, gmem, align<16>, "(64,16,4):(64,1,16)">
-!gB = !cute.memref<f16, gmem, align<16>, "(96,16,4):(1,192,3072)">
-!gC = !cute.memref<f32, gmem, align<16>, "(64,96):(192,1)">
 !sA = !cute.memref<f16, smem, align<16>, "(64,16):(17,1)">
 !sB = !cute.memref<f16, smem, align<16>, "((32,3),16):((1,512),32)">
 
@@ -42,22 +35,7 @@
 !mma_atom = !cute_nvgpu.sm70.mma<8x8x4, ab_major = (k, mn), elem_type = (f16, f16, f32)>
 !mma = !cute.tiled_mma<!mma_atom, atom_layout_MNK = <"(4,4,1):(1,4,0)">, permutation_MNK = <"_">>
 
-// Parts of a thread that copies: ((vector, vectors), of M or N, of K, tiles of K).
-!tAgA = !cute.memref<f16, gmem, align<16>, "((8,1),1,1,4):((1,8),4096,16,16)">
-!tAgA_k = !cute.memref<f16, gmem, align<16>, "((8,1),1,1):((1,8),4096,16)">
 !tArA = !cute.memref<f16, rmem, align<16>, "((8,1),1,1):((1,0),0,0)">
-!tArA_1 = !cute.memref<f16, rmem, align<16>, "((1,8),1,1):((0,1),0,0)">
-!tAsA = !cute.memref<f16, smem, "((1,8),1,1):((0,1),1088,16)">
-!tBgB = !cute.memref<f16, gmem, align<8>, "((4,1),3,1,4):((1,192),32,3072,3072)">
-!tBgB_k = !cute.memref<f16, gmem, align<8>, "((4,1),3,1):((1,192),32,3072)">
-!tBsB = !cute.memref<f16, smem, align<8>, "((4,1),3,1):((1,4),512,512)">
-// Parts of a thread that multiplies: (values of the atom, of M or N, of K), and of C (values, of M, of N).
-!tCsA = !cute.memref<f16, smem, "(4,2,4):(1,544,4)">
-!tCsB = !cute.memref<f16, smem, align<8>, "(4,3,4):(1,512,128)">
-!tCgC = !cute.memref<f32, gmem, align<8>, "((2,2,2),2,3):((1,384,4),6144,32)">
-!tCrA = !cute.memref<f16, rmem, "(4,2,4):(1,16,4)">
-!tCrB = !cute.memref<f16, rmem, "(4,3,4):(1,16,4)">
-!tCrC = !cute.memref<f32, rmem, "((2,2,2),2,3):((1,2,4),8,16)">
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
@@ -70,64 +48,60 @@ module attributes {gpu.container_module} {
       %t32 = arith.index_cast %tx : index to i32
       %m = arith.index_cast %bx : index to i32
       %n = arith.index_cast %by : index to i32
-      %t = cute.make_coord(%t32) : (i32) -> !thread
+      %t = cute.make_coord(%t32)
       %c0 = arith.constant 0 : i32
       %c1 = arith.constant 1 : i32
       %tiles = arith.constant 4 : i32
-      %cta = cute.static : !cta
-      %at = cute.make_coord(%m, %n) : (i32, i32) -> !at
-      %gA = cute.local_tile(%A, %cta, %at) {proj = #cute.coord<"(1,_,1)">} : (!A, !cta, !at) -> !gA
-      %gB = cute.local_tile(%B, %cta, %at) {proj = #cute.coord<"(_,1,1)">} : (!B, !cta, !at) -> !gB
-      %gC = cute.local_tile(%C, %cta, %at) {proj = #cute.coord<"(1,1,_)">} : (!C, !cta, !at) -> !gC
+      %cta = cute.static "[64:1;96:1;16:1]"
+      %at = cute.make_coord(%m, %n, _)
+      %gA = cute.local_tile(%A, %cta, %at, "(1,_,1)")
+      %gB = cute.local_tile(%B, %cta, %at, "(_,1,1)")
+      %gC = cute.local_tile(%C, %cta, %at, "(1,1,_)")
       %sA = cute.memref.alloca() : !sA
       %sB = cute.memref.alloca() : !sB
 
       // Copying. A goes through registers, which one copy fills and the other empties: the same 8 elements, as one vector and
       // as eight.
-      %octet = cute.make_atom() : () -> !octet
-      %element = cute.make_atom() : () -> !element
-      %quad = cute.make_atom() : () -> !quad
-      %load_A = cute.make_tiled_copy(%octet) : !load_A
-      %store_A = cute.make_tiled_copy(%element) : !store_A
-      %copy_B = cute.make_tiled_copy(%quad) : !copy_B
-      %tAgA = cute.tiled.copy.partition_S(%load_A, %gA, %t) : (!load_A, !gA, !thread) -> !tAgA
-      %tAsA = cute.tiled.copy.partition_D(%store_A, %sA, %t) : (!store_A, !sA, !thread) -> !tAsA
+      %load_A = cute.static : !load_A
+      %store_A = cute.static : !store_A
+      %copy_B = cute.static : !copy_B
+      %tAgA = cute.tiled.copy.partition_S(%load_A, %gA, %t)
+      %tAsA = cute.tiled.copy.partition_D(%store_A, %sA, %t)
       %tArA = cute.memref.alloca() : !tArA
-      %tArA_1 = cute.tiled.copy.retile(%store_A, %tArA) : (!store_A, !tArA) -> !tArA_1
-      %tBgB = cute.tiled.copy.partition_S(%copy_B, %gB, %t) : (!copy_B, !gB, !thread) -> !tBgB
-      %tBsB = cute.tiled.copy.partition_D(%copy_B, %sB, %t) : (!copy_B, !sB, !thread) -> !tBsB
+      %tArA_1 = cute.tiled.copy.retile(%store_A, %tArA)
+      %tBgB = cute.tiled.copy.partition_S(%copy_B, %gB, %t)
+      %tBsB = cute.tiled.copy.partition_D(%copy_B, %sB, %t)
 
       // Multiplying: what this thread holds of A and B, and registers for it; what it holds of C, and the sums.
-      %mma_atom = cute.make_atom() : () -> !mma_atom
-      %mma = cute.make_tiled_mma(%mma_atom) : !mma
-      %tCsA = cute.tiled.mma.partition A (%mma, %sA, %t) : (!mma, !sA, !thread) -> !tCsA
-      %tCsB = cute.tiled.mma.partition B (%mma, %sB, %t) : (!mma, !sB, !thread) -> !tCsB
-      %tCgC = cute.tiled.mma.partition C (%mma, %gC, %t) : (!mma, !gC, !thread) -> !tCgC
-      %tCrA = cute.mma.make_fragment A (%mma, %tCsA) : (!mma, !tCsA) -> !tCrA
-      %tCrB = cute.mma.make_fragment B (%mma, %tCsB) : (!mma, !tCsB) -> !tCrB
-      %tCrC = cute.mma.make_fragment C (%mma, %tCgC) : (!mma, !tCgC) -> !tCrC
-      cute.clear(%tCrC) : (!tCrC)
+      %mma = cute.static : !mma
+      %tCsA = cute.tiled.mma.partition A (%mma, %sA, %t)
+      %tCsB = cute.tiled.mma.partition B (%mma, %sB, %t)
+      %tCgC = cute.tiled.mma.partition C (%mma, %gC, %t)
+      %tCrA = cute.mma.make_fragment A (%mma, %tCsA)
+      %tCrB = cute.mma.make_fragment B (%mma, %tCsB)
+      %tCrC = cute.mma.make_fragment C (%mma, %tCgC)
+      cute.clear(%tCrC)
 
       scf.for %k = %c0 to %tiles step %c1 : i32 {
         // Tile k to shared memory.
-        %here = cute.make_coord(%k) : (i32) -> !cute.coord<"(_,_,_,?)">
-        %a = cute.slice(%tAgA, %here) : !tAgA, !cute.coord<"(_,_,_,?)">
-        %b = cute.slice(%tBgB, %here) : !tBgB, !cute.coord<"(_,_,_,?)">
-        cute.copy(%load_A, %a, %tArA) : (!load_A, !tAgA_k, !tArA)
-        cute.copy(%store_A, %tArA_1, %tAsA) : (!store_A, !tArA_1, !tAsA)
-        cute.copy(%copy_B, %b, %tBsB) : (!copy_B, !tBgB_k, !tBsB)
+        %here = cute.make_coord(_, _, _, %k)
+        %a = cute.slice(%tAgA, %here)
+        %b = cute.slice(%tBgB, %here)
+        cute.copy(%load_A, %a, %tArA)
+        cute.copy(%store_A, %tArA_1, %tAsA)
+        cute.copy(%copy_B, %b, %tBsB)
         gpu.barrier
         // To registers, by loads as wide as the layouts allow, and into the sums: (V,M,K) x (V,N,K) => (V,M,N), a loop over K,
         // M and N whose body is one atom.
-        cute.autovec_copy(%tCsA, %tCrA) : (!tCsA, !tCrA)
-        cute.autovec_copy(%tCsB, %tCrB) : (!tCsB, !tCrB)
-        cute.gemm(%mma, %tCrC, %tCrA, %tCrB, %tCrC) : (!mma, !tCrC, !tCrA, !tCrB, !tCrC)
+        cute.autovec_copy(%tCsA, %tCrA)
+        cute.autovec_copy(%tCsB, %tCrB)
+        cute.gemm(%mma, %tCrC, %tCrA, %tCrB, %tCrC)
         // Nobody may overwrite the tiles while another thread still reads.
         gpu.barrier
       }
 
       // C = alpha * sums + beta * C
-      cute.axpby(%alpha, %tCrC, %beta, %tCgC) : (f32, !tCrC, f32, !tCgC)
+      cute.axpby(%alpha, %tCrC, %beta, %tCgC)
       gpu.return
     }
   }

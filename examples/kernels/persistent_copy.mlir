@@ -11,14 +11,9 @@
 // On a GPU: cute-run persistent_copy.cutepkg --bench
 
 !T = !cute.memref<f32, gmem, align<16>, "(768,1024):(1024,1)">
-!at_tile = !cute.coord<"(?,?)">
-!at_thread = !cute.coord<"?">
-!tiler = !cute.tile<"[32:1;128:1]">
-!tile = !cute.memref<f32, gmem, align<16>, "(32,128):(1024,1)">
 // A warp copies 512 bytes of a row, 8 warps as many rows.
 !vector = !cute_nvgpu.atom.universal_copy<f32, 128 b>
 !copy = !cute.tiled_copy<!vector, layout_copy_tv = <"((32,8),4):((32,1),8)">, tiler_mn = <"[8:1;128:1]">>
-!part = !cute.memref<f32, gmem, align<16>, "((4,1),4,1):((1,0),8192,0)">
 !frag = !cute.memref<f32, rmem, align<16>, "((4,1),4,1):((1,0),4,0)">
 
 module attributes {gpu.container_module} {
@@ -26,10 +21,9 @@ module attributes {gpu.container_module} {
     gpu.func @copy_kernel(%S: !T {cute.noalias}, %D: !T {cute.noalias}) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
       %tx = gpu.thread_id x
       %tx32 = arith.index_cast %tx : index to i32
-      %thread = cute.make_coord(%tx32) : (i32) -> !at_thread
-      %tiler = cute.static : !tiler
-      %vector = cute.make_atom() : () -> !vector
-      %copy = cute.make_tiled_copy(%vector) : !copy
+      %thread = cute.make_coord(%tx32)
+      %tiler = cute.static "[32:1;128:1]"
+      %copy = cute.static : !copy
 
       // 24 x 8 tiles, those of a row one after the other; a block takes every so manyth of them as there are blocks.
       %first = gpu.block_id x
@@ -41,14 +35,14 @@ module attributes {gpu.container_module} {
         %column = arith.remui %t, %across : index
         %row32 = arith.index_cast %row : index to i32
         %column32 = arith.index_cast %column : index to i32
-        %at = cute.make_coord(%row32, %column32) : (i32, i32) -> !at_tile
-        %gS = cute.local_tile(%S, %tiler, %at) : (!T, !tiler, !at_tile) -> !tile
-        %gD = cute.local_tile(%D, %tiler, %at) : (!T, !tiler, !at_tile) -> !tile
-        %tS = cute.tiled.copy.partition_S(%copy, %gS, %thread) : (!copy, !tile, !at_thread) -> !part
-        %tD = cute.tiled.copy.partition_D(%copy, %gD, %thread) : (!copy, !tile, !at_thread) -> !part
+        %at = cute.make_coord(%row32, %column32)
+        %gS = cute.local_tile(%S, %tiler, %at)
+        %gD = cute.local_tile(%D, %tiler, %at)
+        %tS = cute.tiled.copy.partition_S(%copy, %gS, %thread)
+        %tD = cute.tiled.copy.partition_D(%copy, %gD, %thread)
         %frag = cute.memref.alloca() : !frag
-        cute.copy(%copy, %tS, %frag) : (!copy, !part, !frag)
-        cute.copy(%copy, %frag, %tD) : (!copy, !frag, !part)
+        cute.copy(%copy, %tS, %frag)
+        cute.copy(%copy, %frag, %tD)
       }
       gpu.return
     }

@@ -13,20 +13,10 @@
 
 // Any length that is a number of vectors.
 !V = !cute.memref<f32, gmem, align<16>, "(?{div=4}):(1)">
-!layout = !cute.layout<"(?{div=4}):(1)">
-!shape = !cute.shape<"(?{div=4})">
-!C = !cute.coord_tensor<"(0)", "(?{div=4}):(1@0)">
-!at_block = !cute.coord<"(?)">
-!at_thread = !cute.coord<"?">
-!tiler = !cute.tile<"[1024:1]">
-!tile = !cute.memref<f32, gmem, align<16>, "(1024):(1)">
-!tileC = !cute.coord_tensor<"(?{div=1024})", "(1024):(1@0)">
 !load = !cute_nvgpu.atom.universal_copy<f32, 128 b>
 !add = !cute_nvgpu.atom.red<f32, add, 128 b>
 !by_loads = !cute.tiled_copy<!load, layout_copy_tv = <"(256,4):(4,1)">, tiler_mn = <"[1024:1]">>
 !by_adds = !cute.tiled_copy<!add, layout_copy_tv = <"(256,4):(4,1)">, tiler_mn = <"[1024:1]">>
-!part = !cute.memref<f32, gmem, align<16>, "((4,1),1):((1,0),0)">
-!partC = !cute.coord_tensor<"(?{div=4})", "((4,1),1):((1@0,0),0)">
 !frag = !cute.memref<f32, rmem, align<16>, "((4,1),1):((1,0),0)">
 !pred = !cute.memref<i1, rmem, "((1,1),1):((0,0),0)">
 
@@ -37,35 +27,32 @@ module attributes {gpu.container_module} {
       %tx = gpu.thread_id x
       %bx32 = arith.index_cast %bx : index to i32
       %tx32 = arith.index_cast %tx : index to i32
-      %block = cute.make_coord(%bx32) : (i32) -> !at_block
-      %thread = cute.make_coord(%tx32) : (i32) -> !at_thread
+      %block = cute.make_coord((%bx32))
+      %thread = cute.make_coord(%tx32)
 
-      %layout = cute.get_layout(%X) : !V
-      %shape = cute.get_shape(%layout) : !layout -> !shape
-      %C = cute.make_identity_tensor(%shape : !shape) : !C
-      %tiler = cute.static : !tiler
-      %gX = cute.local_tile(%X, %tiler, %block) : (!V, !tiler, !at_block) -> !tile
-      %gY = cute.local_tile(%Y, %tiler, %block) : (!V, !tiler, !at_block) -> !tile
-      %gC = cute.local_tile(%C, %tiler, %block) : (!C, !tiler, !at_block) -> !tileC
-
-      %load = cute.make_atom() : () -> !load
-      %add = cute.make_atom() : () -> !add
-      %loads = cute.make_tiled_copy(%load) : !by_loads
-      %adds = cute.make_tiled_copy(%add) : !by_adds
-      %tX = cute.tiled.copy.partition_S(%loads, %gX, %thread) : (!by_loads, !tile, !at_thread) -> !part
-      %tY = cute.tiled.copy.partition_D(%adds, %gY, %thread) : (!by_adds, !tile, !at_thread) -> !part
-      %tC = cute.tiled.copy.partition_S(%loads, %gC, %thread) : (!by_loads, !tileC, !at_thread) -> !partC
+      %layout = cute.get_layout(%X)
+      %shape = cute.get_shape(%layout)
+      %C = cute.make_identity_tensor(%shape)
+      %tiler = cute.static "[1024:1]"
+      %gX = cute.local_tile(%X, %tiler, %block)
+      %gY = cute.local_tile(%Y, %tiler, %block)
+      %gC = cute.local_tile(%C, %tiler, %block)
+      %loads = cute.static : !by_loads
+      %adds = cute.static : !by_adds
+      %tX = cute.tiled.copy.partition_S(%loads, %gX, %thread)
+      %tY = cute.tiled.copy.partition_D(%adds, %gY, %thread)
+      %tC = cute.tiled.copy.partition_S(%loads, %gC, %thread)
 
       // A vector is within the shape as a whole, or not at all.
-      %first = cute.static : !cute.coord<"((0,0),0)">
-      %at = cute.memref.load(%tC, %first) : (!partC, !cute.coord<"((0,0),0)">) -> !cute.coord<"(?{div=4})">
-      %within = cute.elem_less(%at, %shape) : !cute.coord<"(?{div=4})">, !shape
+      %first = cute.static coord "((0,0),0)"
+      %at = cute.memref.load(%tC, %first)
+      %within = cute.elem_less(%at, %shape)
       %pred = cute.memref.alloca() : !pred
-      cute.fill(%pred, %within) : (!pred, i1)
+      cute.fill(%pred, %within)
       %frag = cute.memref.alloca() : !frag
-      cute.clear(%frag) : (!frag)
-      cute.copy(%loads, %tX, %frag, %pred) : (!by_loads, !part, !frag, !pred)
-      cute.copy(%adds, %frag, %tY, %pred) : (!by_adds, !frag, !part, !pred)
+      cute.clear(%frag)
+      cute.copy(%loads, %tX, %frag, %pred)
+      cute.copy(%adds, %frag, %tY, %pred)
       gpu.return
     }
   }
@@ -78,8 +65,8 @@ module attributes {gpu.container_module} {
     %c256 = arith.constant 256 : index
     %c1024 = arith.constant 1024 : index
     %smem = arith.constant 0 : i32
-    %layout = cute.get_layout(%X) : !V
-    %n32 = cute.get_scalars <{only_dynamic}>(%layout) : !layout
+    %layout = cute.get_layout(%X)
+    %n32 = cute.get_scalars <{only_dynamic}>(%layout)
     %n = arith.index_cast %n32 : i32 to index
     %tiles = arith.ceildivsi %n, %c1024 : index
     gpu.launch_func @kernels::@reduce_add_kernel blocks in (%tiles, %c4, %c1) threads in (%c256, %c1, %c1)

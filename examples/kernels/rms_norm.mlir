@@ -10,18 +10,15 @@
 
 // As many rows as there are, and a weight for each column.
 !X = !cute.memref<f16, gmem, align<16>, "(?,4096):(4096,1)">
-!row = !cute.memref<f16, gmem, align<16>, "(4096):(1)">
 !weights = !cute.memref<f16, gmem, align<16>, "4096:1">
 // 16 bytes are 8 elements: 256 threads take 2048 elements at once, so a thread has 2 vectors.
 !atom = !cute_nvgpu.atom.universal_copy<f16, 128 b>
 !copy = !cute.tiled_copy<!atom, layout_copy_tv = <"(256,8):(8,1)">, tiler_mn = <"[2048:1]">>
-!part = !cute.memref<f16, gmem, align<16>, "((8,1),2):((1,8),2048)">
 !frag = !cute.memref<f16, rmem, align<16>, "((8,1),2):((1,0),8)">
 // What the 8 warps tell each other, which every thread reads by two vectors.
 !warps = !cute.memref<f32, smem, align<16>, "8:1">
 !atom_f32 = !cute_nvgpu.atom.universal_copy<f32, 128 b>
 !gather = !cute.tiled_copy<!atom_f32, layout_copy_tv = <"(1,4):(0,1)">, tiler_mn = <"[4:1]">>
-!gather_part = !cute.memref<f32, smem, align<16>, "((4,1),2):((1,4),4)">
 !gather_frag = !cute.memref<f32, rmem, align<16>, "((4,1),2):((1,0),4)">
 
 module attributes {gpu.container_module} {
@@ -38,30 +35,29 @@ module attributes {gpu.container_module} {
       %tx = gpu.thread_id x
       %bx32 = arith.index_cast %bx : index to i32
       %tx32 = arith.index_cast %tx : index to i32
-      %row = cute.make_coord(%bx32) : (i32) -> !cute.coord<"(?,_)">
-      %thread = cute.make_coord(%tx32) : (i32) -> !cute.coord<"?">
+      %row = cute.make_coord(%bx32, _)
+      %thread = cute.make_coord(%tx32)
       %lane = arith.remui %tx32, %c32 : i32
       %warp32 = arith.divui %tx32, %c32 : i32
-      %warp = cute.make_coord(%warp32) : (i32) -> !cute.coord<"?">
+      %warp = cute.make_coord(%warp32)
       %speaks = arith.cmpi eq, %lane, %c0 : i32
-      %x = cute.slice(%X, %row) : !X, !cute.coord<"(?,_)">
-      %y = cute.slice(%Y, %row) : !X, !cute.coord<"(?,_)">
+      %x = cute.slice(%X, %row)
+      %y = cute.slice(%Y, %row)
 
       // 16 elements and their weights into registers. The weights come from L2, as all blocks read the same; asked for now, they are there
       // when the sum is.
-      %atom = cute.make_atom() : () -> !atom
-      %copy = cute.make_tiled_copy(%atom) : !copy
-      %tx_x = cute.tiled.copy.partition_S(%copy, %x, %thread) : (!copy, !row, !cute.coord<"?">) -> !part
-      %tx_w = cute.tiled.copy.partition_S(%copy, %W, %thread) : (!copy, !weights, !cute.coord<"?">) -> !part
-      %tx_y = cute.tiled.copy.partition_D(%copy, %y, %thread) : (!copy, !row, !cute.coord<"?">) -> !part
+      %copy = cute.static : !copy
+      %tx_x = cute.tiled.copy.partition_S(%copy, %x, %thread)
+      %tx_w = cute.tiled.copy.partition_S(%copy, %W, %thread)
+      %tx_y = cute.tiled.copy.partition_D(%copy, %y, %thread)
       %x_frag = cute.memref.alloca() : !frag
       %w_frag = cute.memref.alloca() : !frag
-      cute.copy(%copy, %tx_x, %x_frag) : (!copy, !part, !frag)
-      cute.copy(%copy, %tx_w, %w_frag) : (!copy, !part, !frag)
+      cute.copy(%copy, %tx_x, %x_frag)
+      cute.copy(%copy, %tx_w, %w_frag)
 
       // The sum of squares: of a thread's elements, and of a warp by a butterfly, in which each lane adds what the lane has whose number
       // differs in one bit, 16 to 1.
-      %x_f16 = cute.memref.load_vec %x_frag : !frag
+      %x_f16 = cute.memref.load_vec %x_frag
       %x_f32 = arith.extf %x_f16 : vector<16xf16> to vector<16xf32>
       %squares = arith.mulf %x_f32, %x_f32 : vector<16xf32>
       %thread_sum = vector.reduction <add>, %squares : vector<16xf32> into f32
@@ -75,16 +71,15 @@ module attributes {gpu.container_module} {
       // Then of the block: one lane of each warp says its sum, all threads read all sums.
       %sums = cute.memref.alloca() : !warps
       scf.if %speaks {
-        cute.memref.store(%sums, %warp, %warp_sum) : (!warps, !cute.coord<"?">, f32) -> ()
+        cute.memref.store(%sums, %warp, %warp_sum)
       }
       gpu.barrier
-      %atom_f32 = cute.make_atom() : () -> !atom_f32
-      %gather = cute.make_tiled_copy(%atom_f32) : !gather
-      %alone = cute.static : !cute.coord<"0">
-      %all_sums = cute.tiled.copy.partition_S(%gather, %sums, %alone) : (!gather, !warps, !cute.coord<"0">) -> !gather_part
+      %gather = cute.static : !gather
+      %alone = cute.static coord "0"
+      %all_sums = cute.tiled.copy.partition_S(%gather, %sums, %alone)
       %sums_frag = cute.memref.alloca() : !gather_frag
-      cute.copy(%gather, %all_sums, %sums_frag) : (!gather, !gather_part, !gather_frag)
-      %warp_sums = cute.memref.load_vec %sums_frag : !gather_frag
+      cute.copy(%gather, %all_sums, %sums_frag)
+      %warp_sums = cute.memref.load_vec %sums_frag
       %sum = vector.reduction <add>, %warp_sums : vector<8xf32> into f32
 
       // 1 / sqrt(sum / 4096 + epsilon), the same in all threads.
@@ -94,13 +89,13 @@ module attributes {gpu.container_module} {
 
       // Scaled and weighted in f32, rounded to f16 at the end.
       %scales = vector.broadcast %scale : f32 to vector<16xf32>
-      %w_f16 = cute.memref.load_vec %w_frag : !frag
+      %w_f16 = cute.memref.load_vec %w_frag
       %w_f32 = arith.extf %w_f16 : vector<16xf16> to vector<16xf32>
       %normed = arith.mulf %x_f32, %scales : vector<16xf32>
       %weighted = arith.mulf %normed, %w_f32 : vector<16xf32>
       %y_f16 = arith.truncf %weighted : vector<16xf32> to vector<16xf16>
-      cute.memref.store_vec %y_f16, %x_frag : vector<16xf16>, !frag
-      cute.copy(%copy, %x_frag, %tx_y) : (!copy, !frag, !part)
+      cute.memref.store_vec %y_f16, %x_frag
+      cute.copy(%copy, %x_frag, %tx_y)
       gpu.return
     }
   }
@@ -111,8 +106,8 @@ module attributes {gpu.container_module} {
     %c1 = arith.constant 1 : index
     %c256 = arith.constant 256 : index
     %smem = arith.constant 0 : i32
-    %layout = cute.get_layout(%X) : !X
-    %rows32 = cute.get_scalars <{only_dynamic}>(%layout) : !cute.layout<"(?,4096):(4096,1)">
+    %layout = cute.get_layout(%X)
+    %rows32 = cute.get_scalars <{only_dynamic}>(%layout)
     %rows = arith.index_cast %rows32 : i32 to index
     gpu.launch_func @kernels::@rms_norm_kernel blocks in (%rows, %c1, %c1) threads in (%c256, %c1, %c1)
       dynamic_shared_memory_size %smem args(%X : !X, %W : !weights, %Y : !X, %epsilon : f32)

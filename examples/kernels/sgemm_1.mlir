@@ -13,24 +13,8 @@
 
 // A (M,K), B (N,K) and C (M,N), columns one after the other (BLAS' "NT"). Columns begin at multiples of 16 bytes.
 !mat = !cute.memref<f32, gmem, align<16>, "(?,?):(1,?{div=4})">
-!any = !cute.layout<"(?,?):(1,?{div=4})">
-!thread = !cute.coord<"?">
-// A block's tile: 128 x 128 of C, 8 of K at a time; and which one.
-!cta = !cute.tile<"[128:1;128:1;8:1]">
-!at = !cute.coord<"(?,?,_)">
-!gA = !cute.memref<f32, gmem, align<16>, "(128,8,?):(1,?{div=4},?{div=32})">
-!gC = !cute.memref<f32, gmem, align<16>, "(128,128):(1,?{div=4})">
 !sA = !cute.memref<f32, smem, align<16>, "(128,8):(1,128)">
-// 32 x 8 threads lie over a tile that is copied, 16 x 16 over one that is multiplied.
-!threads_copy = !cute.layout<"(32,8):(1,32)">
-!threads_mma = !cute.layout<"(16,16):(1,16)">
-// A thread's part: of what it copies, (4 rows, 1 column, tiles of K) ...
-!tAgA = !cute.memref<f32, gmem, "(4,1,?):(32,?{div=32},?{div=32})">
-!tAgA_k = !cute.memref<f32, gmem, "(4,1):(32,?{div=32})">
-!tAsA = !cute.memref<f32, smem, "(4,1):(32,1024)">
-// ... and of what it multiplies: every 16th row of A and of B, so 8 x 8 elements of C.
-!tCsA = !cute.memref<f32, smem, "(8,8):(16,128)">
-!tCgC = !cute.memref<f32, gmem, "(8,8):(16,?{div=64})">
+// A thread's part of C: every 16th row of A and of B, so 8 x 8 elements.
 !tCrC = !cute.memref<f32, rmem, "(8,8):(1,8)">
 
 module attributes {gpu.container_module} {
@@ -44,58 +28,58 @@ module attributes {gpu.container_module} {
       %t32 = arith.index_cast %tx : index to i32
       %m = arith.index_cast %bx : index to i32
       %n = arith.index_cast %by : index to i32
-      %t = cute.make_coord(%t32) : (i32) -> !thread
+      %t = cute.make_coord(%t32)
       %c0 = arith.constant 0 : i32
       %c1 = arith.constant 1 : i32
       // Three tiles from one tiler of (M,N,K): `proj` leaves out the mode that a tensor does not have, as Step<_1, X, _1> does.
       // A's and B's tiles lie one behind the other along K, their last mode.
-      %cta = cute.static : !cta
-      %at = cute.make_coord(%m, %n) : (i32, i32) -> !at
-      %gA = cute.local_tile(%A, %cta, %at) {proj = #cute.coord<"(1,_,1)">} : (!mat, !cta, !at) -> !gA
-      %gB = cute.local_tile(%B, %cta, %at) {proj = #cute.coord<"(_,1,1)">} : (!mat, !cta, !at) -> !gA
-      %gC = cute.local_tile(%C, %cta, %at) {proj = #cute.coord<"(1,1,_)">} : (!mat, !cta, !at) -> !gC
-      %lA = cute.get_layout(%gA) : !gA
-      %tiles, %ld, %step = cute.get_scalars <{only_dynamic}>(%lA) : !cute.layout<"(128,8,?):(1,?{div=4},?{div=32})">
+      %cta = cute.static "[128:1;128:1;8:1]"
+      %at = cute.make_coord(%m, %n, _)
+      %gA = cute.local_tile(%A, %cta, %at, "(1,_,1)")
+      %gB = cute.local_tile(%B, %cta, %at, "(_,1,1)")
+      %gC = cute.local_tile(%C, %cta, %at, "(1,1,_)")
+      %lA = cute.get_layout(%gA)
+      %tiles, %ld, %step = cute.get_scalars <{only_dynamic}>(%lA)
 
       // A tile of A and one of B, in shared memory.
       %sA = cute.memref.alloca() : !sA
       %sB = cute.memref.alloca() : !sA
 
       // Copying: what this thread takes from global memory, and where it puts it.
-      %tA = cute.static : !threads_copy
-      %tAgA = cute.local_partition(%gA, %tA, %t) : (!gA, !threads_copy, !thread) -> !tAgA
-      %tBgB = cute.local_partition(%gB, %tA, %t) : (!gA, !threads_copy, !thread) -> !tAgA
-      %tAsA = cute.local_partition(%sA, %tA, %t) : (!sA, !threads_copy, !thread) -> !tAsA
-      %tBsB = cute.local_partition(%sB, %tA, %t) : (!sA, !threads_copy, !thread) -> !tAsA
+      %tA = cute.static "(32,8):(1,32)"
+      %tAgA = cute.local_partition(%gA, %tA, %t)
+      %tBgB = cute.local_partition(%gB, %tA, %t)
+      %tAsA = cute.local_partition(%sA, %tA, %t)
+      %tBsB = cute.local_partition(%sB, %tA, %t)
 
       // Multiplying: the threads lie over (M,N). A has no N, so all 16 threads along N read the same rows of it; `proj` says so.
-      %tC = cute.static : !threads_mma
-      %tCsA = cute.local_partition(%sA, %tC, %t) {proj = #cute.coord<"(1,_)">} : (!sA, !threads_mma, !thread) -> !tCsA
-      %tCsB = cute.local_partition(%sB, %tC, %t) {proj = #cute.coord<"(_,1)">} : (!sA, !threads_mma, !thread) -> !tCsA
-      %tCgC = cute.local_partition(%gC, %tC, %t) : (!gC, !threads_mma, !thread) -> !tCgC
+      %tC = cute.static "(16,16):(1,16)"
+      %tCsA = cute.local_partition(%sA, %tC, %t, "(1,_)")
+      %tCsB = cute.local_partition(%sB, %tC, %t, "(_,1)")
+      %tCgC = cute.local_partition(%gC, %tC, %t)
 
       // The sums stay in registers.
       %tCrC = cute.memref.alloca() : !tCrC
-      cute.clear(%tCrC) : (!tCrC)
+      cute.clear(%tCrC)
 
       scf.for %k = %c0 to %tiles step %c1 : i32 {
         // This thread's part of tile k ...
-        %here = cute.make_coord(%k) : (i32) -> !cute.coord<"(_,_,?)">
-        %a = cute.slice(%tAgA, %here) : !tAgA, !cute.coord<"(_,_,?)">
-        %b = cute.slice(%tBgB, %here) : !tAgA, !cute.coord<"(_,_,?)">
+        %here = cute.make_coord(_, _, %k)
+        %a = cute.slice(%tAgA, %here)
+        %b = cute.slice(%tBgB, %here)
         // ... goes to shared memory. The rows are 32 apart, so this is element by element.
-        cute.autovec_copy(%a, %tAsA) : (!tAgA_k, !tAsA)
-        cute.autovec_copy(%b, %tBsB) : (!tAgA_k, !tAsA)
+        cute.autovec_copy(%a, %tAsA)
+        cute.autovec_copy(%b, %tBsB)
         // All of the tile is there once every thread is here.
         gpu.barrier
         // (M,K) x (N,K) => (M,N): for each k, 8 + 8 loads from shared memory and 64 multiply-adds.
-        cute.gemm(%tCrC, %tCsA, %tCsB, %tCrC) : (!tCrC, !tCsA, !tCsA, !tCrC)
+        cute.gemm(%tCrC, %tCsA, %tCsB, %tCrC)
         // Nobody may overwrite it while another thread still reads.
         gpu.barrier
       }
 
       // C = alpha * sums + beta * C
-      cute.axpby(%alpha, %tCrC, %beta, %tCgC) : (f32, !tCrC, f32, !tCgC)
+      cute.axpby(%alpha, %tCrC, %beta, %tCgC)
       gpu.return
     }
   }
@@ -107,10 +91,10 @@ module attributes {gpu.container_module} {
     %c0 = arith.constant 0 : i32
     %bM = arith.constant 128 : i32
     %bK = arith.constant 8 : i32
-    %lA = cute.get_layout(%A) : !mat
-    %lB = cute.get_layout(%B) : !mat
-    %M, %K, %ldA = cute.get_scalars <{only_dynamic}>(%lA) : !any
-    %N, %K2, %ldB = cute.get_scalars <{only_dynamic}>(%lB) : !any
+    %lA = cute.get_layout(%A)
+    %lB = cute.get_layout(%B)
+    %M, %K, %ldA = cute.get_scalars <{only_dynamic}>(%lA)
+    %N, %K2, %ldB = cute.get_scalars <{only_dynamic}>(%lB)
     // Tiles must divide the problem: nothing below asks whether an element is there.
     %rM = arith.remsi %M, %bM : i32
     %rN = arith.remsi %N, %bM : i32

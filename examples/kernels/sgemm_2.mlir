@@ -12,13 +12,6 @@
 
 // A (M,K), B (N,K) and C (M,N), columns one after the other (BLAS' "NT"). Columns begin at multiples of 16 bytes.
 !mat = !cute.memref<f32, gmem, align<16>, "(?,?):(1,?{div=4})">
-!any = !cute.layout<"(?,?):(1,?{div=4})">
-!thread = !cute.coord<"?">
-// A block's tile: 128 x 128 of C, 8 of K at a time; and which one.
-!cta = !cute.tile<"[128:1;128:1;8:1]">
-!at = !cute.coord<"(?,?,_)">
-!gA = !cute.memref<f32, gmem, align<16>, "(128,8,?):(1,?{div=4},?{div=32})">
-!gC = !cute.memref<f32, gmem, align<16>, "(128,128):(1,?{div=4})">
 !sA = !cute.memref<f32, smem, align<16>, "(128,8):(1,128)">
 // The instructions: copies of 16 bytes by one thread, and single multiply-adds.
 !vector = !cute_nvgpu.atom.universal_copy<f32, 128 b>
@@ -28,15 +21,6 @@
 // 16 x 16 threads over C. The permutation deals out M and N by fours: thread i has rows 4i to 4i+3, and 64 further on four
 // more, where without it it would have every 16th. Four neighbours can be read from shared memory at once.
 !mma = !cute.tiled_mma<!fma, atom_layout_MNK = <"(16,16,1):(1,16,0)">, permutation_MNK = <"[(16,4):(4,1);(16,4):(4,1);_]">>
-// Parts of a thread that copies: ((vector, vectors), of M, of K, tiles of K).
-!tAgA = !cute.memref<f32, gmem, align<16>, "((4,1),1,1,?):((1,?{div=4}),128,?{div=32},?{div=32})">
-!tAgA_k = !cute.memref<f32, gmem, align<16>, "((4,1),1,1):((1,?{div=4}),128,?{div=32})">
-!tAsA = !cute.memref<f32, smem, align<16>, "((4,1),1,1):((1,4),128,1024)">
-// Parts of a thread that multiplies: (1 value of the atom, 8 of M, 8 of K); of B likewise; of C (1, 8 of M, 8 of N).
-!tCsA = !cute.memref<f32, smem, align<16>, "(1,(4,2),8):(0,(1,64),128)">
-!tCrA = !cute.memref<f32, rmem, "(1,(4,2),8):(0,(1,4),8)">
-!tCgC = !cute.memref<f32, gmem, align<16>, "(1,(4,2),(4,2)):(0,(1,64),(?{div=4},?{div=256}))">
-!tCrC = !cute.memref<f32, rmem, "(1,(4,2),(4,2)):(0,(1,4),(8,32))">
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
@@ -49,62 +33,60 @@ module attributes {gpu.container_module} {
       %t32 = arith.index_cast %tx : index to i32
       %m = arith.index_cast %bx : index to i32
       %n = arith.index_cast %by : index to i32
-      %t = cute.make_coord(%t32) : (i32) -> !thread
+      %t = cute.make_coord(%t32)
       %c0 = arith.constant 0 : i32
       %c1 = arith.constant 1 : i32
       // Three tiles from one tiler of (M,N,K): `proj` leaves out the mode that a tensor does not have, as Step<_1, X, _1> does.
       // A's and B's tiles lie one behind the other along K, their last mode.
-      %cta = cute.static : !cta
-      %at = cute.make_coord(%m, %n) : (i32, i32) -> !at
-      %gA = cute.local_tile(%A, %cta, %at) {proj = #cute.coord<"(1,_,1)">} : (!mat, !cta, !at) -> !gA
-      %gB = cute.local_tile(%B, %cta, %at) {proj = #cute.coord<"(_,1,1)">} : (!mat, !cta, !at) -> !gA
-      %gC = cute.local_tile(%C, %cta, %at) {proj = #cute.coord<"(1,1,_)">} : (!mat, !cta, !at) -> !gC
-      %lA = cute.get_layout(%gA) : !gA
-      %tiles, %ld, %step = cute.get_scalars <{only_dynamic}>(%lA) : !cute.layout<"(128,8,?):(1,?{div=4},?{div=32})">
+      %cta = cute.static "[128:1;128:1;8:1]"
+      %at = cute.make_coord(%m, %n, _)
+      %gA = cute.local_tile(%A, %cta, %at, "(1,_,1)")
+      %gB = cute.local_tile(%B, %cta, %at, "(_,1,1)")
+      %gC = cute.local_tile(%C, %cta, %at, "(1,1,_)")
+      %lA = cute.get_layout(%gA)
+      %tiles, %ld, %step = cute.get_scalars <{only_dynamic}>(%lA)
 
       // A tile of A and one of B, in shared memory.
       %sA = cute.memref.alloca() : !sA
       %sB = cute.memref.alloca() : !sA
 
       // Copying. A tiled copy says which thread moves what, for the source and for the destination.
-      %vector = cute.make_atom() : () -> !vector
-      %copy = cute.make_tiled_copy(%vector) : !copy
-      %tAgA = cute.tiled.copy.partition_S(%copy, %gA, %t) : (!copy, !gA, !thread) -> !tAgA
-      %tBgB = cute.tiled.copy.partition_S(%copy, %gB, %t) : (!copy, !gA, !thread) -> !tAgA
-      %tAsA = cute.tiled.copy.partition_D(%copy, %sA, %t) : (!copy, !sA, !thread) -> !tAsA
-      %tBsB = cute.tiled.copy.partition_D(%copy, %sB, %t) : (!copy, !sA, !thread) -> !tAsA
+      %copy = cute.static : !copy
+      %tAgA = cute.tiled.copy.partition_S(%copy, %gA, %t)
+      %tBgB = cute.tiled.copy.partition_S(%copy, %gB, %t)
+      %tAsA = cute.tiled.copy.partition_D(%copy, %sA, %t)
+      %tBsB = cute.tiled.copy.partition_D(%copy, %sB, %t)
 
       // Multiplying. A tiled MMA says the same of A, B and C.
-      %fma = cute.make_atom() : () -> !fma
-      %mma = cute.make_tiled_mma(%fma) : !mma
-      %tCsA = cute.tiled.mma.partition A (%mma, %sA, %t) : (!mma, !sA, !thread) -> !tCsA
-      %tCsB = cute.tiled.mma.partition B (%mma, %sB, %t) : (!mma, !sA, !thread) -> !tCsA
-      %tCgC = cute.tiled.mma.partition C (%mma, %gC, %t) : (!mma, !gC, !thread) -> !tCgC
+      %mma = cute.static : !mma
+      %tCsA = cute.tiled.mma.partition A (%mma, %sA, %t)
+      %tCsB = cute.tiled.mma.partition B (%mma, %sB, %t)
+      %tCgC = cute.tiled.mma.partition C (%mma, %gC, %t)
 
       // Registers for a tile's worth of A and B, and for the sums.
-      %tCrA = cute.mma.make_fragment A (%mma, %tCsA) : (!mma, !tCsA) -> !tCrA
-      %tCrB = cute.mma.make_fragment B (%mma, %tCsB) : (!mma, !tCsA) -> !tCrA
-      %tCrC = cute.mma.make_fragment C (%mma, %tCgC) : (!mma, !tCgC) -> !tCrC
-      cute.clear(%tCrC) : (!tCrC)
+      %tCrA = cute.mma.make_fragment A (%mma, %tCsA)
+      %tCrB = cute.mma.make_fragment B (%mma, %tCsB)
+      %tCrC = cute.mma.make_fragment C (%mma, %tCgC)
+      cute.clear(%tCrC)
 
       scf.for %k = %c0 to %tiles step %c1 : i32 {
         // Tile k to shared memory: a load and a store of 16 bytes for A, and for B.
-        %here = cute.make_coord(%k) : (i32) -> !cute.coord<"(_,_,_,?)">
-        %a = cute.slice(%tAgA, %here) : !tAgA, !cute.coord<"(_,_,_,?)">
-        %b = cute.slice(%tBgB, %here) : !tAgA, !cute.coord<"(_,_,_,?)">
-        cute.copy(%copy, %a, %tAsA) : (!copy, !tAgA_k, !tAsA)
-        cute.copy(%copy, %b, %tBsB) : (!copy, !tAgA_k, !tAsA)
+        %here = cute.make_coord(_, _, _, %k)
+        %a = cute.slice(%tAgA, %here)
+        %b = cute.slice(%tBgB, %here)
+        cute.copy(%copy, %a, %tAsA)
+        cute.copy(%copy, %b, %tBsB)
         gpu.barrier
         // To registers, four elements at a time, and into the sums: (V,M,K) x (V,N,K) => (V,M,N).
-        cute.autovec_copy(%tCsA, %tCrA) : (!tCsA, !tCrA)
-        cute.autovec_copy(%tCsB, %tCrB) : (!tCsA, !tCrA)
-        cute.gemm(%mma, %tCrC, %tCrA, %tCrB, %tCrC) : (!mma, !tCrC, !tCrA, !tCrA, !tCrC)
+        cute.autovec_copy(%tCsA, %tCrA)
+        cute.autovec_copy(%tCsB, %tCrB)
+        cute.gemm(%mma, %tCrC, %tCrA, %tCrB, %tCrC)
         // Nobody may overwrite the tiles while another thread still reads.
         gpu.barrier
       }
 
       // C = alpha * sums + beta * C
-      cute.axpby(%alpha, %tCrC, %beta, %tCgC) : (f32, !tCrC, f32, !tCgC)
+      cute.axpby(%alpha, %tCrC, %beta, %tCgC)
       gpu.return
     }
   }
@@ -116,10 +98,10 @@ module attributes {gpu.container_module} {
     %c0 = arith.constant 0 : i32
     %bM = arith.constant 128 : i32
     %bK = arith.constant 8 : i32
-    %lA = cute.get_layout(%A) : !mat
-    %lB = cute.get_layout(%B) : !mat
-    %M, %K, %ldA = cute.get_scalars <{only_dynamic}>(%lA) : !any
-    %N, %K2, %ldB = cute.get_scalars <{only_dynamic}>(%lB) : !any
+    %lA = cute.get_layout(%A)
+    %lB = cute.get_layout(%B)
+    %M, %K, %ldA = cute.get_scalars <{only_dynamic}>(%lA)
+    %N, %K2, %ldB = cute.get_scalars <{only_dynamic}>(%lB)
     // Tiles must divide the problem: nothing below asks whether an element is there.
     %rM = arith.remsi %M, %bM : i32
     %rN = arith.remsi %N, %bM : i32

@@ -15,13 +15,6 @@
 
 // A (M,K), B (N,K) and C (M,N), rows one after the other, each at a multiple of 16 bytes.
 !mat = !cute.memref<f16, gmem, align<16>, "(?,?):(?{div=8},1)">
-!any = !cute.layout<"(?,?):(?{div=8},1)">
-!thread = !cute.coord<"?">
-// A block's tile: 128 x 128 of C, 64 of K at a time; and which one.
-!cta = !cute.tile<"[128:1;128:1;64:1]">
-!at = !cute.coord<"(?,?,_)">
-!gA = !cute.memref<f16, gmem, align<16>, "(128,64,?):(?{div=8},1,64)">
-!gC = !cute.memref<f16, gmem, align<16>, "(128,128):(?{div=8},1)">
 // A tile. A row is 128 bytes, all banks once, so 8 rows of a column would be in the same banks; the swizzle exchanges
 // the row's 16-byte pieces by the number of the row, and both the copies' writes and ldmatrix's reads are free of conflicts.
 !sA = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(128,64):(64,1)">
@@ -41,35 +34,9 @@
 !copy_B = !cute.tiled_copy<!ldmatrix, layout_copy_tv = <"((4,8,2,2),((2,2),(2,1))):((64,1,0,8),((32,256),(16,512)))">, tiler_mn = <"[32:1;16:1]">>
 !copy_C = !cute.tiled_copy<!pair, layout_copy_tv = <"((4,8,2,2),((2,2),(1,2))):((64,1,16,256),((32,8),(32,512)))">, tiler_mn = <"[32:1;32:1]">>
 
-// Parts of a thread that copies: ((vector, vectors), of M, of K, tiles of K).
-!tAgA = !cute.memref<f16, gmem, align<16>, "((8,1),8,1,?):((1,8),?{div=128},64,64)">
-!tAgA_k = !cute.memref<f16, gmem, align<16>, "((8,1),8,1):((1,8),?{div=128},64)">
-!tAsA = !cute.memref<f16, smem, align<16>, S<3,4,3>, "((8,1),8,1):((1,8),1024,64)">
-// What it multiplies: (values of the atom, of M or N, of K).
-!part_A = !cute.shape<"((2,2,2),4,4)">
-!part_B = !cute.shape<"((2,2),8,4)">
-!part_C = !cute.shape<"((2,2),4,8)">
-!tCrA = !cute.memref<f16, rmem, "((2,2,2),4,4):((1,2,4),8,32)">
-!tCrB = !cute.memref<f16, rmem, "((2,2),8,4):((1,2),4,32)">
-!tCrC = !cute.memref<f32, rmem, "((2,2),4,8):((1,2),4,16)">
-!tCrA_k = !cute.memref<f16, rmem, "((2,2,2),4):((1,2,4),8)">
-!tCrB_k = !cute.memref<f16, rmem, "((2,2),8):((1,2),4)">
-// The same as ldmatrix fetches it: (values of the copy, of M or N, of K) in shared memory, and the fragments seen that way.
-!tXsA = !cute.memref<f16, smem, align<16>, S<3,4,3>, "((8,1),4,4):((1,16),2048,16)">
-!tXsA_k = !cute.memref<f16, smem, align<16>, S<3,4,3>, "((8,1),4):((1,16),2048)">
-!tXrA = !cute.memref<f16, rmem, "((8,1),4,4):((1,0),8,32)">
-!tXrA_k = !cute.memref<f16, rmem, "((8,1),4):((1,0),8)">
-!tXrB = !cute.memref<f16, rmem, "((8,1),4,4):((1,32),8,32)">
-!tXrB_k = !cute.memref<f16, rmem, "((8,1),4):((1,32),8)">
-// C, a fourth of N at a time: the sums, their f16, that seen as pairs, and the pairs in global memory.
-!sums = !cute.layout<"((2,2),4,2,4):((1,2),4,16,32)">
-!tCrC_4 = !cute.memref<f32, rmem, "((2,2),4,2,4):((1,2),4,16,32)">
+// A thread's part of C, a fourth of N at a time: the sums, and their f16.
 !tCrC_n = !cute.memref<f32, rmem, "((2,2),4,2):((1,2),4,16)">
 !tCrH_n = !cute.memref<f16, rmem, "((2,2),4,2):((1,2),4,16)">
-!tYrH_n = !cute.memref<f16, rmem, "((2,(2,2)),4,1):((1,(2,16)),4,32)">
-!tYrH_v = !cute.memref<f16, rmem, "((2,(2,2)),4):((1,(2,16)),4)">
-!tYgC = !cute.memref<f16, gmem, align<4>, "((2,(2,2)),4,4):((1,(?{div=64},16)),?{div=256},32)">
-!tYgC_n = !cute.memref<f16, gmem, align<4>, "((2,(2,2)),4):((1,(?{div=64},16)),?{div=256})">
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
@@ -82,98 +49,94 @@ module attributes {gpu.container_module} {
       %t32 = arith.index_cast %tx : index to i32
       %m = arith.index_cast %bx : index to i32
       %n = arith.index_cast %by : index to i32
-      %t = cute.make_coord(%t32) : (i32) -> !thread
+      %t = cute.make_coord(%t32)
       %c0 = arith.constant 0 : i32
       %c1 = arith.constant 1 : i32
       %c4 = arith.constant 4 : i32
-      // Tiles of A and B, one behind the other along K, and the tile of C.
-      %cta = cute.static : !cta
-      %at = cute.make_coord(%m, %n) : (i32, i32) -> !at
-      %gA = cute.local_tile(%A, %cta, %at) {proj = #cute.coord<"(1,_,1)">} : (!mat, !cta, !at) -> !gA
-      %gB = cute.local_tile(%B, %cta, %at) {proj = #cute.coord<"(_,1,1)">} : (!mat, !cta, !at) -> !gA
-      %gC = cute.local_tile(%C, %cta, %at) {proj = #cute.coord<"(1,1,_)">} : (!mat, !cta, !at) -> !gC
-      %lA = cute.get_layout(%gA) : !gA
-      %tiles, %ld = cute.get_scalars <{only_dynamic}>(%lA) : !cute.layout<"(128,64,?):(?{div=8},1,64)">
+      // A block's tile: 128 x 128 of C. Those of A and B are one behind the other along K.
+      %cta = cute.static "[128:1;128:1;64:1]"
+      %at = cute.make_coord(%m, %n, _)
+      %gA = cute.local_tile(%A, %cta, %at, "(1,_,1)")
+      %gB = cute.local_tile(%B, %cta, %at, "(_,1,1)")
+      %gC = cute.local_tile(%C, %cta, %at, "(1,1,_)")
+      %lA = cute.get_layout(%gA)
+      %tiles, %ld = cute.get_scalars <{only_dynamic}>(%lA)
       %sA = cute.memref.alloca() : !sA
       %sB = cute.memref.alloca() : !sA
 
       // Copying a tile into shared memory.
-      %cp_async = cute.make_atom() : () -> !cp_async
-      %copy = cute.make_tiled_copy(%cp_async) : !copy
-      %tAgA = cute.tiled.copy.partition_S(%copy, %gA, %t) : (!copy, !gA, !thread) -> !tAgA
-      %tBgB = cute.tiled.copy.partition_S(%copy, %gB, %t) : (!copy, !gA, !thread) -> !tAgA
-      %tAsA = cute.tiled.copy.partition_D(%copy, %sA, %t) : (!copy, !sA, !thread) -> !tAsA
-      %tBsB = cute.tiled.copy.partition_D(%copy, %sB, %t) : (!copy, !sA, !thread) -> !tAsA
+      %copy = cute.static : !copy
+      %tAgA = cute.tiled.copy.partition_S(%copy, %gA, %t)
+      %tBgB = cute.tiled.copy.partition_S(%copy, %gB, %t)
+      %tAsA = cute.tiled.copy.partition_D(%copy, %sA, %t)
+      %tBsB = cute.tiled.copy.partition_D(%copy, %sB, %t)
 
       // Multiplying: fragments for a whole tile, and the sums.
-      %mma_sync = cute.make_atom() : () -> !mma_sync
-      %mma = cute.make_tiled_mma(%mma_sync) : !mma
-      %part_A = cute.static : !part_A
-      %part_B = cute.static : !part_B
-      %part_C = cute.static : !part_C
-      %tCrA = cute.mma.make_fragment A (%mma, %part_A) : (!mma, !part_A) -> !tCrA
-      %tCrB = cute.mma.make_fragment B (%mma, %part_B) : (!mma, !part_B) -> !tCrB
-      %tCrC = cute.mma.make_fragment C (%mma, %part_C) : (!mma, !part_C) -> !tCrC
-      cute.clear(%tCrC) : (!tCrC)
+      %mma = cute.static : !mma
+      %part_A = cute.static shape "((2,2,2),4,4)"
+      %part_B = cute.static shape "((2,2),8,4)"
+      %part_C = cute.static shape "((2,2),4,8)"
+      %tCrA = cute.mma.make_fragment A (%mma, %part_A)
+      %tCrB = cute.mma.make_fragment B (%mma, %part_B)
+      %tCrC = cute.mma.make_fragment C (%mma, %part_C)
+      cute.clear(%tCrC)
 
       // From shared memory into the fragments, which are seen as ldmatrix fills them: retile moves nothing.
-      %ldmatrix = cute.make_atom() : () -> !ldmatrix
-      %copy_A = cute.make_tiled_copy(%ldmatrix) : !copy_A
-      %copy_B = cute.make_tiled_copy(%ldmatrix) : !copy_B
-      %tXsA = cute.tiled.copy.partition_S(%copy_A, %sA, %t) : (!copy_A, !sA, !thread) -> !tXsA
-      %tXsB = cute.tiled.copy.partition_S(%copy_B, %sB, %t) : (!copy_B, !sA, !thread) -> !tXsA
-      %tXrA = cute.tiled.copy.retile(%copy_A, %tCrA) : (!copy_A, !tCrA) -> !tXrA
-      %tXrB = cute.tiled.copy.retile(%copy_B, %tCrB) : (!copy_B, !tCrB) -> !tXrB
+      %copy_A = cute.static : !copy_A
+      %copy_B = cute.static : !copy_B
+      %tXsA = cute.tiled.copy.partition_S(%copy_A, %sA, %t)
+      %tXsB = cute.tiled.copy.partition_S(%copy_B, %sB, %t)
+      %tXrA = cute.tiled.copy.retile(%copy_A, %tCrA)
+      %tXrB = cute.tiled.copy.retile(%copy_B, %tCrB)
 
       // Tile after tile along K, with three under way.
       scf.for %k = %c0 to %tiles step %c1 : i32 {
-        %tile = cute.make_coord(%k) : (i32) -> !cute.coord<"(_,_,_,?)">
-        %a = cute.slice(%tAgA, %tile) : !tAgA, !cute.coord<"(_,_,_,?)">
-        %b = cute.slice(%tBgB, %tile) : !tAgA, !cute.coord<"(_,_,_,?)">
-        cute.copy(%copy, %a, %tAsA) : (!copy, !tAgA_k, !tAsA)
-        cute.copy(%copy, %b, %tBsB) : (!copy, !tAgA_k, !tAsA)
+        %tile = cute.make_coord(_, _, _, %k)
+        %a = cute.slice(%tAgA, %tile)
+        %b = cute.slice(%tBgB, %tile)
+        cute.copy(%copy, %a, %tAsA)
+        cute.copy(%copy, %b, %tBsB)
         scf.for %i = %c0 to %c4 step %c1 : i32 {
-          %step = cute.make_coord(%i) : (i32) -> !cute.coord<"(_,_,?)">
-          %sA_i = cute.slice(%tXsA, %step) : !tXsA, !cute.coord<"(_,_,?)">
-          %sB_i = cute.slice(%tXsB, %step) : !tXsA, !cute.coord<"(_,_,?)">
-          %rA_i = cute.slice(%tXrA, %step) : !tXrA, !cute.coord<"(_,_,?)">
-          %rB_i = cute.slice(%tXrB, %step) : !tXrB, !cute.coord<"(_,_,?)">
-          cute.copy(%copy_A, %sA_i, %rA_i) : (!copy_A, !tXsA_k, !tXrA_k)
-          cute.copy(%copy_B, %sB_i, %rB_i) : (!copy_B, !tXsA_k, !tXrB_k)
-          %fA = cute.slice(%tCrA, %step) : !tCrA, !cute.coord<"(_,_,?)">
-          %fB = cute.slice(%tCrB, %step) : !tCrB, !cute.coord<"(_,_,?)">
-          cute.gemm(%mma, %tCrC, %fA, %fB, %tCrC) : (!mma, !tCrC, !tCrA_k, !tCrB_k, !tCrC)
+          %step = cute.make_coord(_, _, %i)
+          %sA_i = cute.slice(%tXsA, %step)
+          %sB_i = cute.slice(%tXsB, %step)
+          %rA_i = cute.slice(%tXrA, %step)
+          %rB_i = cute.slice(%tXrB, %step)
+          cute.copy(%copy_A, %sA_i, %rA_i)
+          cute.copy(%copy_B, %sB_i, %rB_i)
+          %fA = cute.slice(%tCrA, %step)
+          %fB = cute.slice(%tCrB, %step)
+          cute.gemm(%mma, %tCrC, %fA, %fB, %tCrC)
         } {cute.unroll}
       } {cute.stages = 3 : i64}
 
       // C = alpha * sums + beta * C, a fourth of N at a time, in f32; C is not read where beta is 0.
-      %step0 = cute.static : !cute.coord<"(_,_,0)">
+      %step0 = cute.static coord "(_,_,0)"
       %zero = arith.constant 0.0 : f32
       %reads = arith.cmpf une, %beta, %zero : f32
-      %pair = cute.make_atom() : () -> !pair
-      %copy_C = cute.make_tiled_copy(%pair) : !copy_C
-      %tYgC = cute.tiled.copy.partition_D(%copy_C, %gC, %t) : (!copy_C, !gC, !thread) -> !tYgC
-      %sums = cute.get_iter(%tCrC) : !tCrC
-      %fourths = cute.static : !sums
-      %tCrC_4 = cute.make_view(%sums, %fourths) : !tCrC_4
+      %copy_C = cute.static : !copy_C
+      %tYgC = cute.tiled.copy.partition_D(%copy_C, %gC, %t)
+      %sums = cute.get_iter(%tCrC)
+      %fourths = cute.static "((2,2),4,2,4):((1,2),4,16,32)"
+      %tCrC_4 = cute.make_view(%sums, %fourths)
       scf.for %i = %c0 to %c4 step %c1 : i32 {
-        %fourth = cute.make_coord(%i) : (i32) -> !cute.coord<"(_,_,_,?)">
-        %x = cute.slice(%tCrC_4, %fourth) : !tCrC_4, !cute.coord<"(_,_,_,?)">
-        %here = cute.make_coord(%i) : (i32) -> !cute.coord<"(_,_,?)">
-        %g = cute.slice(%tYgC, %here) : !tYgC, !cute.coord<"(_,_,?)">
+        %fourth = cute.make_coord(_, _, _, %i)
+        %x = cute.slice(%tCrC_4, %fourth)
+        %here = cute.make_coord(_, _, %i)
+        %g = cute.slice(%tYgC, %here)
         %h = cute.memref.alloca() : !tCrH_n
-        %hp = cute.tiled.copy.retile(%copy_C, %h) : (!copy_C, !tCrH_n) -> !tYrH_n
-        %hv = cute.slice(%hp, %step0) : !tYrH_n, !cute.coord<"(_,_,0)">
-        cute.clear(%h) : (!tCrH_n)
+        %hp = cute.tiled.copy.retile(%copy_C, %h)
+        %hv = cute.slice(%hp, %step0)
+        cute.clear(%h)
         scf.if %reads {
-          cute.copy(%copy_C, %g, %hv) : (!copy_C, !tYgC_n, !tYrH_v)
+          cute.copy(%copy_C, %g, %hv)
         }
-        %y = cute.convert(%h) : (!tCrH_n) -> !tCrC_n
-        cute.axpby(%alpha, %x, %beta, %y) : (f32, !tCrC_n, f32, !tCrC_n)
-        %o = cute.convert(%y) : (!tCrC_n) -> !tCrH_n
-        %op = cute.tiled.copy.retile(%copy_C, %o) : (!copy_C, !tCrH_n) -> !tYrH_n
-        %ov = cute.slice(%op, %step0) : !tYrH_n, !cute.coord<"(_,_,0)">
-        cute.copy(%copy_C, %ov, %g) : (!copy_C, !tYrH_v, !tYgC_n)
+        %y = cute.convert(%h) -> !tCrC_n
+        cute.axpby(%alpha, %x, %beta, %y)
+        %o = cute.convert(%y) -> !tCrH_n
+        %op = cute.tiled.copy.retile(%copy_C, %o)
+        %ov = cute.slice(%op, %step0)
+        cute.copy(%copy_C, %ov, %g)
       } {cute.unroll}
       gpu.return
     }
@@ -186,10 +149,10 @@ module attributes {gpu.container_module} {
     %c0 = arith.constant 0 : i32
     %bM = arith.constant 128 : i32
     %bK = arith.constant 64 : i32
-    %lA = cute.get_layout(%A) : !mat
-    %lB = cute.get_layout(%B) : !mat
-    %M, %K, %ldA = cute.get_scalars <{only_dynamic}>(%lA) : !any
-    %N, %K2, %ldB = cute.get_scalars <{only_dynamic}>(%lB) : !any
+    %lA = cute.get_layout(%A)
+    %lB = cute.get_layout(%B)
+    %M, %K, %ldA = cute.get_scalars <{only_dynamic}>(%lA)
+    %N, %K2, %ldB = cute.get_scalars <{only_dynamic}>(%lB)
     // Tiles must divide the problem: nothing above asks whether an element is there.
     %rM = arith.remsi %M, %bM : i32
     %rN = arith.remsi %N, %bM : i32

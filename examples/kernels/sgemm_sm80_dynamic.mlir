@@ -16,19 +16,6 @@
 
 // A (M,K), B (N,K) and C (M,N), rows one after the other, each at a multiple of 16 bytes.
 !mat = !cute.memref<f16, gmem, align<16>, "(?,?{div=8}):(?{div=8},1)">
-!any = !cute.layout<"(?,?{div=8}):(?{div=8},1)">
-!shape = !cute.shape<"(?,?{div=8})">
-!where = !cute.coord<"(?,?)">
-!thread = !cute.coord<"?">
-// A block's tile: 128 x 128 of C, 64 of K at a time; and which one.
-!cta = !cute.tile<"[128:1;128:1;64:1]">
-!at = !cute.coord<"(?,?,_)">
-!gA = !cute.memref<f16, gmem, align<16>, "(128,64,?):(?{div=8},1,64)">
-!gC = !cute.memref<f16, gmem, align<16>, "(128,128):(?{div=8},1)">
-// Coordinates: of all of a matrix, and of those tiles.
-!cMat = !cute.coord_tensor<"(0,0)", "(?,?{div=8}):(1@0,1@1)">
-!cA = !cute.coord_tensor<"(?,0)", "(128,64,?):(1@0,1@1,64@1)">
-!cC = !cute.coord_tensor<"(?,?)", "(128,128):(1@0,1@1)">
 // Three tiles. A row is 128 bytes, all banks once, so 8 rows of a column would be in the same banks; the swizzle exchanges
 // the row's 16-byte pieces by the number of the row, and both the copies' writes and ldmatrix's reads are free of conflicts.
 !sA = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(128,64,3):(64,1,8192)">
@@ -48,45 +35,12 @@
 !copy_B = !cute.tiled_copy<!ldmatrix, layout_copy_tv = <"((4,8,2,2),((2,2),(2,1))):((64,1,0,8),((32,256),(16,512)))">, tiler_mn = <"[32:1;16:1]">>
 !copy_C = !cute.tiled_copy<!pair, layout_copy_tv = <"((4,8,2,2),((2,2),(1,2))):((64,1,16,256),((32,8),(32,512)))">, tiler_mn = <"[32:1;32:1]">>
 
-// Parts of a thread that copies: ((vector, vectors), of M, of K, tiles of K, or places of the ring).
-!tAgA = !cute.memref<f16, gmem, align<16>, "((8,1),8,1,?):((1,8),?{div=128},64,64)">
-!tAgA_k = !cute.memref<f16, gmem, align<16>, "((8,1),8,1):((1,8),?{div=128},64)">
-!tAsA = !cute.memref<f16, smem, align<16>, S<3,4,3>, "((8,1),8,1,3):((1,8),1024,64,8192)">
-!tAsA_p = !cute.memref<f16, smem, align<16>, S<3,4,3>, "((8,1),8,1):((1,8),1024,64)">
-// The coordinates of the first elements of its vectors, and a predicate for each vector.
-!tAcA = !cute.coord_tensor<"(?,?)", "((8,1),8,1,?):((1@1,8@1),16@0,64@1,64@1)">
-!tAcA_k = !cute.coord_tensor<"(?,?)", "(8,1):(16@0,64@1)">
+// A predicate for each vector of a thread.
 !tApA = !cute.memref<i1, rmem, "(8,1):(1,0)">
-// What it multiplies: (values of the atom, of M or N, of K).
-!part_A = !cute.shape<"((2,2,2),4,4)">
-!part_B = !cute.shape<"((2,2),8,4)">
-!part_C = !cute.shape<"((2,2),4,8)">
-!tCrA = !cute.memref<f16, rmem, "((2,2,2),4,4):((1,2,4),8,32)">
-!tCrB = !cute.memref<f16, rmem, "((2,2),8,4):((1,2),4,32)">
-!tCrC = !cute.memref<f32, rmem, "((2,2),4,8):((1,2),4,16)">
-!tCrA_k = !cute.memref<f16, rmem, "((2,2,2),4):((1,2,4),8)">
-!tCrB_k = !cute.memref<f16, rmem, "((2,2),8):((1,2),4)">
-// The same as ldmatrix fetches it: (values of the copy, of M or N, of K, places of the ring) in shared memory, and the
-// fragments seen that way.
-!tXsA = !cute.memref<f16, smem, align<16>, S<3,4,3>, "((8,1),4,4,3):((1,16),2048,16,8192)">
-!tXsA_p = !cute.memref<f16, smem, align<16>, S<3,4,3>, "((8,1),4,4):((1,16),2048,16)">
-!tXsA_k = !cute.memref<f16, smem, align<16>, S<3,4,3>, "((8,1),4):((1,16),2048)">
-!tXrA = !cute.memref<f16, rmem, "((8,1),4,4):((1,0),8,32)">
-!tXrA_k = !cute.memref<f16, rmem, "((8,1),4):((1,0),8)">
-!tXrB = !cute.memref<f16, rmem, "((8,1),4,4):((1,32),8,32)">
-!tXrB_k = !cute.memref<f16, rmem, "((8,1),4):((1,32),8)">
-// C, a fourth of N at a time: the sums, their f16, that seen as pairs, and the pairs in global memory.
-!sums = !cute.layout<"((2,2),4,2,4):((1,2),4,16,32)">
-!tCrC_4 = !cute.memref<f32, rmem, "((2,2),4,2,4):((1,2),4,16,32)">
+// A thread's part of C, a fourth of N at a time: the sums, and their f16.
 !tCrC_n = !cute.memref<f32, rmem, "((2,2),4,2):((1,2),4,16)">
 !tCrH_n = !cute.memref<f16, rmem, "((2,2),4,2):((1,2),4,16)">
-!tYrH_n = !cute.memref<f16, rmem, "((2,(2,2)),4,1):((1,(2,16)),4,32)">
-!tYrH_v = !cute.memref<f16, rmem, "((2,(2,2)),4):((1,(2,16)),4)">
-!tYgC = !cute.memref<f16, gmem, align<4>, "((2,(2,2)),4,4):((1,(?{div=64},16)),?{div=256},32)">
-!tYgC_n = !cute.memref<f16, gmem, align<4>, "((2,(2,2)),4):((1,(?{div=64},16)),?{div=256})">
-// The coordinates of the pairs' first elements, and a predicate for each.
-!tYcC = !cute.coord_tensor<"(?,?)", "((2,(2,2)),4,4):((1@1,(8@0,16@1)),32@0,32@1)">
-!tYcC_n = !cute.coord_tensor<"(?,?)", "(2,2,4):(8@0,16@1,32@0)">
+// A predicate for each pair.
 !tYpC = !cute.memref<i1, rmem, "((2,2),4):((1,2),4)">
 
 module attributes {gpu.container_module} {
@@ -100,94 +54,89 @@ module attributes {gpu.container_module} {
       %t32 = arith.index_cast %tx : index to i32
       %m = arith.index_cast %bx : index to i32
       %n = arith.index_cast %by : index to i32
-      %t = cute.make_coord(%t32) : (i32) -> !thread
+      %t = cute.make_coord(%t32)
       %c0 = arith.constant 0 : i32
       %c1 = arith.constant 1 : i32
       %c2 = arith.constant 2 : i32
       %c3 = arith.constant 3 : i32
       %c4 = arith.constant 4 : i32
-      // Tiles of A and B, one behind the other along K, and the tile of C.
-      %cta = cute.static : !cta
-      %at = cute.make_coord(%m, %n) : (i32, i32) -> !at
-      %gA = cute.local_tile(%A, %cta, %at) {proj = #cute.coord<"(1,_,1)">} : (!mat, !cta, !at) -> !gA
-      %gB = cute.local_tile(%B, %cta, %at) {proj = #cute.coord<"(_,1,1)">} : (!mat, !cta, !at) -> !gA
-      %gC = cute.local_tile(%C, %cta, %at) {proj = #cute.coord<"(1,1,_)">} : (!mat, !cta, !at) -> !gC
-      %lgA = cute.get_layout(%gA) : !gA
-      %tiles, %ld = cute.get_scalars <{only_dynamic}>(%lgA) : !cute.layout<"(128,64,?):(?{div=8},1,64)">
+      // A block's tile: 128 x 128 of C. Those of A and B are one behind the other along K.
+      %cta = cute.static "[128:1;128:1;64:1]"
+      %at = cute.make_coord(%m, %n, _)
+      %gA = cute.local_tile(%A, %cta, %at, "(1,_,1)")
+      %gB = cute.local_tile(%B, %cta, %at, "(_,1,1)")
+      %gC = cute.local_tile(%C, %cta, %at, "(1,1,_)")
+      %lgA = cute.get_layout(%gA)
+      %tiles, %ld = cute.get_scalars <{only_dynamic}>(%lgA)
       %last = arith.subi %tiles, %c1 : i32
       // Their coordinates, in the same way.
-      %lA = cute.get_layout(%A) : !mat
-      %lB = cute.get_layout(%B) : !mat
-      %lC = cute.get_layout(%C) : !mat
-      %MK = cute.get_shape(%lA) : !any -> !shape
-      %NK = cute.get_shape(%lB) : !any -> !shape
-      %MN = cute.get_shape(%lC) : !any -> !shape
-      %iA = cute.make_identity_tensor(%MK : !shape) : !cMat
-      %iB = cute.make_identity_tensor(%NK : !shape) : !cMat
-      %iC = cute.make_identity_tensor(%MN : !shape) : !cMat
-      %cA = cute.local_tile(%iA, %cta, %at) {proj = #cute.coord<"(1,_,1)">} : (!cMat, !cta, !at) -> !cA
-      %cB = cute.local_tile(%iB, %cta, %at) {proj = #cute.coord<"(_,1,1)">} : (!cMat, !cta, !at) -> !cA
-      %cC = cute.local_tile(%iC, %cta, %at) {proj = #cute.coord<"(1,1,_)">} : (!cMat, !cta, !at) -> !cC
+      %lA = cute.get_layout(%A)
+      %lB = cute.get_layout(%B)
+      %lC = cute.get_layout(%C)
+      %MK = cute.get_shape(%lA)
+      %NK = cute.get_shape(%lB)
+      %MN = cute.get_shape(%lC)
+      %iA = cute.make_identity_tensor(%MK)
+      %iB = cute.make_identity_tensor(%NK)
+      %iC = cute.make_identity_tensor(%MN)
+      %cA = cute.local_tile(%iA, %cta, %at, "(1,_,1)")
+      %cB = cute.local_tile(%iB, %cta, %at, "(_,1,1)")
+      %cC = cute.local_tile(%iC, %cta, %at, "(1,1,_)")
       %sA = cute.memref.alloca() : !sA
       %sB = cute.memref.alloca() : !sA
 
-      // Copying into the ring.
-      %cp_async = cute.make_atom() : () -> !cp_async
-      %copy = cute.make_tiled_copy(%cp_async) : !copy
-      %tAgA = cute.tiled.copy.partition_S(%copy, %gA, %t) : (!copy, !gA, !thread) -> !tAgA
-      %tBgB = cute.tiled.copy.partition_S(%copy, %gB, %t) : (!copy, !gA, !thread) -> !tAgA
-      %tAsA = cute.tiled.copy.partition_D(%copy, %sA, %t) : (!copy, !sA, !thread) -> !tAsA
-      %tBsB = cute.tiled.copy.partition_D(%copy, %sB, %t) : (!copy, !sA, !thread) -> !tAsA
-      %tAcA = cute.tiled.copy.partition_S(%copy, %cA, %t) : (!copy, !cA, !thread) -> !tAcA
-      %tBcB = cute.tiled.copy.partition_S(%copy, %cB, %t) : (!copy, !cA, !thread) -> !tAcA
+      // Copying into the ring. A thread's part is ((vector, vectors), of M, of K, tiles of K or places of the ring).
+      %copy = cute.static : !copy
+      %tAgA = cute.tiled.copy.partition_S(%copy, %gA, %t)
+      %tBgB = cute.tiled.copy.partition_S(%copy, %gB, %t)
+      %tAsA = cute.tiled.copy.partition_D(%copy, %sA, %t)
+      %tBsB = cute.tiled.copy.partition_D(%copy, %sB, %t)
+      %tAcA = cute.tiled.copy.partition_S(%copy, %cA, %t)
+      %tBcB = cute.tiled.copy.partition_S(%copy, %cB, %t)
       %tApA = cute.memref.alloca() : !tApA
       %tBpB = cute.memref.alloca() : !tApA
 
       // Multiplying: fragments for a whole tile, of which two steps of K are alive at a time.
-      %mma_sync = cute.make_atom() : () -> !mma_sync
-      %mma = cute.make_tiled_mma(%mma_sync) : !mma
-      %part_A = cute.static : !part_A
-      %part_B = cute.static : !part_B
-      %part_C = cute.static : !part_C
-      %tCrA = cute.mma.make_fragment A (%mma, %part_A) : (!mma, !part_A) -> !tCrA
-      %tCrB = cute.mma.make_fragment B (%mma, %part_B) : (!mma, !part_B) -> !tCrB
-      %tCrC = cute.mma.make_fragment C (%mma, %part_C) : (!mma, !part_C) -> !tCrC
-      cute.clear(%tCrC) : (!tCrC)
+      %mma = cute.static : !mma
+      %part_A = cute.static shape "((2,2,2),4,4)"
+      %part_B = cute.static shape "((2,2),8,4)"
+      %part_C = cute.static shape "((2,2),4,8)"
+      %tCrA = cute.mma.make_fragment A (%mma, %part_A)
+      %tCrB = cute.mma.make_fragment B (%mma, %part_B)
+      %tCrC = cute.mma.make_fragment C (%mma, %part_C)
+      cute.clear(%tCrC)
 
-      // From the ring into the fragments, which are seen as ldmatrix fills them: retile moves nothing.
-      %ldmatrix = cute.make_atom() : () -> !ldmatrix
-      %copy_A = cute.make_tiled_copy(%ldmatrix) : !copy_A
-      %copy_B = cute.make_tiled_copy(%ldmatrix) : !copy_B
-      %tXsA = cute.tiled.copy.partition_S(%copy_A, %sA, %t) : (!copy_A, !sA, !thread) -> !tXsA
-      %tXsB = cute.tiled.copy.partition_S(%copy_B, %sB, %t) : (!copy_B, !sA, !thread) -> !tXsA
-      %tXrA = cute.tiled.copy.retile(%copy_A, %tCrA) : (!copy_A, !tCrA) -> !tXrA
-      %tXrB = cute.tiled.copy.retile(%copy_B, %tCrB) : (!copy_B, !tCrB) -> !tXrB
+      // From the ring into the fragments, which are seen as ldmatrix fills them, (values of the copy, of M or N, of K): retile moves nothing.
+      %copy_A = cute.static : !copy_A
+      %copy_B = cute.static : !copy_B
+      %tXsA = cute.tiled.copy.partition_S(%copy_A, %sA, %t)
+      %tXsB = cute.tiled.copy.partition_S(%copy_B, %sB, %t)
+      %tXrA = cute.tiled.copy.retile(%copy_A, %tCrA)
+      %tXrB = cute.tiled.copy.retile(%copy_B, %tCrB)
 
       // Tiles 0 and 1 start on their way, each a group that can be waited for. (A second tile that is not there is the first.)
       scf.for %p = %c0 to %c2 step %c1 : i32 {
         %k = arith.minsi %p, %last : i32
-        %from = cute.make_coord(%k) : (i32) -> !cute.coord<"(_,_,_,?)">
-        %to = cute.make_coord(%p) : (i32) -> !cute.coord<"(_,_,_,?)">
-        %a = cute.slice(%tAgA, %from) : !tAgA, !cute.coord<"(_,_,_,?)">
-        %b = cute.slice(%tBgB, %from) : !tAgA, !cute.coord<"(_,_,_,?)">
-        %x = cute.slice(%tAsA, %to) : !tAsA, !cute.coord<"(_,_,_,?)">
-        %y = cute.slice(%tBsB, %to) : !tAsA, !cute.coord<"(_,_,_,?)">
+        %from = cute.make_coord(_, _, _, %k)
+        %to = cute.make_coord(_, _, _, %p)
+        %a = cute.slice(%tAgA, %from)
+        %b = cute.slice(%tBgB, %from)
+        %x = cute.slice(%tAsA, %to)
+        %y = cute.slice(%tBsB, %to)
         // Which of its vectors are there: where the first element is, the others are.
-        %first = cute.make_coord(%k) : (i32) -> !cute.coord<"(0,_,_,?)">
-        %ca = cute.slice(%tAcA, %first) : !tAcA, !cute.coord<"(0,_,_,?)">
-        %cb = cute.slice(%tBcB, %first) : !tAcA, !cute.coord<"(0,_,_,?)">
-        cute.transform(%ca, %tApA) : (!tAcA_k, !tApA) {
-        ^bb0(%c: !where):
-          %is = cute.elem_less(%c, %MK) : !where, !shape
-          cute.yield %is : i1
+        %first = cute.make_coord(0, _, _, %k)
+        %ca = cute.slice(%tAcA, %first)
+        %cb = cute.slice(%tBcB, %first)
+        cute.transform(%ca, %tApA) (%c) {
+          %is = cute.elem_less(%c, %MK)
+          cute.yield %is
         }
-        cute.transform(%cb, %tBpB) : (!tAcA_k, !tApA) {
-        ^bb0(%c: !where):
-          %is = cute.elem_less(%c, %NK) : !where, !shape
-          cute.yield %is : i1
+        cute.transform(%cb, %tBpB) (%c) {
+          %is = cute.elem_less(%c, %NK)
+          cute.yield %is
         }
-        cute.copy(%copy, %a, %x, %tApA) : (!copy, !tAgA_k, !tAsA_p, !tApA)
-        cute.copy(%copy, %b, %y, %tBpB) : (!copy, !tAgA_k, !tAsA_p, !tApA)
+        cute.copy(%copy, %a, %x, %tApA)
+        cute.copy(%copy, %b, %y, %tBpB)
         nvvm.cp.async.commit.group
       } {cute.unroll}
 
@@ -195,14 +144,14 @@ module attributes {gpu.container_module} {
       nvvm.cp.async.wait.group 1
       gpu.barrier
       // Its step 0 into the fragments.
-      %step0 = cute.static : !cute.coord<"(_,_,0)">
-      %step0_place0 = cute.static : !cute.coord<"(_,_,0,0)">
-      %rA0 = cute.slice(%tXrA, %step0) : !tXrA, !cute.coord<"(_,_,0)">
-      %rB0 = cute.slice(%tXrB, %step0) : !tXrB, !cute.coord<"(_,_,0)">
-      %sA0 = cute.slice(%tXsA, %step0_place0) : !tXsA, !cute.coord<"(_,_,0,0)">
-      %sB0 = cute.slice(%tXsB, %step0_place0) : !tXsA, !cute.coord<"(_,_,0,0)">
-      cute.copy(%copy_A, %sA0, %rA0) : (!copy_A, !tXsA_k, !tXrA_k)
-      cute.copy(%copy_B, %sB0, %rB0) : (!copy_B, !tXsA_k, !tXrB_k)
+      %step0 = cute.static coord "(_,_,0)"
+      %step0_place0 = cute.static coord "(_,_,0,0)"
+      %rA0 = cute.slice(%tXrA, %step0)
+      %rB0 = cute.slice(%tXrB, %step0)
+      %sA0 = cute.slice(%tXsA, %step0_place0)
+      %sB0 = cute.slice(%tXsB, %step0_place0)
+      cute.copy(%copy_A, %sA0, %rA0)
+      cute.copy(%copy_B, %sB0, %rB0)
 
       // The place of the ring that is read, and the one that is written: at first 0 and 2.
       %places:2 = scf.for %k = %c0 to %tiles step %c1 iter_args(%read = %c0, %write = %c2) -> (i32, i32) : i32 {
@@ -210,46 +159,44 @@ module attributes {gpu.container_module} {
         // last tile it is the last one again, so that as many groups are under way in every turn.
         %k2 = arith.addi %k, %c2 : i32
         %next = arith.minsi %k2, %last : i32
-        %from = cute.make_coord(%next) : (i32) -> !cute.coord<"(_,_,_,?)">
-        %to = cute.make_coord(%write) : (i32) -> !cute.coord<"(_,_,_,?)">
-        %a = cute.slice(%tAgA, %from) : !tAgA, !cute.coord<"(_,_,_,?)">
-        %b = cute.slice(%tBgB, %from) : !tAgA, !cute.coord<"(_,_,_,?)">
-        %x = cute.slice(%tAsA, %to) : !tAsA, !cute.coord<"(_,_,_,?)">
-        %y = cute.slice(%tBsB, %to) : !tAsA, !cute.coord<"(_,_,_,?)">
-        %first = cute.make_coord(%next) : (i32) -> !cute.coord<"(0,_,_,?)">
-        %ca = cute.slice(%tAcA, %first) : !tAcA, !cute.coord<"(0,_,_,?)">
-        %cb = cute.slice(%tBcB, %first) : !tAcA, !cute.coord<"(0,_,_,?)">
-        cute.transform(%ca, %tApA) : (!tAcA_k, !tApA) {
-        ^bb0(%c: !where):
-          %is = cute.elem_less(%c, %MK) : !where, !shape
-          cute.yield %is : i1
+        %from = cute.make_coord(_, _, _, %next)
+        %to = cute.make_coord(_, _, _, %write)
+        %a = cute.slice(%tAgA, %from)
+        %b = cute.slice(%tBgB, %from)
+        %x = cute.slice(%tAsA, %to)
+        %y = cute.slice(%tBsB, %to)
+        %first = cute.make_coord(0, _, _, %next)
+        %ca = cute.slice(%tAcA, %first)
+        %cb = cute.slice(%tBcB, %first)
+        cute.transform(%ca, %tApA) (%c) {
+          %is = cute.elem_less(%c, %MK)
+          cute.yield %is
         }
-        cute.transform(%cb, %tBpB) : (!tAcA_k, !tApA) {
-        ^bb0(%c: !where):
-          %is = cute.elem_less(%c, %NK) : !where, !shape
-          cute.yield %is : i1
+        cute.transform(%cb, %tBpB) (%c) {
+          %is = cute.elem_less(%c, %NK)
+          cute.yield %is
         }
-        cute.copy(%copy, %a, %x, %tApA) : (!copy, !tAgA_k, !tAsA_p, !tApA)
-        cute.copy(%copy, %b, %y, %tBpB) : (!copy, !tAgA_k, !tAsA_p, !tApA)
+        cute.copy(%copy, %a, %x, %tApA)
+        cute.copy(%copy, %b, %y, %tBpB)
         nvvm.cp.async.commit.group
 
         // Steps 0 to 2 of K: fetch the next, multiply this one.
-        %place = cute.make_coord(%read) : (i32) -> !cute.coord<"(_,_,_,?)">
-        %tXsA_p = cute.slice(%tXsA, %place) : !tXsA, !cute.coord<"(_,_,_,?)">
-        %tXsB_p = cute.slice(%tXsB, %place) : !tXsA, !cute.coord<"(_,_,_,?)">
+        %place = cute.make_coord(_, _, _, %read)
+        %tXsA_p = cute.slice(%tXsA, %place)
+        %tXsB_p = cute.slice(%tXsB, %place)
         scf.for %i = %c0 to %c3 step %c1 : i32 {
           %j = arith.addi %i, %c1 : i32
-          %this = cute.make_coord(%i) : (i32) -> !cute.coord<"(_,_,?)">
-          %after = cute.make_coord(%j) : (i32) -> !cute.coord<"(_,_,?)">
-          %sA1 = cute.slice(%tXsA_p, %after) : !tXsA_p, !cute.coord<"(_,_,?)">
-          %sB1 = cute.slice(%tXsB_p, %after) : !tXsA_p, !cute.coord<"(_,_,?)">
-          %rA1 = cute.slice(%tXrA, %after) : !tXrA, !cute.coord<"(_,_,?)">
-          %rB1 = cute.slice(%tXrB, %after) : !tXrB, !cute.coord<"(_,_,?)">
-          cute.copy(%copy_A, %sA1, %rA1) : (!copy_A, !tXsA_k, !tXrA_k)
-          cute.copy(%copy_B, %sB1, %rB1) : (!copy_B, !tXsA_k, !tXrB_k)
-          %fA = cute.slice(%tCrA, %this) : !tCrA, !cute.coord<"(_,_,?)">
-          %fB = cute.slice(%tCrB, %this) : !tCrB, !cute.coord<"(_,_,?)">
-          cute.gemm(%mma, %tCrC, %fA, %fB, %tCrC) : (!mma, !tCrC, !tCrA_k, !tCrB_k, !tCrC)
+          %this = cute.make_coord(_, _, %i)
+          %after = cute.make_coord(_, _, %j)
+          %sA1 = cute.slice(%tXsA_p, %after)
+          %sB1 = cute.slice(%tXsB_p, %after)
+          %rA1 = cute.slice(%tXrA, %after)
+          %rB1 = cute.slice(%tXrB, %after)
+          cute.copy(%copy_A, %sA1, %rA1)
+          cute.copy(%copy_B, %sB1, %rB1)
+          %fA = cute.slice(%tCrA, %this)
+          %fB = cute.slice(%tCrB, %this)
+          cute.gemm(%mma, %tCrC, %fA, %fB, %tCrC)
         } {cute.unroll}
 
         // Step 3: everything of this tile has been fetched. Wait for the next one (all groups but the newest), say so to the
@@ -259,15 +206,15 @@ module attributes {gpu.container_module} {
         %read1 = arith.addi %read, %c1 : i32
         %wraps = arith.cmpi eq, %read1, %c3 : i32
         %read_next = arith.select %wraps, %c0, %read1 : i32
-        %place_next = cute.make_coord(%read_next) : (i32) -> !cute.coord<"(_,_,0,?)">
-        %sA2 = cute.slice(%tXsA, %place_next) : !tXsA, !cute.coord<"(_,_,0,?)">
-        %sB2 = cute.slice(%tXsB, %place_next) : !tXsA, !cute.coord<"(_,_,0,?)">
-        cute.copy(%copy_A, %sA2, %rA0) : (!copy_A, !tXsA_k, !tXrA_k)
-        cute.copy(%copy_B, %sB2, %rB0) : (!copy_B, !tXsA_k, !tXrB_k)
-        %step3 = cute.static : !cute.coord<"(_,_,3)">
-        %fA3 = cute.slice(%tCrA, %step3) : !tCrA, !cute.coord<"(_,_,3)">
-        %fB3 = cute.slice(%tCrB, %step3) : !tCrB, !cute.coord<"(_,_,3)">
-        cute.gemm(%mma, %tCrC, %fA3, %fB3, %tCrC) : (!mma, !tCrC, !tCrA_k, !tCrB_k, !tCrC)
+        %place_next = cute.make_coord(_, _, 0, %read_next)
+        %sA2 = cute.slice(%tXsA, %place_next)
+        %sB2 = cute.slice(%tXsB, %place_next)
+        cute.copy(%copy_A, %sA2, %rA0)
+        cute.copy(%copy_B, %sB2, %rB0)
+        %step3 = cute.static coord "(_,_,3)"
+        %fA3 = cute.slice(%tCrA, %step3)
+        %fB3 = cute.slice(%tCrB, %step3)
+        cute.gemm(%mma, %tCrC, %fA3, %fB3, %tCrC)
         // The place that was read is written next.
         scf.yield %read_next, %read : i32, i32
       }
@@ -277,39 +224,37 @@ module attributes {gpu.container_module} {
       // C = alpha * sums + beta * C, a fourth of N at a time, in f32; C is not read where beta is 0.
       %zero = arith.constant 0.0 : f32
       %reads = arith.cmpf une, %beta, %zero : f32
-      %pair = cute.make_atom() : () -> !pair
-      %copy_C = cute.make_tiled_copy(%pair) : !copy_C
-      %tYgC = cute.tiled.copy.partition_D(%copy_C, %gC, %t) : (!copy_C, !gC, !thread) -> !tYgC
-      %tYcC = cute.tiled.copy.partition_D(%copy_C, %cC, %t) : (!copy_C, !cC, !thread) -> !tYcC
-      %sums = cute.get_iter(%tCrC) : !tCrC
-      %fourths = cute.static : !sums
-      %tCrC_4 = cute.make_view(%sums, %fourths) : !tCrC_4
+      %copy_C = cute.static : !copy_C
+      %tYgC = cute.tiled.copy.partition_D(%copy_C, %gC, %t)
+      %tYcC = cute.tiled.copy.partition_D(%copy_C, %cC, %t)
+      %sums = cute.get_iter(%tCrC)
+      %fourths = cute.static "((2,2),4,2,4):((1,2),4,16,32)"
+      %tCrC_4 = cute.make_view(%sums, %fourths)
       scf.for %i = %c0 to %c4 step %c1 : i32 {
-        %fourth = cute.make_coord(%i) : (i32) -> !cute.coord<"(_,_,_,?)">
-        %x = cute.slice(%tCrC_4, %fourth) : !tCrC_4, !cute.coord<"(_,_,_,?)">
-        %here = cute.make_coord(%i) : (i32) -> !cute.coord<"(_,_,?)">
-        %g = cute.slice(%tYgC, %here) : !tYgC, !cute.coord<"(_,_,?)">
+        %fourth = cute.make_coord(_, _, _, %i)
+        %x = cute.slice(%tCrC_4, %fourth)
+        %here = cute.make_coord(_, _, %i)
+        %g = cute.slice(%tYgC, %here)
         %p = cute.memref.alloca() : !tYpC
-        %firsts = cute.make_coord(%i) : (i32) -> !cute.coord<"((0,(_,_)),_,?)">
-        %cc = cute.slice(%tYcC, %firsts) : !tYcC, !cute.coord<"((0,(_,_)),_,?)">
-        cute.transform(%cc, %p) : (!tYcC_n, !tYpC) {
-        ^bb0(%c: !where):
-          %is = cute.elem_less(%c, %MN) : !where, !shape
-          cute.yield %is : i1
+        %firsts = cute.make_coord((0, (_, _)), _, %i)
+        %cc = cute.slice(%tYcC, %firsts)
+        cute.transform(%cc, %p) (%c) {
+          %is = cute.elem_less(%c, %MN)
+          cute.yield %is
         }
         %h = cute.memref.alloca() : !tCrH_n
-        %hp = cute.tiled.copy.retile(%copy_C, %h) : (!copy_C, !tCrH_n) -> !tYrH_n
-        %hv = cute.slice(%hp, %step0) : !tYrH_n, !cute.coord<"(_,_,0)">
-        cute.clear(%h) : (!tCrH_n)
+        %hp = cute.tiled.copy.retile(%copy_C, %h)
+        %hv = cute.slice(%hp, %step0)
+        cute.clear(%h)
         scf.if %reads {
-          cute.copy(%copy_C, %g, %hv, %p) : (!copy_C, !tYgC_n, !tYrH_v, !tYpC)
+          cute.copy(%copy_C, %g, %hv, %p)
         }
-        %y = cute.convert(%h) : (!tCrH_n) -> !tCrC_n
-        cute.axpby(%alpha, %x, %beta, %y) : (f32, !tCrC_n, f32, !tCrC_n)
-        %o = cute.convert(%y) : (!tCrC_n) -> !tCrH_n
-        %op = cute.tiled.copy.retile(%copy_C, %o) : (!copy_C, !tCrH_n) -> !tYrH_n
-        %ov = cute.slice(%op, %step0) : !tYrH_n, !cute.coord<"(_,_,0)">
-        cute.copy(%copy_C, %ov, %g, %p) : (!copy_C, !tYrH_v, !tYgC_n, !tYpC)
+        %y = cute.convert(%h) -> !tCrC_n
+        cute.axpby(%alpha, %x, %beta, %y)
+        %o = cute.convert(%y) -> !tCrH_n
+        %op = cute.tiled.copy.retile(%copy_C, %o)
+        %ov = cute.slice(%op, %step0)
+        cute.copy(%copy_C, %ov, %g, %p)
       } {cute.unroll}
       gpu.return
     }
@@ -321,8 +266,8 @@ module attributes {gpu.container_module} {
       attributes {cute.computes = [{gemm = array<i64: 0, 1, 2>, accumulate = f32, alpha = 3 : index, beta = 4 : index}]} {
     %c0 = arith.constant 0 : i32
     %bM = arith.constant 128 : i32
-    %lC = cute.get_layout(%C) : !mat
-    %M, %N, %ldC = cute.get_scalars <{only_dynamic}>(%lC) : !any
+    %lC = cute.get_layout(%C)
+    %M, %N, %ldC = cute.get_scalars <{only_dynamic}>(%lC)
     %m = arith.ceildivsi %M, %bM : i32
     %n = arith.ceildivsi %N, %bM : i32
     %blocks_m = arith.index_cast %m : i32 to index

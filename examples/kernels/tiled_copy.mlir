@@ -11,15 +11,11 @@
 // Columns follow each other in memory, each a whole number of tiles long and starting at a multiple of 512 bytes. That their distance
 // is an i64 leaves the tensor as large as memory.
 !T = !cute.memref<f32, gmem, align<16>, "(?{div=128},?{div=64}):(1,?{i64 div=128})">
-// What a block copies.
-!tiler = !cute.tile<"[128:1;64:1]">
-!tile = !cute.memref<f32, gmem, align<16>, "(128,64):(1,?{i64 div=128})">
 // What the 256 threads copy at once: 32 threads along a column with four elements each, 8 threads along the rows.
 !atom = !cute_nvgpu.atom.universal_copy<f32, 128 b>
 !copy = !cute.tiled_copy<!atom, layout_copy_tv = <"((32,8),4):((4,128),1)">, tiler_mn = <"[128:1;8:1]">>
 // What a thread copies: ((elements of an instruction, instructions for them), along columns, along rows). The tile has 64 columns,
 // so there are 8 instructions, 8 columns apart.
-!part = !cute.memref<f32, gmem, align<16>, "((4,1),1,8):((1,?{i64 div=128}),128,?{i64 div=1024})">
 !frag = !cute.memref<f32, rmem, align<16>, "((4,1),1,8):((1,0),0,4)">
 
 module attributes {gpu.container_module} {
@@ -32,24 +28,23 @@ module attributes {gpu.container_module} {
       %bx32 = arith.index_cast %bx : index to i32
       %by32 = arith.index_cast %by : index to i32
       %tx32 = arith.index_cast %tx : index to i32
-      %block = cute.make_coord(%bx32, %by32) : (i32, i32) -> !cute.coord<"(?,?)">
-      %thread = cute.make_coord(%tx32) : (i32) -> !cute.coord<"?">
+      %block = cute.make_coord(%bx32, %by32)
+      %thread = cute.make_coord(%tx32)
 
       // The block's tile of both tensors. Views cost nothing: they are a pointer and a layout.
-      %tiler = cute.static : !tiler
-      %gS = cute.local_tile(%S, %tiler, %block) : (!T, !tiler, !cute.coord<"(?,?)">) -> !tile
-      %gD = cute.local_tile(%D, %tiler, %block) : (!T, !tiler, !cute.coord<"(?,?)">) -> !tile
+      %tiler = cute.static "[128:1;64:1]"
+      %gS = cute.local_tile(%S, %tiler, %block)
+      %gD = cute.local_tile(%D, %tiler, %block)
 
       // The thread's part of the tile, as the tiled copy deals it out.
-      %atom = cute.make_atom() : () -> !atom
-      %copy = cute.make_tiled_copy(%atom) : !copy
-      %tS = cute.tiled.copy.partition_S(%copy, %gS, %thread) : (!copy, !tile, !cute.coord<"?">) -> !part
-      %tD = cute.tiled.copy.partition_D(%copy, %gD, %thread) : (!copy, !tile, !cute.coord<"?">) -> !part
+      %copy = cute.static : !copy
+      %tS = cute.tiled.copy.partition_S(%copy, %gS, %thread)
+      %tD = cute.tiled.copy.partition_D(%copy, %gD, %thread)
 
       // All loads first, then all stores: 128 bytes of each thread are on their way at once, which hides the latency of memory.
       %frag = cute.memref.alloca() : !frag
-      cute.copy(%copy, %tS, %frag) : (!copy, !part, !frag)
-      cute.copy(%copy, %frag, %tD) : (!copy, !frag, !part)
+      cute.copy(%copy, %tS, %frag)
+      cute.copy(%copy, %frag, %tD)
       gpu.return
     }
   }
@@ -62,8 +57,8 @@ module attributes {gpu.container_module} {
     %c256 = arith.constant 256 : index
     // The compiler knows how much shared memory the kernel takes, and sets it.
     %smem = arith.constant 0 : i32
-    %layout = cute.get_layout(%S) : !T
-    %m32, %n32, %ld = cute.get_scalars <{only_dynamic}>(%layout) : !cute.layout<"(?{div=128},?{div=64}):(1,?{i64 div=128})">
+    %layout = cute.get_layout(%S)
+    %m32, %n32, %ld = cute.get_scalars <{only_dynamic}>(%layout)
     %m = arith.index_cast %m32 : i32 to index
     %n = arith.index_cast %n32 : i32 to index
     %across = arith.divsi %m, %c128 : index

@@ -10,20 +10,11 @@
 
 // 4 tiles and an eighth of one by 5 tiles and an eighth of one.
 !T = !cute.memref<f32, gmem, align<16>, "(528,328):(1,528)">
-!shape = !cute.shape<"(528,328)">
-// The tensor of coordinates: strides are basis vectors, element (i,j) is i (1,0) + j (0,1).
-!C = !cute.coord_tensor<"(0,0)", "(528,328):(1@0,1@1)">
-!tiler = !cute.tile<"[128:1;64:1]">
-!tile = !cute.memref<f32, gmem, align<16>, "(128,64):(1,528)">
-!tileC = !cute.coord_tensor<"(?,?)", "(128,64):(1@0,1@1)">
 // 32 threads along a column with four elements each, 8 threads along the rows.
 !atom = !cute_nvgpu.atom.universal_copy<f32, 128 b>
 !copy = !cute.tiled_copy<!atom, layout_copy_tv = <"((32,8),4):((4,128),1)">, tiler_mn = <"[128:1;8:1]">>
-!part = !cute.memref<f32, gmem, align<16>, "((4,1),1,8):((1,4),128,4224)">
-!partC = !cute.coord_tensor<"(?,?)", "((4,1),1,8):((1@0,1@1),128@0,8@1)">
 !frag = !cute.memref<f32, rmem, align<16>, "((4,1),1,8):((1,0),0,4)">
 // Of a vector's coordinates the first; a predicate for each.
-!firstC = !cute.coord_tensor<"(?,?)", "(1,1,8):(1@1,128@0,8@1)">
 !pred = !cute.memref<i1, rmem, "((1),1,8):((0),0,1)">
 
 module attributes {gpu.container_module} {
@@ -35,39 +26,37 @@ module attributes {gpu.container_module} {
       %bx32 = arith.index_cast %bx : index to i32
       %by32 = arith.index_cast %by : index to i32
       %tx32 = arith.index_cast %tx : index to i32
-      %block = cute.make_coord(%bx32, %by32) : (i32, i32) -> !cute.coord<"(?,?)">
-      %thread = cute.make_coord(%tx32) : (i32) -> !cute.coord<"?">
+      %block = cute.make_coord(%bx32, %by32)
+      %thread = cute.make_coord(%tx32)
 
       // The block's tile: of both tensors, and of the coordinates.
-      %shape = cute.static : !shape
-      %C = cute.make_identity_tensor(%shape : !shape) : !C
-      %tiler = cute.static : !tiler
-      %gS = cute.local_tile(%S, %tiler, %block) : (!T, !tiler, !cute.coord<"(?,?)">) -> !tile
-      %gD = cute.local_tile(%D, %tiler, %block) : (!T, !tiler, !cute.coord<"(?,?)">) -> !tile
-      %gC = cute.local_tile(%C, %tiler, %block) : (!C, !tiler, !cute.coord<"(?,?)">) -> !tileC
+      %shape = cute.static shape "(528,328)"
+      %C = cute.make_identity_tensor(%shape)
+      %tiler = cute.static "[128:1;64:1]"
+      %gS = cute.local_tile(%S, %tiler, %block)
+      %gD = cute.local_tile(%D, %tiler, %block)
+      %gC = cute.local_tile(%C, %tiler, %block)
 
       // The thread's part, likewise.
-      %atom = cute.make_atom() : () -> !atom
-      %copy = cute.make_tiled_copy(%atom) : !copy
-      %tS = cute.tiled.copy.partition_S(%copy, %gS, %thread) : (!copy, !tile, !cute.coord<"?">) -> !part
-      %tD = cute.tiled.copy.partition_D(%copy, %gD, %thread) : (!copy, !tile, !cute.coord<"?">) -> !part
-      %tC = cute.tiled.copy.partition_S(%copy, %gC, %thread) : (!copy, !tileC, !cute.coord<"?">) -> !partC
+      %copy = cute.static : !copy
+      %tS = cute.tiled.copy.partition_S(%copy, %gS, %thread)
+      %tD = cute.tiled.copy.partition_D(%copy, %gD, %thread)
+      %tC = cute.tiled.copy.partition_S(%copy, %gC, %thread)
 
       // Whether the first element of each vector is within the shape; the others are as well, as 528 is a multiple of 4.
-      %of_vectors = cute.static : !cute.coord<"((0,_),_,_)">
-      %firstC = cute.slice(%tC, %of_vectors) : !partC, !cute.coord<"((0,_),_,_)">
+      %of_vectors = cute.static coord "((0,_),_,_)"
+      %firstC = cute.slice(%tC, %of_vectors)
       %pred = cute.memref.alloca() : !pred
-      cute.transform(%firstC, %pred) : (!firstC, !pred) {
-      ^bb0(%at: !cute.coord<"(?,?)">):
-        %within = cute.elem_less(%at, %shape) : !cute.coord<"(?,?)">, !shape
-        cute.yield %within : i1
+      cute.transform(%firstC, %pred) (%at) {
+        %within = cute.elem_less(%at, %shape)
+        cute.yield %within
       }
 
       // Nothing is loaded where a predicate is false: what is there before stays, so that there must be something.
       %frag = cute.memref.alloca() : !frag
-      cute.clear(%frag) : (!frag)
-      cute.copy_if(%copy, %pred, %tS, %frag) : (!copy, !pred, !part, !frag)
-      cute.copy_if(%copy, %pred, %frag, %tD) : (!copy, !pred, !frag, !part)
+      cute.clear(%frag)
+      cute.copy_if(%copy, %pred, %tS, %frag)
+      cute.copy_if(%copy, %pred, %frag, %tD)
       gpu.return
     }
   }

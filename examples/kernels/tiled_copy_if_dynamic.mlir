@@ -14,22 +14,11 @@
 
 // Any shape; the distance between rows is a multiple of 4 elements, and may be more than their length.
 !T = !cute.memref<f32, gmem, align<16>, "(?,?):(?{i64 div=4},1)">
-!layout = !cute.layout<"(?,?):(?{i64 div=4},1)">
-!shape = !cute.shape<"(?,?)">
-!C = !cute.coord_tensor<"(0,0)", "(?,?):(1@0,1@1)">
-!at_block = !cute.coord<"(?,?)">
-!at_thread = !cute.coord<"?">
-!tiler = !cute.tile<"[64:1;128:1]">
-!tile = !cute.memref<f32, gmem, align<16>, "(64,128):(?{i64 div=4},1)">
-!tileC = !cute.coord_tensor<"(?,?)", "(64,128):(1@0,1@1)">
 // A warp copies 512 bytes of a row, 8 warps as many rows: with vectors of four elements, or with the same elements one at a time.
 !vector = !cute_nvgpu.atom.universal_copy<f32, 128 b>
 !element = !cute_nvgpu.atom.universal_copy<f32, 32 b>
 !by_vectors = !cute.tiled_copy<!vector, layout_copy_tv = <"((32,8),4):((32,1),8)">, tiler_mn = <"[8:1;128:1]">>
 !by_elements = !cute.tiled_copy<!element, layout_copy_tv = <"((32,8),4):((32,1),8)">, tiler_mn = <"[8:1;128:1]">>
-!vectors = !cute.memref<f32, gmem, align<16>, "((4,1),8,1):((1,4),?{i64 div=32},0)">
-!elements = !cute.memref<f32, gmem, align<16>, "((1,4),8,1):((0,1),?{i64 div=32},0)">
-!elementsC = !cute.coord_tensor<"(?,?)", "((1,4),8,1):((0,1@1),8@0,0)">
 !vector_frag = !cute.memref<f32, rmem, align<16>, "((4,1),8,1):((1,0),4,0)">
 !element_frag = !cute.memref<f32, rmem, align<16>, "((1,4),8,1):((0,1),4,0)">
 !pred = !cute.memref<i1, rmem, "((1,4),8,1):((0,1),4,0)">
@@ -43,48 +32,45 @@ module attributes {gpu.container_module} {
       %bx32 = arith.index_cast %bx : index to i32
       %by32 = arith.index_cast %by : index to i32
       %tx32 = arith.index_cast %tx : index to i32
-      %block = cute.make_coord(%by32, %bx32) : (i32, i32) -> !at_block
-      %thread = cute.make_coord(%tx32) : (i32) -> !at_thread
+      %block = cute.make_coord(%by32, %bx32)
+      %thread = cute.make_coord(%tx32)
 
       // The block's tile: of both tensors, and of the coordinates, whose shape is known as late as theirs.
-      %layout = cute.get_layout(%S) : !T
-      %shape = cute.get_shape(%layout) : !layout -> !shape
-      %C = cute.make_identity_tensor(%shape : !shape) : !C
-      %tiler = cute.static : !tiler
-      %gS = cute.local_tile(%S, %tiler, %block) : (!T, !tiler, !at_block) -> !tile
-      %gD = cute.local_tile(%D, %tiler, %block) : (!T, !tiler, !at_block) -> !tile
-      %gC = cute.local_tile(%C, %tiler, %block) : (!C, !tiler, !at_block) -> !tileC
+      %layout = cute.get_layout(%S)
+      %shape = cute.get_shape(%layout)
+      %C = cute.make_identity_tensor(%shape)
+      %tiler = cute.static "[64:1;128:1]"
+      %gS = cute.local_tile(%S, %tiler, %block)
+      %gD = cute.local_tile(%D, %tiler, %block)
+      %gC = cute.local_tile(%C, %tiler, %block)
 
       // A tile whose last element is within the shape is within it as a whole. All threads of a block agree on that.
-      %last = cute.static : !cute.coord<"(63,127)">
-      %corner = cute.memref.load(%gC, %last) : (!tileC, !cute.coord<"(63,127)">) -> !cute.coord<"(?,?)">
-      %whole = cute.elem_less(%corner, %shape) : !cute.coord<"(?,?)">, !shape
+      %last = cute.static coord "(63,127)"
+      %corner = cute.memref.load(%gC, %last)
+      %whole = cute.elem_less(%corner, %shape)
       scf.if %whole {
         // Most tiles: eight vectors of a thread, nothing asked.
-        %vector = cute.make_atom() : () -> !vector
-        %copy = cute.make_tiled_copy(%vector) : !by_vectors
-        %tS = cute.tiled.copy.partition_S(%copy, %gS, %thread) : (!by_vectors, !tile, !at_thread) -> !vectors
-        %tD = cute.tiled.copy.partition_D(%copy, %gD, %thread) : (!by_vectors, !tile, !at_thread) -> !vectors
+        %copy = cute.static : !by_vectors
+        %tS = cute.tiled.copy.partition_S(%copy, %gS, %thread)
+        %tD = cute.tiled.copy.partition_D(%copy, %gD, %thread)
         %frag = cute.memref.alloca() : !vector_frag
-        cute.copy(%copy, %tS, %frag) : (!by_vectors, !vectors, !vector_frag)
-        cute.copy(%copy, %frag, %tD) : (!by_vectors, !vector_frag, !vectors)
+        cute.copy(%copy, %tS, %frag)
+        cute.copy(%copy, %frag, %tD)
       } else {
         // Tiles over an end: 32 elements of a thread, each with its coordinate.
-        %element = cute.make_atom() : () -> !element
-        %copy = cute.make_tiled_copy(%element) : !by_elements
-        %tS = cute.tiled.copy.partition_S(%copy, %gS, %thread) : (!by_elements, !tile, !at_thread) -> !elements
-        %tD = cute.tiled.copy.partition_D(%copy, %gD, %thread) : (!by_elements, !tile, !at_thread) -> !elements
-        %tC = cute.tiled.copy.partition_S(%copy, %gC, %thread) : (!by_elements, !tileC, !at_thread) -> !elementsC
+        %copy = cute.static : !by_elements
+        %tS = cute.tiled.copy.partition_S(%copy, %gS, %thread)
+        %tD = cute.tiled.copy.partition_D(%copy, %gD, %thread)
+        %tC = cute.tiled.copy.partition_S(%copy, %gC, %thread)
         %pred = cute.memref.alloca() : !pred
-        cute.transform(%tC, %pred) : (!elementsC, !pred) {
-        ^bb0(%at: !cute.coord<"(?,?)">):
-          %within = cute.elem_less(%at, %shape) : !cute.coord<"(?,?)">, !shape
-          cute.yield %within : i1
+        cute.transform(%tC, %pred) (%at) {
+          %within = cute.elem_less(%at, %shape)
+          cute.yield %within
         }
         %frag = cute.memref.alloca() : !element_frag
-        cute.clear(%frag) : (!element_frag)
-        cute.copy_if(%copy, %pred, %tS, %frag) : (!by_elements, !pred, !elements, !element_frag)
-        cute.copy_if(%copy, %pred, %frag, %tD) : (!by_elements, !pred, !element_frag, !elements)
+        cute.clear(%frag)
+        cute.copy_if(%copy, %pred, %tS, %frag)
+        cute.copy_if(%copy, %pred, %frag, %tD)
       }
       gpu.return
     }
@@ -97,8 +83,8 @@ module attributes {gpu.container_module} {
     %c128 = arith.constant 128 : index
     %c256 = arith.constant 256 : index
     %smem = arith.constant 0 : i32
-    %layout = cute.get_layout(%S) : !T
-    %m32, %n32, %ld = cute.get_scalars <{only_dynamic}>(%layout) : !layout
+    %layout = cute.get_layout(%S)
+    %m32, %n32, %ld = cute.get_scalars <{only_dynamic}>(%layout)
     %m = arith.index_cast %m32 : i32 to index
     %n = arith.index_cast %n32 : i32 to index
     %down = arith.ceildivsi %m, %c64 : index

@@ -11,29 +11,21 @@
 
 // Whole tiles; a row's end and the next row's start may have a gap between them.
 !T = !cute.memref<f32, gmem, align<16>, "(?{div=64},?{div=64}):(?{i64 div=64},1)">
-!tiler = !cute.tile<"[64:1;64:1]">
-!tile = !cute.memref<f32, gmem, align<16>, "(64,64):(?{i64 div=64},1)">
 
 // The tile in shared memory lies as the destination wants it: element (n,m) at 64 n + m. 64 floats are two rounds of the 32 banks, so
 // without a swizzle all elements of a column n are in the same bank, and a warp that stores along n queues up. S<3,4,6> xors three bits
 // of the row, byte address bits 10 to 12 (n / 4 modulo 8), into bits 4 to 6, which choose the group of four banks.
 !shared = !cute.memref<f32, smem, align<8192>, S<3,4,6>, "(64,64):(64,1)">
-// The same bytes, seen as the source sees them: (m,n).
-!shared_t = !cute.memref<f32, smem, align<8192>, S<3,4,6>, "(64,64):(1,64)">
 
 // Vectors of 16 bytes: 8 threads along a row, 32 rows. A warp touches 128 bytes, four whole sectors, of each of four rows.
 !vector = !cute_nvgpu.atom.universal_copy<f32, 128 b>
 !copy = !cute.tiled_copy<!vector, layout_copy_tv = <"((8,32),4):((128,1),32)">, tiler_mn = <"[32:1;32:1]">>
-!part = !cute.memref<f32, gmem, align<16>, "((4,1),2,2):((1,4),?{i64 div=2048},32)">
-!part_shared = !cute.memref<f32, smem, align<16>, S<3,4,6>, "((4,1),2,2):((1,4),2048,32)">
 !frag = !cute.memref<f32, rmem, align<16>, "((4,1),2,2):((1,0),4,8)">
 // The same threads with the same elements, but one at a time, as they are not side by side in the transposed tile. What a warp stores at
 // once is at n = 4 t + i, for its 8 threads t along a row, and at 4 values of m, its rows: by the swizzle in bank
 // 4 (m / 4 xor t) + m modulo 4, each in its own.
 !element = !cute_nvgpu.atom.universal_copy<f32, 32 b>
 !scatter = !cute.tiled_copy<!element, layout_copy_tv = <"((8,32),4):((128,1),32)">, tiler_mn = <"[32:1;32:1]">>
-!part_scatter = !cute.memref<f32, smem, S<3,4,6>, "((1,4),2,2):((0,64),32,2048)">
-!frag_scatter = !cute.memref<f32, rmem, align<16>, "((1,4),2,2):((0,1),4,8)">
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
@@ -44,49 +36,46 @@ module attributes {gpu.container_module} {
       %bx32 = arith.index_cast %bx : index to i32
       %by32 = arith.index_cast %by : index to i32
       %tx32 = arith.index_cast %tx : index to i32
-      %thread = cute.make_coord(%tx32) : (i32) -> !cute.coord<"?">
+      %thread = cute.make_coord(%tx32)
 
       // Tile (x,y) of the source becomes tile (y,x) of the destination. Blocks that follow each other read tiles below each other and
       // write tiles side by side, which was measured to be 1 % faster than the other way round.
-      %from = cute.make_coord(%bx32, %by32) : (i32, i32) -> !cute.coord<"(?,?)">
-      %to = cute.make_coord(%by32, %bx32) : (i32, i32) -> !cute.coord<"(?,?)">
-      %tiler = cute.static : !tiler
-      %gS = cute.local_tile(%S, %tiler, %from) : (!T, !tiler, !cute.coord<"(?,?)">) -> !tile
-      %gD = cute.local_tile(%D, %tiler, %to) : (!T, !tiler, !cute.coord<"(?,?)">) -> !tile
+      %from = cute.make_coord(%bx32, %by32)
+      %to = cute.make_coord(%by32, %bx32)
+      %tiler = cute.static "[64:1;64:1]"
+      %gS = cute.local_tile(%S, %tiler, %from)
+      %gD = cute.local_tile(%D, %tiler, %to)
 
       // One piece of shared memory, two views.
       %s = cute.memref.alloca() : !shared
-      %start = cute.get_iter(%s) : !shared
-      %transposed = cute.static : !cute.layout<"(64,64):(1,64)">
-      %st = cute.make_view(%start, %transposed) : !shared_t
-
-      %vector = cute.make_atom() : () -> !vector
-      %element = cute.make_atom() : () -> !element
-      %copy = cute.make_tiled_copy(%vector) : !copy
-      %scatter = cute.make_tiled_copy(%element) : !scatter
+      %start = cute.get_iter(%s)
+      %transposed = cute.static "(64,64):(1,64)"
+      %st = cute.make_view(%start, %transposed)
+      %copy = cute.static : !copy
+      %scatter = cute.static : !scatter
 
       // Global memory to registers, by vectors.
-      %tS = cute.tiled.copy.partition_S(%copy, %gS, %thread) : (!copy, !tile, !cute.coord<"?">) -> !part
+      %tS = cute.tiled.copy.partition_S(%copy, %gS, %thread)
       %loaded = cute.memref.alloca() : !frag
-      cute.copy(%copy, %tS, %loaded) : (!copy, !part, !frag)
+      cute.copy(%copy, %tS, %loaded)
 
       // Registers to shared memory, element by element: the same registers, named as the other copy takes them.
-      %tsS = cute.tiled.copy.partition_D(%scatter, %st, %thread) : (!scatter, !shared_t, !cute.coord<"?">) -> !part_scatter
-      %registers = cute.get_iter(%loaded) : !frag
-      %names = cute.static : !cute.layout<"((1,4),2,2):((0,1),4,8)">
-      %scattered = cute.make_view(%registers, %names) : !frag_scatter
-      cute.copy(%scatter, %scattered, %tsS) : (!scatter, !frag_scatter, !part_scatter)
+      %tsS = cute.tiled.copy.partition_D(%scatter, %st, %thread)
+      %registers = cute.get_iter(%loaded)
+      %names = cute.static "((1,4),2,2):((0,1),4,8)"
+      %scattered = cute.make_view(%registers, %names)
+      cute.copy(%scatter, %scattered, %tsS)
 
       // What a thread reads next, others have written.
       gpu.barrier
 
       // Shared memory to registers and on to global memory, by vectors: 8 threads read 128 bytes of a row, the swizzle leaves these in
       // the same 32 banks, only in another order.
-      %tsD = cute.tiled.copy.partition_S(%copy, %s, %thread) : (!copy, !shared, !cute.coord<"?">) -> !part_shared
-      %tD = cute.tiled.copy.partition_D(%copy, %gD, %thread) : (!copy, !tile, !cute.coord<"?">) -> !part
+      %tsD = cute.tiled.copy.partition_S(%copy, %s, %thread)
+      %tD = cute.tiled.copy.partition_D(%copy, %gD, %thread)
       %turned = cute.memref.alloca() : !frag
-      cute.copy(%copy, %tsD, %turned) : (!copy, !part_shared, !frag)
-      cute.copy(%copy, %turned, %tD) : (!copy, !frag, !part)
+      cute.copy(%copy, %tsD, %turned)
+      cute.copy(%copy, %turned, %tD)
       gpu.return
     }
   }
@@ -97,8 +86,8 @@ module attributes {gpu.container_module} {
     %c64 = arith.constant 64 : index
     %c256 = arith.constant 256 : index
     %smem = arith.constant 0 : i32
-    %layout = cute.get_layout(%S) : !T
-    %m32, %n32, %ld = cute.get_scalars <{only_dynamic}>(%layout) : !cute.layout<"(?{div=64},?{div=64}):(?{i64 div=64},1)">
+    %layout = cute.get_layout(%S)
+    %m32, %n32, %ld = cute.get_scalars <{only_dynamic}>(%layout)
     %m = arith.index_cast %m32 : i32 to index
     %n = arith.index_cast %n32 : i32 to index
     %down = arith.divsi %m, %c64 : index

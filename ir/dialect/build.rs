@@ -21,6 +21,8 @@ const SOURCES: &[&str] = &[
     "Nvgpu.cpp",
     "Parts.cpp",
     "Forms.cpp",
+    "Head.cpp",
+    "Strip.cpp",
     "Driver.cpp",
 ];
 

@@ -62,31 +62,31 @@ const LACKING: [Lacking; 11] = [
     Lacking {
         file: "kernels/attention.mlir",
         requires: SM80,
-        at: "cute.make_atom() : () -> !cp_async",
+        at: "cute.static : !copy",
         atom: "SM80_CP_ASYNC_16",
     },
     Lacking {
         file: "kernels/mainloop_sm80.mlir",
         requires: SM80,
-        at: "cute.make_atom() : () -> !mma_atom",
+        at: "cute.static : !mma",
         atom: "SM80_16x8x16_F32F16F16F32_TN",
     },
     Lacking {
         file: "kernels/sgemm_sm80.mlir",
         requires: SM80,
-        at: "cute.make_atom() : () -> !cp_async",
+        at: "cute.static : !copy",
         atom: "SM80_CP_ASYNC_16",
     },
     Lacking {
         file: "kernels/sgemm_sm80_auto.mlir",
         requires: SM80,
-        at: "cute.make_atom() : () -> !cp_async",
+        at: "cute.static : !copy",
         atom: "SM80_CP_ASYNC_16",
     },
     Lacking {
         file: "kernels/sgemm_sm80_dynamic.mlir",
         requires: SM80,
-        at: "cute.make_atom() : () -> !cp_async",
+        at: "cute.static : !copy",
         atom: "SM80_CP_ASYNC_16",
     },
 ];

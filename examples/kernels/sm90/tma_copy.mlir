@@ -12,17 +12,13 @@
 // RUN: cute-run %t.cutepkg --device=emulator --seeds 2 --shape src=131x200 --shape dst=131x200
 
 !mat = !cute.memref<f16, gmem, align<16>, "(?,?):(?{div=8},1)">
-!any = !cute.layout<"(?,?):(?{div=8},1)">
 // A tile of 128 rows of 64 elements: 128 bytes, which the swizzle spans.
-!tile = !cute.composed_layout<"S<3,4,3> o 0 o (128,64):(64,1)">
 !load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>
 !store = !cute_nvgpu.atom.tma_store<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>
 // The coordinates of all elements, counted as a map counts: columns first.
 !coords = !cute.coord_tensor<"(0,0)", "(?,?):(1@1,1@0)">
-!gT = !cute.coord_tensor<"(?{div=64},?{div=128})", "(128,64):(1@1,1@0)">
 !sT = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(128,64):(64,1)">
 !bar = !cute.memref<i64, smem, align<8>, "1:0">
-!tiler = !cute.tile<"[128:1;64:1]">
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
@@ -36,27 +32,27 @@ module attributes {gpu.container_module} {
       %c1 = arith.constant 1 : i32
       %bytes = arith.constant 16384 : i32
       %all = arith.constant -1 : i32
-      %tiler = cute.static : !tiler
-      %at = cute.make_coord(%i, %j) : (i32, i32) -> !cute.coord<"(?,?)">
-      %g = cute.local_tile(%from, %tiler, %at) : (!coords, !tiler, !cute.coord<"(?,?)">) -> !gT
-      %h = cute.local_tile(%to, %tiler, %at) : (!coords, !tiler, !cute.coord<"(?,?)">) -> !gT
+      %tiler = cute.static "[128:1;64:1]"
+      %at = cute.make_coord(%i, %j)
+      %g = cute.local_tile(%from, %tiler, %at)
+      %h = cute.local_tile(%to, %tiler, %at)
       %s = cute.memref.alloca() : !sT
       %bar = cute.memref.alloca() : !bar
 
       %leader = nvvm.elect.sync -> i1
       scf.if %leader {
-        cute_nvgpu.prefetch_tma_desc(%load) : !load
-        cute_nvgpu.mbarrier_init %bar[%c0], %c1 : !bar
+        cute_nvgpu.prefetch_tma_desc(%load)
+        cute_nvgpu.mbarrier_init %bar[%c0], %c1
         nvvm.fence.mbarrier.init
         // One arrival, and the bytes of the tile.
-        cute_nvgpu.mbarrier_arrive_and_expect_tx %bar[%c0], %bytes : !bar
-        cute_nvgpu.tma_load(%load, [%g], %s) on %bar[%c0] : (!load, [!gT], !sT), !bar
+        cute_nvgpu.mbarrier_arrive_and_expect_tx %bar[%c0], %bytes
+        cute_nvgpu.tma_load(%load, [%g], %s) on %bar[%c0]
       }
       // The others must not wait for a barrier that is not there yet.
       nvvm.bar.warp.sync %all : i32
-      cute_nvgpu.mbarrier_wait %bar[%c0], %c0 : !bar
+      cute_nvgpu.mbarrier_wait %bar[%c0], %c0
       scf.if %leader {
-        cute_nvgpu.tma_store(%store, %s, [%h]) : (!store, !sT, [!gT])
+        cute_nvgpu.tma_store(%store, %s, [%h])
         nvvm.cp.async.bulk.commit.group
         nvvm.cp.async.bulk.wait_group 0
       }
@@ -66,8 +62,8 @@ module attributes {gpu.container_module} {
 
   func.func @tma_copy(%S: !mat {cute.name = "src"}, %D: !mat {cute.name = "dst"}) attributes {cute.computes = [{copy = array<i64: 0, 1>}]} {
     %c0 = arith.constant 0 : i32
-    %layout = cute.get_layout(%S) : !mat
-    %m, %n, %ld = cute.get_scalars <{only_dynamic}>(%layout) : !any
+    %layout = cute.get_layout(%S)
+    %m, %n, %ld = cute.get_scalars <{only_dynamic}>(%layout)
     %rows = arith.constant 128 : i32
     %columns = arith.constant 64 : i32
     %bm = arith.ceildivsi %m, %rows : i32
@@ -76,9 +72,9 @@ module attributes {gpu.container_module} {
     %y = arith.index_cast %bn : i32 to index
     %one = arith.constant 1 : index
     %threads = arith.constant 32 : index
-    %tile = cute.static : !tile
-    %load, %from = cute_nvgpu.atom.make_tma_load(%S, %tile) : (!mat, !tile) -> (!load, !coords)
-    %store, %to = cute_nvgpu.atom.make_tma_store(%D, %tile) : (!mat, !tile) -> (!store, !coords)
+    %tile = cute.static "S<3,4,3> o 0 o (128,64):(64,1)"
+    %load, %from = cute_nvgpu.atom.make_tma_load(%S, %tile)
+    %store, %to = cute_nvgpu.atom.make_tma_store(%D, %tile)
     gpu.launch_func @kernels::@tma_copy_kernel blocks in (%x, %y, %one) threads in (%threads, %one, %one)
       dynamic_shared_memory_size %c0 args(%load : !load, %from : !coords, %store : !store, %to : !coords)
     return

@@ -12,46 +12,21 @@
 // RUN: cute-run %t.cutepkg --device=emulator --sms 1 --shape A=136x72 --shape B=264x72 --shape C=136x264
 
 !mat = !cute.memref<f16, gmem, align<16>, "(?,?):(?{div=8},1)">
-!any = !cute.layout<"(?,?):(?{div=8},1)">
 !coords = !cute.coord_tensor<"(0,0)", "(?,?):(1@1,1@0)">
 // A block's tile: 128 x 256 of C, 64 of K at a time. A warpgroup's: 64 x 128 of C at a time on its way out.
-!cta = !cute.tile<"[128:1;256:1;64:1]">
-!out = !cute.tile<"[64:1;128:1]">
-!at = !cute.coord<"(?,?,_)">
-!place_A = !cute.composed_layout<"S<3,4,3> o 0 o (128,64):(64,1)">
-!place_B = !cute.composed_layout<"S<3,4,3> o 0 o (256,64):(64,1)">
-!place_C = !cute.composed_layout<"S<3,4,3> o 0 o (64,(64,2)):(64,(1,4096))">
 !load_A = !cute_nvgpu.atom.tma_load<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>
 !load_B = !cute_nvgpu.atom.tma_load<f16, copy_bits = 262144, tma_gbasis = <"(64,256):(1@1,1@0)">, swizzle = 128>
 !store = !cute_nvgpu.atom.tma_store<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
 !ring_A = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(128,64,4):(64,1,8192)">
 !ring_B = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(256,64,4):(64,1,16384)">
-!slot_A = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(128,64):(64,1)">
-!slot_B = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(256,64):(64,1)">
 !outs = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,(64,2),2):(64,(1,4096),8192)">
-!sC = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,(64,2)):(64,(1,4096))">
 !bars = !cute.memref<i64, smem, align<8>, "4:1">
-!gA = !cute.coord_tensor<"(0,?{div=128})", "(128,64,?):(1@1,1@0,64@0)">
-!gB = !cute.coord_tensor<"(0,?{div=256})", "(256,64,?):(1@1,1@0,64@0)">
-!gA_k = !cute.coord_tensor<"(?{div=64},?{div=128})", "(128,64):(1@1,1@0)">
-!gB_k = !cute.coord_tensor<"(?{div=64},?{div=256})", "(256,64):(1@1,1@0)">
-!gC = !cute.coord_tensor<"(?{div=128},?{div=64})", "(64,128):(1@1,1@0)">
 // Two warpgroups, one behind the other along M. A half of C is dealt out as the product of half as many columns would.
 !wgmma = !cute_nvgpu.sm90.mma<64x256x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
 !half_wgmma = !cute_nvgpu.sm90.mma<64x128x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
 !mma = !cute.tiled_mma<!wgmma, atom_layout_MNK = <"(2,1,1):(1,0,0)">>
 !half = !cute.tiled_mma<!half_wgmma, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
-!tCsA = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((64,16),1,4,4):((64,1),0,16,8192)">
-!tCsB = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((256,16),1,4,4):((64,1),0,16,16384)">
-!tCsA_s = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((64,16),1,4):((64,1),0,16)">
-!tCsB_s = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((256,16),1,4):((64,1),0,16)">
-!part_C = !cute.shape<"((2,2,32),1,1)">
-!tCrC = !cute.memref<f32, rmem, "((2,2,32),1,1):((1,2,4),0,0)">
-!halves = !cute.layout<"((2,2,16),1,1,2):((1,2,4),0,0,64)">
-!tCrC_2 = !cute.memref<f32, rmem, "((2,2,16),1,1,2):((1,2,4),0,0,64)">
-!tCrC_h = !cute.memref<f32, rmem, "((2,2,16),1,1):((1,2,4),0,0)">
 !tCrH = !cute.memref<f16, rmem, "((2,2,16),1,1):((1,2,4),0,0)">
-!tCsC = !cute.memref<f16, smem, align<4>, S<3,4,3>, "((2,2,(8,2)),1,1):((1,512,(8,4096)),0,0)">
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
@@ -73,9 +48,9 @@ module attributes {gpu.container_module} {
       // A tile of A and one of B.
       %bytes = arith.constant 49152 : i32
       %warp_of = arith.divui %t32, %c32 : i32
-      %warp = cute_nvgpu.arch.make_warp_uniform(%warp_of) : i32
+      %warp = cute_nvgpu.arch.make_warp_uniform(%warp_of)
       %group = arith.divui %warp, %c4 : i32
-      %cta = cute.static : !cta
+      %cta = cute.static "[128:1;256:1;64:1]"
       %sA = cute.memref.alloca() : !ring_A
       %sB = cute.memref.alloca() : !ring_B
       %outs = cute.memref.alloca() : !outs
@@ -84,12 +59,12 @@ module attributes {gpu.container_module} {
 
       %is_first = arith.cmpi eq, %t32, %c0 : i32
       scf.if %is_first {
-        cute_nvgpu.prefetch_tma_desc(%load_A) : !load_A
-        cute_nvgpu.prefetch_tma_desc(%load_B) : !load_B
-        cute_nvgpu.prefetch_tma_desc(%store_C) : !store
+        cute_nvgpu.prefetch_tma_desc(%load_A)
+        cute_nvgpu.prefetch_tma_desc(%load_B)
+        cute_nvgpu.prefetch_tma_desc(%store_C)
         scf.for %p = %c0 to %c4 step %c1 : i32 {
-          cute_nvgpu.mbarrier_init %full[%p], %c1 : !bars
-          cute_nvgpu.mbarrier_init %empty[%p], %c256 : !bars
+          cute_nvgpu.mbarrier_init %full[%p], %c1
+          cute_nvgpu.mbarrier_init %empty[%p], %c256
         } {cute.unroll}
         nvvm.fence.mbarrier.init
       }
@@ -106,9 +81,9 @@ module attributes {gpu.container_module} {
             %end = scf.for %tile = %block to %tiles step %blocks iter_args(%first = %c0) -> (i32) : i32 {
               %m = arith.remui %tile, %tiles_m : i32
               %n = arith.divui %tile, %tiles_m : i32
-              %at = cute.make_coord(%m, %n) : (i32, i32) -> !at
-              %gA = cute.local_tile(%A, %cta, %at) {proj = #cute.coord<"(1,_,1)">} : (!coords, !cta, !at) -> !gA
-              %gB = cute.local_tile(%B, %cta, %at) {proj = #cute.coord<"(_,1,1)">} : (!coords, !cta, !at) -> !gB
+              %at = cute.make_coord(%m, %n, _)
+              %gA = cute.local_tile(%A, %cta, %at, "(1,_,1)")
+              %gB = cute.local_tile(%B, %cta, %at, "(_,1,1)")
               scf.for %k = %c0 to %steps step %c1 : i32 {
                 %i = arith.addi %first, %k : i32
                 %slot = arith.remui %i, %c4 : i32
@@ -116,16 +91,16 @@ module attributes {gpu.container_module} {
                 %odd = arith.andi %round, %c1 : i32
                 // A new place is free.
                 %parity = arith.xori %odd, %c1 : i32
-                cute_nvgpu.mbarrier_wait %empty[%slot], %parity : !bars
-                %from = cute.make_coord(%k) : (i32) -> !cute.coord<"(_,_,?)">
-                %to = cute.make_coord(%slot) : (i32) -> !cute.coord<"(_,_,?)">
-                %a = cute.slice(%gA, %from) : !gA, !cute.coord<"(_,_,?)">
-                %b = cute.slice(%gB, %from) : !gB, !cute.coord<"(_,_,?)">
-                %x = cute.slice(%sA, %to) : !ring_A, !cute.coord<"(_,_,?)">
-                %y = cute.slice(%sB, %to) : !ring_B, !cute.coord<"(_,_,?)">
-                cute_nvgpu.mbarrier_arrive_and_expect_tx %full[%slot], %bytes : !bars
-                cute_nvgpu.tma_load(%load_A, [%a], %x) on %full[%slot] : (!load_A, [!gA_k], !slot_A), !bars
-                cute_nvgpu.tma_load(%load_B, [%b], %y) on %full[%slot] : (!load_B, [!gB_k], !slot_B), !bars
+                cute_nvgpu.mbarrier_wait %empty[%slot], %parity
+                %from = cute.make_coord(_, _, %k)
+                %to = cute.make_coord(_, _, %slot)
+                %a = cute.slice(%gA, %from)
+                %b = cute.slice(%gB, %from)
+                %x = cute.slice(%sA, %to)
+                %y = cute.slice(%sB, %to)
+                cute_nvgpu.mbarrier_arrive_and_expect_tx %full[%slot], %bytes
+                cute_nvgpu.tma_load(%load_A, [%a], %x) on %full[%slot]
+                cute_nvgpu.tma_load(%load_B, [%b], %y) on %full[%slot]
               }
               %next = arith.addi %first, %steps : i32
               scf.yield %next : i32
@@ -134,71 +109,69 @@ module attributes {gpu.container_module} {
         }
       } else {
         nvvm.setmaxregister increase 232
-        %out = cute.static : !out
+        %out = cute.static "[64:1;128:1]"
         %row = arith.subi %group, %c1 : i32
         %within = arith.remui %t32, %c128 : i32
-        %t = cute.make_coord(%within) : (i32) -> !cute.coord<"?">
+        %t = cute.make_coord(%within)
         // Operands in shared memory are the same for all threads of a warpgroup: its first one's will do, which the warp knows.
         %group_first = arith.muli %row, %c128 : i32
-        %g = cute.make_coord(%group_first) : (i32) -> !cute.coord<"?">
+        %g = cute.make_coord(%group_first)
         %stores = arith.cmpi eq, %within, %c0 : i32
-        %wgmma = cute.make_atom() : () -> !wgmma
-        %mma = cute.make_tiled_mma(%wgmma) : !mma
-        %half_wgmma = cute.make_atom() : () -> !half_wgmma
-        %half = cute.make_tiled_mma(%half_wgmma) : !half
-        %tCsA = cute.tiled.mma.partition A (%mma, %sA, %g) : (!mma, !ring_A, !cute.coord<"?">) -> !tCsA
-        %tCsB = cute.tiled.mma.partition B (%mma, %sB, %g) : (!mma, !ring_B, !cute.coord<"?">) -> !tCsB
-        %mine = cute.make_coord(%row) : (i32) -> !cute.coord<"(_,_,?)">
-        %sC = cute.slice(%outs, %mine) : !outs, !cute.coord<"(_,_,?)">
-        %tCsC = cute.tiled.mma.partition C (%half, %sC, %t) : (!half, !sC, !cute.coord<"?">) -> !tCsC
-        %part_C = cute.static : !part_C
-        %halves = cute.static : !halves
+        %mma = cute.static : !mma
+        %half = cute.static : !half
+        %tCsA = cute.tiled.mma.partition A (%mma, %sA, %g)
+        %tCsB = cute.tiled.mma.partition B (%mma, %sB, %g)
+        %mine = cute.make_coord(_, _, %row)
+        %sC = cute.slice(%outs, %mine)
+        %tCsC = cute.tiled.mma.partition C (%half, %sC, %t)
+        %part_C = cute.static shape "((2,2,32),1,1)"
+        %halves = cute.static "((2,2,16),1,1,2):((1,2,4),0,0,64)"
         // A barrier of its own for each warpgroup.
         %barrier = arith.addi %row, %c1 : i32
         %end = scf.for %tile = %block to %tiles step %blocks iter_args(%first = %c0) -> (i32) : i32 {
           %m = arith.remui %tile, %tiles_m : i32
           %n = arith.divui %tile, %tiles_m : i32
-          %acc = cute.mma.make_fragment C (%mma, %part_C) : (!mma, !part_C) -> !tCrC
-          cute.clear(%acc) : (!tCrC)
+          %acc = cute.mma.make_fragment C (%mma, %part_C)
+          cute.clear(%acc)
           scf.for %k = %c0 to %steps step %c1 : i32 {
             %i = arith.addi %first, %k : i32
             %slot = arith.remui %i, %c4 : i32
             %round = arith.divui %i, %c4 : i32
             %parity = arith.andi %round, %c1 : i32
-            cute_nvgpu.mbarrier_wait %full[%slot], %parity : !bars
-            %now = cute.make_coord(%slot) : (i32) -> !cute.coord<"(_,_,_,?)">
-            %a = cute.slice(%tCsA, %now) : !tCsA, !cute.coord<"(_,_,_,?)">
-            %b = cute.slice(%tCsB, %now) : !tCsB, !cute.coord<"(_,_,_,?)">
-            cute_nvgpu.wgmma_fence(%acc) : (!tCrC) -> ()
-            cute.gemm(%mma, %acc, %a, %b, %acc) : (!mma, !tCrC, !tCsA_s, !tCsB_s, !tCrC)
+            cute_nvgpu.mbarrier_wait %full[%slot], %parity
+            %now = cute.make_coord(_, _, _, %slot)
+            %a = cute.slice(%tCsA, %now)
+            %b = cute.slice(%tCsB, %now)
+            cute_nvgpu.wgmma_fence(%acc)
+            cute.gemm(%mma, %acc, %a, %b, %acc)
             cute_nvgpu.wgmma_commit_group
             // The step before is over, and its place free.
-            cute_nvgpu.wgmma_wait_group 1 (%acc) : (!tCrC) -> ()
+            cute_nvgpu.wgmma_wait_group 1 (%acc)
             %later = arith.cmpi sgt, %k, %c0 : i32
             scf.if %later {
               %before = arith.subi %i, %c1 : i32
               %freed = arith.remui %before, %c4 : i32
-              cute_nvgpu.mbarrier_arrive %empty[%freed] : !bars
+              cute_nvgpu.mbarrier_arrive %empty[%freed]
             }
           }
-          cute_nvgpu.wgmma_wait_group 0 (%acc) : (!tCrC) -> ()
+          cute_nvgpu.wgmma_wait_group 0 (%acc)
           %next = arith.addi %first, %steps : i32
           %last = arith.subi %next, %c1 : i32
           %freed = arith.remui %last, %c4 : i32
-          cute_nvgpu.mbarrier_arrive %empty[%freed] : !bars
+          cute_nvgpu.mbarrier_arrive %empty[%freed]
 
           // The sums, a half at a time.
-          %iter = cute.get_iter(%acc) : !tCrC
-          %sums = cute.make_view(%iter, %halves) : !tCrC_2
+          %iter = cute.get_iter(%acc)
+          %sums = cute.make_view(%iter, %halves)
           %m2 = arith.muli %m, %c2 : i32
           %rows = arith.addi %m2, %row : i32
           %n2 = arith.muli %n, %c2 : i32
           scf.for %h = %c0 to %c2 step %c1 : i32 {
-            %here = cute.make_coord(%h) : (i32) -> !cute.coord<"(_,_,_,?)">
-            %sum = cute.slice(%sums, %here) : !tCrC_2, !cute.coord<"(_,_,_,?)">
+            %here = cute.make_coord(_, _, _, %h)
+            %sum = cute.slice(%sums, %here)
             %columns = arith.addi %n2, %h : i32
-            %to = cute.make_coord(%rows, %columns) : (i32, i32) -> !cute.coord<"(?,?)">
-            %gC = cute.local_tile(%C, %out, %to) : (!coords, !out, !cute.coord<"(?,?)">) -> !gC
+            %to = cute.make_coord(%rows, %columns)
+            %gC = cute.local_tile(%C, %out, %to)
             // What went out before, if anything has, has been read.
             %before = arith.addi %first, %h : i32
             %is_later = arith.cmpi sgt, %before, %c0 : i32
@@ -207,12 +180,12 @@ module attributes {gpu.container_module} {
               nvvm.cp.async.bulk.wait_group 0 {read}
             }
             nvvm.barrier id = %barrier number_of_threads = %c128
-            %f16 = cute.convert(%sum) : (!tCrC_h) -> !tCrH
-            cute.autovec_copy(%f16, %tCsC) : (!tCrH, !tCsC)
+            %f16 = cute.convert(%sum) -> !tCrH
+            cute.autovec_copy(%f16, %tCsC)
             nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
             nvvm.barrier id = %barrier number_of_threads = %c128
             scf.if %stores {
-              cute_nvgpu.tma_store(%store_C, %sC, [%gC]) : (!store, !sC, [!gC])
+              cute_nvgpu.tma_store(%store_C, %sC, [%gC])
               nvvm.cp.async.bulk.commit.group
             }
           } {cute.unroll}
@@ -233,10 +206,10 @@ module attributes {gpu.container_module} {
     %bM = arith.constant 128 : i32
     %bN = arith.constant 256 : i32
     %bK = arith.constant 64 : i32
-    %lA = cute.get_layout(%A) : !mat
-    %lB = cute.get_layout(%B) : !mat
-    %M, %K, %ldA = cute.get_scalars <{only_dynamic}>(%lA) : !any
-    %N, %K2, %ldB = cute.get_scalars <{only_dynamic}>(%lB) : !any
+    %lA = cute.get_layout(%A)
+    %lB = cute.get_layout(%B)
+    %M, %K, %ldA = cute.get_scalars <{only_dynamic}>(%lA)
+    %N, %K2, %ldB = cute.get_scalars <{only_dynamic}>(%lB)
     %m = arith.ceildivsi %M, %bM : i32
     %n = arith.ceildivsi %N, %bN : i32
     %steps = arith.ceildivsi %K, %bK : i32
@@ -247,12 +220,12 @@ module attributes {gpu.container_module} {
     %blocks = arith.index_cast %most : i32 to index
     %one = arith.constant 1 : index
     %threads = arith.constant 384 : index
-    %place_A = cute.static : !place_A
-    %place_B = cute.static : !place_B
-    %place_C = cute.static : !place_C
-    %load_A, %of_A = cute_nvgpu.atom.make_tma_load(%A, %place_A) : (!mat, !place_A) -> (!load_A, !coords)
-    %load_B, %of_B = cute_nvgpu.atom.make_tma_load(%B, %place_B) : (!mat, !place_B) -> (!load_B, !coords)
-    %store_C, %of_C = cute_nvgpu.atom.make_tma_store(%C, %place_C) : (!mat, !place_C) -> (!store, !coords)
+    %place_A = cute.static "S<3,4,3> o 0 o (128,64):(64,1)"
+    %place_B = cute.static "S<3,4,3> o 0 o (256,64):(64,1)"
+    %place_C = cute.static "S<3,4,3> o 0 o (64,(64,2)):(64,(1,4096))"
+    %load_A, %of_A = cute_nvgpu.atom.make_tma_load(%A, %place_A)
+    %load_B, %of_B = cute_nvgpu.atom.make_tma_load(%B, %place_B)
+    %store_C, %of_C = cute_nvgpu.atom.make_tma_store(%C, %place_C)
     gpu.launch_func @kernels::@persistent_kernel blocks in (%blocks, %one, %one) threads in (%threads, %one, %one)
       dynamic_shared_memory_size %c0
       args(%load_A : !load_A, %of_A : !coords, %load_B : !load_B, %of_B : !coords, %store_C : !store, %of_C : !coords, %m : i32, %tiles : i32, %steps : i32)

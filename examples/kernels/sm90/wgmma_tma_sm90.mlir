@@ -15,35 +15,18 @@
 
 // A (M,K), B (N,K) and C (M,N), rows one after the other.
 !mat = !cute.memref<f16, gmem, align<16>, "(?,?):(?{div=8},1)">
-!any = !cute.layout<"(?,?):(?{div=8},1)">
 !coords = !cute.coord_tensor<"(0,0)", "(?,?):(1@1,1@0)">
-// A block's tile: 128 x 128 of C, 64 of K at a time.
-!cta = !cute.tile<"[128:1;128:1;64:1]">
-!at = !cute.coord<"(?,?,_)">
 // A place of the ring: 128 rows of 128 bytes, which the swizzle spans, for A and B alike. C is two of those side by side.
-!place = !cute.composed_layout<"S<3,4,3> o 0 o (128,64):(64,1)">
 !load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>
 !store = !cute_nvgpu.atom.tma_store<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>
 !ring = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(128,64,4):(64,1,8192)">
-!slot = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(128,64):(64,1)">
 !sC = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(128,(64,2)):(64,(1,8192))">
 !bars = !cute.memref<i64, smem, align<8>, "4:1">
-// The coordinates of the tiles of A or B that a block needs, one behind the other along K, and of its tile of C.
-!gA = !cute.coord_tensor<"(0,?{div=128})", "(128,64,?):(1@1,1@0,64@0)">
-!gA_k = !cute.coord_tensor<"(?{div=64},?{div=128})", "(128,64):(1@1,1@0)">
-!gC = !cute.coord_tensor<"(?{div=128},?{div=128})", "(128,128):(1@1,1@0)">
 // The product of a warpgroup: 64 x 128, 16 of K. A and B are in shared memory, where it reads them itself; so a thread's part of them is
 // the whole of them: (values of the atom, atoms of M or N, of K, places of the ring).
 !wgmma = !cute_nvgpu.sm90.mma<64x128x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
 !mma = !cute.tiled_mma<!wgmma, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
-!tCsA = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((64,16),2,4,4):((64,1),4096,16,8192)">
-!tCsB = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((128,16),1,4,4):((64,1),0,16,8192)">
-!tCsA_s = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((64,16),2,4):((64,1),4096,16)">
-!tCsB_s = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((128,16),1,4):((64,1),0,16)">
-!part_C = !cute.shape<"((2,2,16),2,1)">
-!tCrC = !cute.memref<f32, rmem, "((2,2,16),2,1):((1,2,4),64,0)">
 !tCrH = !cute.memref<f16, rmem, "((2,2,16),2,1):((1,2,4),64,0)">
-!tCsC = !cute.memref<f16, smem, align<4>, S<3,4,3>, "((2,2,(8,2)),2,1):((1,512,(8,8192)),4096,0)">
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
@@ -55,7 +38,7 @@ module attributes {gpu.container_module} {
       %t32 = arith.index_cast %tx : index to i32
       %m = arith.index_cast %bx : index to i32
       %n = arith.index_cast %by : index to i32
-      %t = cute.make_coord(%t32) : (i32) -> !cute.coord<"?">
+      %t = cute.make_coord(%t32)
       %c0 = arith.constant 0 : i32
       %c1 = arith.constant 1 : i32
       %c3 = arith.constant 3 : i32
@@ -65,14 +48,14 @@ module attributes {gpu.container_module} {
       // A tile of A and one of B.
       %bytes = arith.constant 32768 : i32
       %warp_of = arith.divui %t32, %c32 : i32
-      %warp = cute_nvgpu.arch.make_warp_uniform(%warp_of) : i32
+      %warp = cute_nvgpu.arch.make_warp_uniform(%warp_of)
       %produces = arith.cmpi eq, %warp, %c0 : i32
 
-      %cta = cute.static : !cta
-      %at = cute.make_coord(%m, %n) : (i32, i32) -> !at
-      %gA = cute.local_tile(%A, %cta, %at) {proj = #cute.coord<"(1,_,1)">} : (!coords, !cta, !at) -> !gA
-      %gB = cute.local_tile(%B, %cta, %at) {proj = #cute.coord<"(_,1,1)">} : (!coords, !cta, !at) -> !gA
-      %gC = cute.local_tile(%C, %cta, %at) {proj = #cute.coord<"(1,1,_)">} : (!coords, !cta, !at) -> !gC
+      %cta = cute.static "[128:1;128:1;64:1]"
+      %at = cute.make_coord(%m, %n, _)
+      %gA = cute.local_tile(%A, %cta, %at, "(1,_,1)")
+      %gB = cute.local_tile(%B, %cta, %at, "(_,1,1)")
+      %gC = cute.local_tile(%C, %cta, %at, "(1,1,_)")
       %sA = cute.memref.alloca() : !ring
       %sB = cute.memref.alloca() : !ring
       %sC = cute.memref.alloca() : !sC
@@ -83,12 +66,12 @@ module attributes {gpu.container_module} {
       scf.if %produces {
         %leader = nvvm.elect.sync -> i1
         scf.if %leader {
-          cute_nvgpu.prefetch_tma_desc(%load_A) : !load
-          cute_nvgpu.prefetch_tma_desc(%load_B) : !load
-          cute_nvgpu.prefetch_tma_desc(%store_C) : !store
+          cute_nvgpu.prefetch_tma_desc(%load_A)
+          cute_nvgpu.prefetch_tma_desc(%load_B)
+          cute_nvgpu.prefetch_tma_desc(%store_C)
           scf.for %p = %c0 to %c4 step %c1 : i32 {
-            cute_nvgpu.mbarrier_init %full[%p], %c1 : !bars
-            cute_nvgpu.mbarrier_init %empty[%p], %threads : !bars
+            cute_nvgpu.mbarrier_init %full[%p], %c1
+            cute_nvgpu.mbarrier_init %empty[%p], %threads
           } {cute.unroll}
           nvvm.fence.mbarrier.init
         }
@@ -102,26 +85,24 @@ module attributes {gpu.container_module} {
           scf.for %p = %c0 to %c4 step %c1 : i32 {
             %is = arith.cmpi slt, %p, %tiles : i32
             scf.if %is {
-              %here = cute.make_coord(%p) : (i32) -> !cute.coord<"(_,_,?)">
-              %a = cute.slice(%gA, %here) : !gA, !cute.coord<"(_,_,?)">
-              %b = cute.slice(%gB, %here) : !gA, !cute.coord<"(_,_,?)">
-              %x = cute.slice(%sA, %here) : !ring, !cute.coord<"(_,_,?)">
-              %y = cute.slice(%sB, %here) : !ring, !cute.coord<"(_,_,?)">
-              cute_nvgpu.mbarrier_arrive_and_expect_tx %full[%p], %bytes : !bars
-              cute_nvgpu.tma_load(%load_A, [%a], %x) on %full[%p] : (!load, [!gA_k], !slot), !bars
-              cute_nvgpu.tma_load(%load_B, [%b], %y) on %full[%p] : (!load, [!gA_k], !slot), !bars
+              %here = cute.make_coord(_, _, %p)
+              %a = cute.slice(%gA, %here)
+              %b = cute.slice(%gB, %here)
+              %x = cute.slice(%sA, %here)
+              %y = cute.slice(%sB, %here)
+              cute_nvgpu.mbarrier_arrive_and_expect_tx %full[%p], %bytes
+              cute_nvgpu.tma_load(%load_A, [%a], %x) on %full[%p]
+              cute_nvgpu.tma_load(%load_B, [%b], %y) on %full[%p]
             }
           } {cute.unroll}
         }
       }
-
-      %wgmma = cute.make_atom() : () -> !wgmma
-      %mma = cute.make_tiled_mma(%wgmma) : !mma
-      %tCsA = cute.tiled.mma.partition A (%mma, %sA, %t) : (!mma, !ring, !cute.coord<"?">) -> !tCsA
-      %tCsB = cute.tiled.mma.partition B (%mma, %sB, %t) : (!mma, !ring, !cute.coord<"?">) -> !tCsB
-      %part_C = cute.static : !part_C
-      %acc = cute.mma.make_fragment C (%mma, %part_C) : (!mma, !part_C) -> !tCrC
-      cute.clear(%acc) : (!tCrC)
+      %mma = cute.static : !mma
+      %tCsA = cute.tiled.mma.partition A (%mma, %sA, %t)
+      %tCsB = cute.tiled.mma.partition B (%mma, %sB, %t)
+      %part_C = cute.static shape "((2,2,16),2,1)"
+      %acc = cute.mma.make_fragment C (%mma, %part_C)
+      cute.clear(%acc)
 
       // Tile k is multiplied while those behind it travel. When its products have begun, those of tile k - 1 are over: its place is free, and
       // takes tile k + 3.
@@ -129,54 +110,54 @@ module attributes {gpu.container_module} {
         %slot = arith.remui %k, %c4 : i32
         %round = arith.divui %k, %c4 : i32
         %parity = arith.andi %round, %c1 : i32
-        cute_nvgpu.mbarrier_wait %full[%slot], %parity : !bars
-        %now = cute.make_coord(%slot) : (i32) -> !cute.coord<"(_,_,_,?)">
-        %a = cute.slice(%tCsA, %now) : !tCsA, !cute.coord<"(_,_,_,?)">
-        %b = cute.slice(%tCsB, %now) : !tCsB, !cute.coord<"(_,_,_,?)">
-        cute_nvgpu.wgmma_fence(%acc) : (!tCrC) -> ()
-        cute.gemm(%mma, %acc, %a, %b, %acc) : (!mma, !tCrC, !tCsA_s, !tCsB_s, !tCrC)
+        cute_nvgpu.mbarrier_wait %full[%slot], %parity
+        %now = cute.make_coord(_, _, _, %slot)
+        %a = cute.slice(%tCsA, %now)
+        %b = cute.slice(%tCsB, %now)
+        cute_nvgpu.wgmma_fence(%acc)
+        cute.gemm(%mma, %acc, %a, %b, %acc)
         cute_nvgpu.wgmma_commit_group
-        cute_nvgpu.wgmma_wait_group 1 (%acc) : (!tCrC) -> ()
+        cute_nvgpu.wgmma_wait_group 1 (%acc)
 
         %later = arith.cmpi sgt, %k, %c0 : i32
         scf.if %later {
           %before = arith.subi %k, %c1 : i32
           %freed = arith.remui %before, %c4 : i32
-          cute_nvgpu.mbarrier_arrive %empty[%freed] : !bars
+          cute_nvgpu.mbarrier_arrive %empty[%freed]
           %next = arith.addi %k, %c3 : i32
           %is = arith.cmpi slt, %next, %tiles : i32
           %issues = arith.andi %is, %produces : i1
           scf.if %issues {
             %round_before = arith.divui %before, %c4 : i32
             %parity_before = arith.andi %round_before, %c1 : i32
-            cute_nvgpu.mbarrier_wait %empty[%freed], %parity_before : !bars
+            cute_nvgpu.mbarrier_wait %empty[%freed], %parity_before
             %leader = nvvm.elect.sync -> i1
             scf.if %leader {
-              %from = cute.make_coord(%next) : (i32) -> !cute.coord<"(_,_,?)">
-              %to = cute.make_coord(%freed) : (i32) -> !cute.coord<"(_,_,?)">
-              %p = cute.slice(%gA, %from) : !gA, !cute.coord<"(_,_,?)">
-              %q = cute.slice(%gB, %from) : !gA, !cute.coord<"(_,_,?)">
-              %x = cute.slice(%sA, %to) : !ring, !cute.coord<"(_,_,?)">
-              %y = cute.slice(%sB, %to) : !ring, !cute.coord<"(_,_,?)">
-              cute_nvgpu.mbarrier_arrive_and_expect_tx %full[%freed], %bytes : !bars
-              cute_nvgpu.tma_load(%load_A, [%p], %x) on %full[%freed] : (!load, [!gA_k], !slot), !bars
-              cute_nvgpu.tma_load(%load_B, [%q], %y) on %full[%freed] : (!load, [!gA_k], !slot), !bars
+              %from = cute.make_coord(_, _, %next)
+              %to = cute.make_coord(_, _, %freed)
+              %p = cute.slice(%gA, %from)
+              %q = cute.slice(%gB, %from)
+              %x = cute.slice(%sA, %to)
+              %y = cute.slice(%sB, %to)
+              cute_nvgpu.mbarrier_arrive_and_expect_tx %full[%freed], %bytes
+              cute_nvgpu.tma_load(%load_A, [%p], %x) on %full[%freed]
+              cute_nvgpu.tma_load(%load_B, [%q], %y) on %full[%freed]
             }
           }
         }
       }
-      cute_nvgpu.wgmma_wait_group 0 (%acc) : (!tCrC) -> ()
+      cute_nvgpu.wgmma_wait_group 0 (%acc)
 
       // The sums as f16, to shared memory, and from there to C. The copy out sees what threads wrote behind their fences and the barrier.
-      %half = cute.convert(%acc) : (!tCrC) -> !tCrH
-      %tCsC = cute.tiled.mma.partition C (%mma, %sC, %t) : (!mma, !sC, !cute.coord<"?">) -> !tCsC
-      cute.autovec_copy(%half, %tCsC) : (!tCrH, !tCsC)
+      %half = cute.convert(%acc) -> !tCrH
+      %tCsC = cute.tiled.mma.partition C (%mma, %sC, %t)
+      cute.autovec_copy(%half, %tCsC)
       nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
       gpu.barrier
       scf.if %produces {
         %leader = nvvm.elect.sync -> i1
         scf.if %leader {
-          cute_nvgpu.tma_store(%store_C, %sC, [%gC]) : (!store, !sC, [!gC])
+          cute_nvgpu.tma_store(%store_C, %sC, [%gC])
           nvvm.cp.async.bulk.commit.group
           nvvm.cp.async.bulk.wait_group 0
         }
@@ -191,10 +172,10 @@ module attributes {gpu.container_module} {
     %c0 = arith.constant 0 : i32
     %bM = arith.constant 128 : i32
     %bK = arith.constant 64 : i32
-    %lA = cute.get_layout(%A) : !mat
-    %lB = cute.get_layout(%B) : !mat
-    %M, %K, %ldA = cute.get_scalars <{only_dynamic}>(%lA) : !any
-    %N, %K2, %ldB = cute.get_scalars <{only_dynamic}>(%lB) : !any
+    %lA = cute.get_layout(%A)
+    %lB = cute.get_layout(%B)
+    %M, %K, %ldA = cute.get_scalars <{only_dynamic}>(%lA)
+    %N, %K2, %ldB = cute.get_scalars <{only_dynamic}>(%lB)
     %m = arith.ceildivsi %M, %bM : i32
     %n = arith.ceildivsi %N, %bM : i32
     %tiles = arith.ceildivsi %K, %bK : i32
@@ -202,10 +183,10 @@ module attributes {gpu.container_module} {
     %blocks_n = arith.index_cast %n : i32 to index
     %one = arith.constant 1 : index
     %threads = arith.constant 128 : index
-    %place = cute.static : !place
-    %load_A, %of_A = cute_nvgpu.atom.make_tma_load(%A, %place) : (!mat, !place) -> (!load, !coords)
-    %load_B, %of_B = cute_nvgpu.atom.make_tma_load(%B, %place) : (!mat, !place) -> (!load, !coords)
-    %store_C, %of_C = cute_nvgpu.atom.make_tma_store(%C, %place) : (!mat, !place) -> (!store, !coords)
+    %place = cute.static "S<3,4,3> o 0 o (128,64):(64,1)"
+    %load_A, %of_A = cute_nvgpu.atom.make_tma_load(%A, %place)
+    %load_B, %of_B = cute_nvgpu.atom.make_tma_load(%B, %place)
+    %store_C, %of_C = cute_nvgpu.atom.make_tma_store(%C, %place)
     gpu.launch_func @kernels::@wgmma_tma_kernel blocks in (%blocks_m, %blocks_n, %one) threads in (%threads, %one, %one)
       dynamic_shared_memory_size %c0
       args(%load_A : !load, %of_A : !coords, %load_B : !load, %of_B : !coords, %store_C : !store, %of_C : !coords, %tiles : i32)

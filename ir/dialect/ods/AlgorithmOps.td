@@ -592,7 +592,7 @@ def Cute_TransformOp : Cute_Op<"transform", [MemoryEffects<[MemRead, MemWrite]>]
   let description = [{
     The last tensor is written; the others are read, each an argument of the region, which yields the
     element. A single tensor is both. All have one size. An element of a coordinate tensor is a
-    coordinate whose integers are all dynamic.
+    coordinate whose integers are all dynamic. Where types are left out, the region's arguments stand in brackets before it.
 
     ```mlir
     !f = !cute.memref<f32, rmem, "(4,2):(1,4)">
@@ -606,10 +606,9 @@ def Cute_TransformOp : Cute_Op<"transform", [MemoryEffects<[MemRead, MemWrite]>]
       %r = arith.truncf %s : f32 to f16
       cute.yield %r : f16
     }
-    cute.transform(%c, %p) : (!c, !p) {
-    ^bb0(%at: !cute.coord<"(?,?)">):
-      %r = cute.elem_less(%at, %bound) : !cute.coord<"(?,?)">, !cute.coord<"(?,2)">
-      cute.yield %r : i1
+    cute.transform(%c, %p) (%at) {
+      %r = cute.elem_less(%at, %bound)
+      cute.yield %r
     }
     ```
   }];

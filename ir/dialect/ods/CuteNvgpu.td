@@ -32,6 +32,9 @@ def CuteNvgpu_Dialect : Dialect {
   let extraClassDeclaration = [{
     /// Rust's, of this dialect in this context.
     void *table = ::cute::newTable();
+    template <typename... Ops> void addOperationsWithForms() {
+      addOperations<::cute::WithForms<Ops>...>();
+    }
     /// Names what an unknown op may have been meant to be.
     std::optional<ParseOpHook> getParseOperationHook(::llvm::StringRef) const override {
       return ::cute::unknownOperation();

@@ -21,6 +21,9 @@ def Cute_Constructors : Cute_Group<"Constructors", [{
 def Cute_StaticOp : Cute_Op<"static", [Pure, ConstantLike]> {
   let summary = "A value that its type says whole";
   let description = [{
+    A value of the layout algebra may be written as its text, with the word for its kind in front: `int_tuple`, `shape`, `stride`,
+    `coord`, `layout`, `tile`, `swizzle` or `composed_layout`. The last four need no word.
+
     Precondition: the type has no dynamic leaf. Besides the values of the layout
     algebra, atoms, tiled copies and tiled MMAs are values that their type says.
 
@@ -32,6 +35,8 @@ def Cute_StaticOp : Cute_Op<"static", [Pure, ConstantLike]> {
     ```mlir
     %t = cute.static : !cute.tile<"[128:1;32:1]">
     %l = cute.static : !cute.layout<"(4,8):(8,1)">
+    %m = cute.static "(4,8):(8,1)"
+    %c = cute.static coord "(0,_)"
     ```
   }];
   let results = (outs AnyType:$result);
@@ -54,6 +59,8 @@ def Cute_MakeIntTupleOp : Cute_MakeFromLeavesOp<"make_int_tuple"> {
     dynamic leaves, from the left to the right. An operand is an integer or an
     `!cute.int_tuple` of one leaf.
 
+    The tuple may also be written out, with an operand in the place of each dynamic leaf, and without a type.
+
     Precondition: as many operands as dynamic leaves, each as wide as its leaf. A
     static operand fills a leaf whose width and divisor it fits.
 
@@ -62,6 +69,7 @@ def Cute_MakeIntTupleOp : Cute_MakeFromLeavesOp<"make_int_tuple"> {
     ```mlir
     // Given %i: i32, %j: i64
     %t = cute.make_int_tuple(%i, %j) : (i32, i64) -> !cute.int_tuple<"(?,(8,?{i64}))">
+    %u = cute.make_int_tuple(%i, (8, %j))
     ```
   }];
   let results = (outs Cute_IntTupleType:$result);
@@ -75,6 +83,7 @@ def Cute_MakeShapeOp : Cute_MakeFromLeavesOp<"make_shape"> {
     ```mlir
     // Given %m: i32
     %s = cute.make_shape(%m) : (i32) -> !cute.shape<"(?,64)">
+    %t = cute.make_shape(%m, 64)
     ```
   }];
   let results = (outs Cute_ShapeType:$result);
@@ -103,6 +112,7 @@ def Cute_MakeCoordOp : Cute_MakeFromLeavesOp<"make_coord"> {
     ```mlir
     // Given %i: i32
     %c = cute.make_coord(%i) : (i32) -> !cute.coord<"(?,_)">
+    %d = cute.make_coord(%i, _)
     ```
   }];
   let results = (outs Cute_CoordType:$result);

@@ -34,6 +34,8 @@
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
 
@@ -242,6 +244,31 @@ MlirModule cuteModuleParse(MlirContext context, MlirStringRef text, MlirStringRe
   return wrap(module.release());
 }
 
+bool cuteMendTypes(MlirContext context, MlirStringRef text, MlirStringRef name,
+                   void (*sink)(intptr_t, intptr_t, MlirStringRef, void *), void *user) {
+  StringRef source = unwrap(text);
+  auto mended = [&](llvm::SMLoc begin, llvm::SMLoc end, TypeRange results) {
+    std::string types;
+    llvm::raw_string_ostream stream(types);
+    if (!results.empty()) {
+      stream << "-> " << (results.size() > 1 ? "(" : "");
+      llvm::interleaveComma(results, stream);
+      stream << (results.size() > 1 ? ")" : "");
+    }
+    sink(begin.getPointer() - source.data(), end.getPointer() - source.data(),
+         wrap(StringRef(types)), user);
+  };
+  // Places in the text are told by pointers into it, so that it is not copied.
+  llvm::SourceMgr files;
+  files.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(source, unwrap(name), false), {});
+  SourceMgrDiagnosticHandler handler(files, unwrap(context));
+  bool parsed = false;
+  cute::mendTypes(mended, [&] {
+    parsed = static_cast<bool>(parseSourceFile<ModuleOp>(files, ParserConfig(unwrap(context))));
+  });
+  return parsed;
+}
+
 //===----------------------------------------------------------------------===//
 // Diagnostics
 //===----------------------------------------------------------------------===//
@@ -276,6 +303,11 @@ int cuteOptMain(int argc, char **argv) {
       "cache", llvm::cl::ValueOptional, llvm::cl::value_desc("DIR"),
       llvm::cl::desc("Keep what --cute-compile makes, and use what was kept: in DIR, $CUTE_CACHE_DIR, "
                      "or cute-opt in $XDG_CACHE_HOME or ~/.cache"));
+  static llvm::cl::opt<bool> fix(
+      "fix-types", llvm::cl::desc("Leave wrong types out of the file itself, or of a copy by -o, and do nothing else"));
+  static llvm::cl::opt<bool> strip(
+      "strip-types", llvm::cl::desc("Print ops without the types that follow from their operands"),
+      llvm::cl::callback([](const bool &on) { cute::setStripsTypes(on); }));
   DialectRegistry registry;
   registerDialects(registry);
   return asMainReturnCode(

@@ -5,18 +5,25 @@
 //
 // An op is printed in one form, that of the published CuTe IR, which its
 // assembly format gives. CuTe DSL prints several ops in another form. Both are
-// read, by one parser that knows from a table what an op has.
+// read, by one parser that knows from a table what an op has. Of each op the
+// types may be left out, as far as they follow.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef CUTE_SHIM_FORMS_H
 #define CUTE_SHIM_FORMS_H
 
+#include "Head.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/ExtensibleDialect.h"
 
 namespace cute {
+
+template <typename Op>
+mlir::DictionaryAttr withProperties(mlir::MLIRContext *context, mlir::DictionaryAttr attributes,
+                                    mlir::OpaqueProperties properties);
 
 /// What is read of one op beyond its own assembly format.
 struct Form;
@@ -27,10 +34,36 @@ mlir::ParseResult parseForm(const Form &form, mlir::OpAsmParser &parser,
 /// The op, read in every form. To MLIR it is the same op: it has the op's identity.
 template <typename Op> struct WithForms : Op {
   using Op::Op;
+  static Traits traits() {
+    return {Op::template hasTrait<mlir::OpTrait::ZeroResults>(),
+            Op::template hasTrait<mlir::OpTrait::OneRegion>(),
+            Op::template hasTrait<mlir::OpTrait::AttrSizedOperandSegments>()};
+  }
+  static mlir::OperationName::PrintAssemblyFn getPrintAssemblyFn() {
+    return [](mlir::Operation *op, mlir::OpAsmPrinter &printer, mlir::StringRef dialect) {
+      mlir::OpState::printOpName(op, printer, dialect);
+      auto print = [op](mlir::OpAsmPrinter &p) { mlir::cast<Op>(op).print(p); };
+      if (stripsTypes())
+        printStripped(op, printer, traits(), print);
+      else
+        print(printer);
+    };
+  }
   static mlir::ParseResult parse(mlir::OpAsmParser &parser, mlir::OperationState &state) {
-    if (const Form *form = findForm(Op::getOperationName()))
-      return parseForm(*form, parser, state);
-    return Op::parse(parser, state);
+    if (Op::getOperationName() == "cute.static")
+      if (mlir::OptionalParseResult text = parseStaticText(parser, state); text.has_value())
+        return *text;
+    HeadParser head(parser, Op::getOperationName(), traits());
+    const Form *form = findForm(Op::getOperationName());
+    mlir::ParseResult parsed = form ? parseForm(*form, head, state) : Op::parse(head, state);
+    mlir::MLIRContext *context = parser.getContext();
+    auto attributes = [&] {
+      return withProperties<Op>(context, state.attributes.getDictionary(context),
+                                state.getRawProperties());
+    };
+    if (head.stopped())
+      return head.finish(state, attributes);
+    return mlir::failed(parsed) ? mlir::failure() : head.mend(state, attributes);
   }
 };
 

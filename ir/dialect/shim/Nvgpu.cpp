@@ -32,7 +32,7 @@ void CuteNvgpuDialect::initialize() {
 #define GET_ATTRDEF_LIST
 #include "CuteNvgpuAttrs.cpp.inc"
       >();
-  addOperations<
+  addOperationsWithForms<
 #define GET_OP_LIST
 #include "CuteNvgpuOps.cpp.inc"
       >();

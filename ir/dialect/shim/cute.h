@@ -96,6 +96,13 @@ bool cuteTargetGet(MlirAttribute target, MlirStringRef *chip, MlirStringRef *fea
 /// Reads the text of a module, of a file of this name; null where it is none, which diagnostics have said.
 MlirModule cuteModuleParse(MlirContext context, MlirStringRef text, MlirStringRef name);
 
+/// Reads the text of a module, and gives `sink` each place of it that has wrong types: from the colon to the token behind
+/// them, in bytes, and the text that is to stand there instead. False where it is no module even with the right ones, which
+/// diagnostics have said.
+bool cuteMendTypes(MlirContext context, MlirStringRef text, MlirStringRef name,
+                   void (*sink)(intptr_t begin, intptr_t end, MlirStringRef types, void *),
+                   void *user);
+
 /// Registers a pass that may be scheduled on the ops of these names, separated by commas; on any where there is none.
 void cuteRegisterPass(intptr_t index, MlirStringRef name, MlirStringRef description,
                       MlirStringRef anchors, intptr_t numOptions, const CuteOption *options);

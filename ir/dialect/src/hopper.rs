@@ -10,7 +10,7 @@ use cute_layout::{
     descriptor::{Descriptor, Operand},
     tma::{TmaBox, swizzle_of},
 };
-use melior::ir::Type;
+use melior::ir::{Location, Type};
 
 /// Bytes of an mbarrier.
 pub const BARRIER_BYTES: i64 = 8;
@@ -81,6 +81,23 @@ pub fn tma_box(tensor: &MemRef<'_>, layout: &CuteType<'_>) -> Result<TmaBox, Str
         ));
     }
     TmaBox::of(&tensor.layout, layout, swizzle, bits).map_err(|e| e.to_string())
+}
+
+/// The types of the atom that moves tiles of `tensor` that lie in shared memory as `layout` says, and of the tensor of its coordinates.
+pub(crate) fn tma_types<'c>(
+    location: Location<'c>,
+    tensor: &MemRef<'c>,
+    layout: &CuteType<'c>,
+    stores: bool,
+) -> Result<(Type<'c>, Type<'c>), String> {
+    let map = tma_box(tensor, layout)?;
+    let atom = types::tma_type(location, tensor.element, &map, stores)
+        .map_err(|_| "has no atom".to_owned())?;
+    let start = cute_layout::tuple(map.dims.iter().map(|_| cute_layout::int(0)));
+    let coordinates = map.coordinates(&tensor.layout).map_err(|e| e.to_string())?;
+    let coordinates = types::coord_tensor_type(location, &start, &coordinates)
+        .map_err(|_| "has no coordinates".to_owned())?;
+    Ok((atom, coordinates))
 }
 
 /// The coordinates, counted from those of the tile, and the elements from the start of shared memory, of each box of a tile.

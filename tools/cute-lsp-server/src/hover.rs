@@ -1,26 +1,16 @@
 //! The text of a hover: the report's lines for the op on the line.
 
-use crate::REPORT;
+use crate::{REPORT, child};
 use cute_ir::mlir::place_of;
 use melior::ir::Module;
 use serde_json::{Value, json};
-use std::{
-    io::{Read, Write},
-    process::{Command, Stdio},
-    sync::mpsc,
-    time::Duration,
-};
-
-/// Bytes of a document that is reported on.
-const MOST_TEXT: usize = 4 << 20;
-/// The time that a report may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+use std::io::Read;
 
 /// The texts on lines: `[line from 0, text]`.
 type Lines = Vec<(u64, String)>;
 
 /// The part of a document between its `// -----` that has the line, with the part's first line.
-fn part(text: &str, line: u64) -> (u64, String) {
+pub fn part(text: &str, line: u64) -> (u64, String) {
     let (mut first, mut lines) = (0, Vec::new());
     for (i, l) in text.lines().enumerate() {
         if l.trim_end() == "// -----" {
@@ -38,9 +28,6 @@ fn part(text: &str, line: u64) -> (u64, String) {
 
 /// The report's text on a line of a document; nothing where it says nothing, and where none can be made in time.
 pub fn text(document: &str, line: u64) -> Option<String> {
-    if document.len() > MOST_TEXT {
-        return None;
-    }
     let (first, part) = part(document, line);
     let wanted = line.checked_sub(first)?;
     let found: Vec<String> = report(part)?
@@ -51,34 +38,9 @@ pub fn text(document: &str, line: u64) -> Option<String> {
     (!found.is_empty()).then(|| found.join("\n"))
 }
 
-/// The report on a text, by a child that is ended where it takes too long.
+/// The report on a text.
 fn report(text: String) -> Option<Lines> {
-    let mut child = Command::new(std::env::current_exe().ok()?)
-        .arg(REPORT)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .ok()?;
-    let (input, output) = (child.stdin.take(), child.stdout.take());
-    std::thread::spawn(move || {
-        if let Some(mut input) = input {
-            let _ = input.write_all(text.as_bytes());
-        }
-    });
-    let (sender, receiver) = mpsc::channel();
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        if let Some(mut output) = output {
-            let _ = output.read_to_end(&mut bytes);
-        }
-        let _ = sender.send(bytes);
-    });
-    let bytes = receiver.recv_timeout(PATIENCE);
-    let _ = child.kill();
-    let _ = child.wait();
-    let found: Value = serde_json::from_slice(&bytes.ok()?).ok()?;
-    found
+    child::ask(REPORT, text)?
         .as_array()?
         .iter()
         .map(|line| Some((line[0].as_u64()?, line[1].as_str()?.to_owned())))

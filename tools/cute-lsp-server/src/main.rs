@@ -1,9 +1,12 @@
-//! `cute-lsp-server`: MLIR's own language server with the cute dialects, and what `cute-report` says on hover.
+//! `cute-lsp-server`: MLIR's own language server with the cute dialects, what `cute-report` says on hover, and an action that
+//! mends wrong types.
 //!
-//! MLIR's server has no hook for hovers, so this is a proxy around it: MLIR's server runs as a child of the same program, every
-//! message passes through as it is, and the answers to `textDocument/hover` get the report's lines. The report is made by a
-//! child too, so that no document can take the server down or hold it up.
+//! MLIR's server has no hook for these, so this is a proxy around it: MLIR's server runs as a child of the same program, every
+//! message passes through as it is, the answers to `textDocument/hover` get the report's lines, and those to
+//! `textDocument/codeAction` the action. Both are made by children too, so that no document can take the server down or hold it up.
 
+mod actions;
+mod child;
 mod documents;
 mod framing;
 mod hover;
@@ -12,6 +15,7 @@ mod proxy;
 /// Arguments that say what a child is.
 const SERVER: &str = "--cute-child=server";
 const REPORT: &str = "--cute-child=report";
+const MEND: &str = "--cute-child=mend";
 
 fn main() {
     let mut arguments: Vec<String> = std::env::args().collect();
@@ -24,6 +28,10 @@ fn main() {
         Some(REPORT) => {
             cute_lowering::initialize();
             hover::report_on_stdin()
+        }
+        Some(MEND) => {
+            cute_lowering::initialize();
+            actions::mend_stdin()
         }
         _ => proxy::run(&arguments),
     };

@@ -1,7 +1,7 @@
 //! Between the client and MLIR's server.
 
 use crate::{
-    SERVER,
+    SERVER, actions,
     documents::Documents,
     framing::{self, Message, Style},
     hover,
@@ -15,15 +15,39 @@ use std::{
     thread::JoinHandle,
 };
 
-/// Hovers that are worked on at once; further ones are MLIR's alone.
+/// Requests that are worked on at once; the answers to further ones are MLIR's alone.
 const MOST_AT_ONCE: usize = 4;
+
+/// A request whose answer gets more than MLIR's server says: the document and the line that it is about.
+struct Asked {
+    /// Nothing for a hover; the document's URI for actions.
+    uri: Option<String>,
+    document: Arc<str>,
+    line: u64,
+}
+
+impl Asked {
+    /// The answer with what there is to add to it.
+    fn complete(&self, answer: Value) -> Option<Value> {
+        match &self.uri {
+            None => {
+                let text = hover::text(&self.document, self.line)?;
+                Some(hover::with_text(answer, &text))
+            }
+            Some(uri) => {
+                let action = actions::mended(uri, &self.document, self.line)?;
+                Some(actions::with_action(answer, action))
+            }
+        }
+    }
+}
 
 /// The state that both directions know.
 #[derive(Default)]
 struct Shared {
     documents: Documents,
-    /// Hovers that were asked: by their id, the document and the line.
-    asked: HashMap<String, (Arc<str>, u64)>,
+    /// What was asked, by its id.
+    asked: HashMap<String, Asked>,
 }
 
 fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -88,26 +112,44 @@ fn between(mut child: Child, style: Style) -> io::Result<i32> {
     Ok(status.code().unwrap_or(1))
 }
 
-/// Notes what the client says, as far as hovers need it.
+/// Notes what the client says, as far as answers get more than MLIR's server says.
 fn note(message: &Message, shared: &mut Shared) {
     let Some(said) = message.json() else {
         return;
     };
     shared.documents.follow(&said);
-    if said["method"] != "textDocument/hover" || said["id"].is_null() {
-        return;
-    }
     let params = &said["params"];
-    let document = params["textDocument"]["uri"]
-        .as_str()
-        .and_then(|uri| shared.documents.get(uri));
-    if let (Some(document), Some(line)) = (document, params["position"]["line"].as_u64()) {
-        let id = said["id"].to_string();
-        shared.asked.insert(id, (document, line));
+    let (line, actions) = match said["method"].as_str() {
+        Some("textDocument/hover") => (&params["position"]["line"], false),
+        // Wrong types are an error, so that without one there is nothing to mend.
+        Some("textDocument/codeAction")
+            if params["context"]["diagnostics"]
+                .as_array()
+                .is_some_and(|all| !all.is_empty()) =>
+        {
+            (&params["range"]["start"]["line"], true)
+        }
+        _ => return,
+    };
+    let Some(uri) = params["textDocument"]["uri"].as_str() else {
+        return;
+    };
+    if let (false, Some(document), Some(line)) = (
+        said["id"].is_null(),
+        shared.documents.get(uri),
+        line.as_u64(),
+    ) {
+        let uri = actions.then(|| uri.to_owned());
+        let asked = Asked {
+            uri,
+            document,
+            line,
+        };
+        shared.asked.insert(said["id"].to_string(), asked);
     }
 }
 
-/// Passes on what MLIR's server says until it says nothing more; hovers when their report is there.
+/// Passes on what MLIR's server says until it says nothing more; answers that get more when that is there.
 fn answers(output: impl io::Read, shared: &Mutex<Shared>) -> io::Result<()> {
     let mut from = BufReader::new(output);
     let to = Arc::new(Mutex::new(io::stdout()));
@@ -120,11 +162,10 @@ fn answers(output: impl io::Read, shared: &Mutex<Shared>) -> io::Result<()> {
             answer_to(&message, shared)
         };
         match asked {
-            Some((answer, document, line)) if working.len() < MOST_AT_ONCE => {
+            Some((answer, asked)) if working.len() < MOST_AT_ONCE => {
                 let to = Arc::clone(&to);
                 working.push(std::thread::spawn(move || {
-                    let message = hover::text(&document, line).map_or(message, |text| {
-                        let body = hover::with_text(answer, &text);
+                    let message = asked.complete(answer).map_or(message, |body| {
                         Message::of(format!("{body:#}").into_bytes())
                     });
                     // A client that is gone hears nothing.
@@ -140,17 +181,14 @@ fn answers(output: impl io::Read, shared: &Mutex<Shared>) -> io::Result<()> {
     lock(&to).flush()
 }
 
-/// The answer that a message is to a hover, with what was asked about.
-fn answer_to(message: &Message, shared: &Mutex<Shared>) -> Option<(Value, Arc<str>, u64)> {
+/// The answer that a message is to what was asked, with that.
+fn answer_to(message: &Message, shared: &Mutex<Shared>) -> Option<(Value, Asked)> {
     let answer = message.json()?;
     if !answer["method"].is_null() || answer["id"].is_null() {
         return None;
     }
-    let (document, line) = lock(shared).asked.remove(&answer["id"].to_string())?;
-    answer
-        .get("result")
-        .is_some()
-        .then_some((answer, document, line))
+    let asked = lock(shared).asked.remove(&answer["id"].to_string())?;
+    answer.get("result").is_some().then_some((answer, asked))
 }
 
 #[cfg(test)]

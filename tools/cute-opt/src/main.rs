@@ -1,9 +1,10 @@
 //! `cute-opt`: MLIR's own driver with the cute dialects, our passes by name, the pipeline
-//! `--cute-compile`, and a cache of what that makes (`--cache`).
+//! `--cute-compile`, a cache of what that makes (`--cache`), and types mended in the text (`--fix-types`).
 #![forbid(unsafe_code)]
 
 mod cached;
 mod command;
+mod mend;
 
 use command::Command;
 
@@ -19,6 +20,15 @@ fn main() {
             std::process::exit(1);
         }
     };
+    if let Some(request) = mend::Request::of(&arguments) {
+        cute_lowering::initialize();
+        cute_lowering::exit_on_fatal_errors();
+        if let Err(error) = request.and_then(|request| request.run()) {
+            eprintln!("error: {error}");
+            std::process::exit(1);
+        }
+        return;
+    }
     // Before anything of MLIR is set up, which takes longer than everything that the cache does.
     let (arguments, cached) = match Command::of(&arguments) {
         Command::Plain => (arguments, Ok(None)),

@@ -2,9 +2,11 @@
 //!
 //! The same answers verify what was declared: MLIR compares the two.
 
+mod omitted;
 mod tensors;
 mod written;
 
+pub(crate) use omitted::identity_tensor;
 pub use tensors::{Viewed, dynamic_leaves, traced_view};
 pub(crate) use written::{compatible, operand_types};
 
@@ -26,6 +28,9 @@ pub(crate) fn infer<'c>(
     operands: &[Type<'c>],
     attributes: Attribute<'c>,
 ) -> Result<Vec<Type<'c>>, String> {
+    if let Some(result) = omitted::infer(name, context, operands, attributes) {
+        return result;
+    }
     let decoded: Vec<CuteType<'c>> = operands
         .iter()
         .map(|ty| CuteType::of(*ty).ok_or_else(|| format!("expected a cute type, found {ty}")))
@@ -36,6 +41,7 @@ pub(crate) fn infer<'c>(
     let values: Option<Vec<LayoutValue>> = decoded.iter().map(CuteType::value).collect();
     match values {
         Some(values) if algebra::has(name) => algebra::infer(name, context, &values, attributes),
+        _ if operands.is_empty() => Err(omitted::written()),
         _ => Err(format!(
             "does not take operands of the types ({})",
             operands

@@ -99,11 +99,14 @@ pub(super) fn infer<'c>(
     })
 }
 
-fn invalid() -> String {
+pub(super) fn invalid() -> String {
     "has no valid result type".to_owned()
 }
 
-fn memref_type<'c>(context: &'c Context, memref: MemRef<'c>) -> Result<Vec<Type<'c>>, String> {
+pub(super) fn memref_type<'c>(
+    context: &'c Context,
+    memref: MemRef<'c>,
+) -> Result<Vec<Type<'c>>, String> {
     let ty = memref.to_type(Location::unknown(context));
     ty.map(|ty| vec![ty]).map_err(|_| invalid())
 }

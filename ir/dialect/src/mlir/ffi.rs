@@ -110,6 +110,13 @@ unsafe extern "C" {
         text: MlirStringRef,
         name: MlirStringRef,
     ) -> MlirModule;
+    pub(super) fn cuteMendTypes(
+        context: MlirContext,
+        text: MlirStringRef,
+        name: MlirStringRef,
+        sink: unsafe extern "C" fn(isize, isize, MlirStringRef, *mut c_void),
+        user: *mut c_void,
+    ) -> bool;
     pub(super) fn cuteRunWithin(
         op: MlirOperation,
         pipeline: MlirStringRef,

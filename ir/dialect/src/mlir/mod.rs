@@ -19,6 +19,7 @@ mod keys;
 mod lines;
 mod llvm;
 mod manager;
+mod mend;
 mod names;
 mod parts;
 mod place;
@@ -40,6 +41,7 @@ pub use keys::{BlockKey, LocationKey, OpKey, ValueKey, block_key, key, location_
 pub use lines::Lines;
 pub use llvm::{exit_on_fatal_errors, ptx};
 pub use manager::{location_of_diagnostic, parse_module, run_pipeline};
+pub use mend::{Mended, mend_types};
 pub use names::ops;
 
 pub(crate) use parts::{Kind, Parts, attribute_of_parts, parts_of_attribute, read, type_of};

@@ -79,22 +79,16 @@ pub(super) fn verify_make_tma(op: Op<'_>) -> Checked {
     };
     let tensor = operand(0, tensor)?;
     let layout = CuteType::of(layout.r#type()).ok_or("expected a layout in shared memory")?;
-    let map = hopper::tma_box(&tensor, &layout)?;
     let stores = name_of(op) == cute_nvgpu::ATOM_MAKE_TMA_STORE;
-    let expected = types::tma_type(op.location(), tensor.element, &map, stores)
-        .map_err(|_| "has no atom".to_owned())?;
+    let (atom, coordinates) = hopper::tma_types(op.location(), &tensor, &layout, stores)?;
     let found = result_of(op, 0).r#type();
-    if found != expected {
-        return Err(format!("expected the atom {expected}, found {found}"));
+    if found != atom {
+        return Err(format!("expected the atom {atom}, found {found}"));
     }
-    let start = cute_layout::tuple(map.dims.iter().map(|_| cute_layout::int(0)));
-    let coordinates = map.coordinates(&tensor.layout).map_err(|e| e.to_string())?;
-    let expected = types::coord_tensor_type(op.location(), &start, &coordinates)
-        .map_err(|_| "has no coordinates".to_owned())?;
     let found = result_of(op, 1).r#type();
-    if found != expected {
+    if found != coordinates {
         return Err(format!(
-            "expected the coordinates {expected}, found {found}"
+            "expected the coordinates {coordinates}, found {found}"
         ));
     }
     Ok(())

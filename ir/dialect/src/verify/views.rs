@@ -176,14 +176,6 @@ pub(super) fn verify_identity(op: cute::MakeIdentityTensor<'_>) -> Checked {
     let CuteType::Shape(shape) = decoded(0, op.shape())? else {
         return Err("expected a shape".to_owned());
     };
-    let layout = Layout::identity(&shape).map_err(|e| e.to_string())?;
-    fn zeros(t: &IntTuple) -> IntTuple {
-        match t {
-            IntTuple::Leaf(_) => cute_layout::int(0),
-            IntTuple::Tuple(t) => IntTuple::Tuple(t.iter().map(zeros).collect()),
-        }
-    }
-    let expected = types::coord_tensor_type(op.op().location(), &zeros(&shape), &layout)
-        .map_err(|_| "has no valid result type")?;
+    let expected = infer::identity_tensor(op.op().location(), &shape)?;
     same("a result", op.result().r#type(), expected)
 }

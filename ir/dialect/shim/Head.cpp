@@ -1,0 +1,374 @@
+//===- Head.cpp - ops whose types are left out ----------------------------===//
+//
+// Part of cute-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Syntax.h"
+
+using namespace mlir;
+using namespace cute;
+
+HeadParser::HeadParser(OpAsmParser &inner, StringRef op, Traits traits)
+    : ForwardingParser(inner), traits(traits), leaves(takesLeaves(op)) {}
+
+bool HeadParser::takesLeaves(StringRef op) {
+  return llvm::is_contained(
+      {"cute.make_int_tuple", "cute.make_shape", "cute.make_stride", "cute.make_coord"}, op);
+}
+
+//===----------------------------------------------------------------------===//
+// The head
+//===----------------------------------------------------------------------===//
+
+ParseResult HeadParser::parseOptionalAttrDict(NamedAttrList &result) {
+  behindAttributes = true;
+  if (!traits.oneRegion)
+    return inner.parseOptionalAttrDict(result);
+  // A brace behind the operands begins attributes, also where a region was meant.
+  SmallVector<Diagnostic, 1> errors;
+  ParseResult parsed = success();
+  {
+    ScopedDiagnosticHandler handler(getContext(), [&](Diagnostic &diagnostic) {
+      errors.push_back(std::move(diagnostic));
+      return success();
+    });
+    parsed = inner.parseOptionalAttrDict(result);
+  }
+  for (Diagnostic &diagnostic : errors) {
+    if (failed(parsed))
+      diagnostic << "; where types are left out, a region follows its arguments in brackets, as in "
+                    "cute.transform(%x, %y) (%e) { ... }";
+    getContext()->getDiagEngine().emit(std::move(diagnostic));
+  }
+  return parsed;
+}
+
+ParseResult HeadParser::parseColon() {
+  if (!behindAttributes || traits.segments)
+    return inner.parseColon();
+  SMLoc where = getCurrentLocation();
+  if (succeeded(inner.parseOptionalColon())) {
+    typesBegin = where;
+    if (pattern.find_first_not_of("$,") == std::string::npos)
+      return success();
+    return emitError(where, "expected no types behind a tuple that is written out: it says them");
+  }
+  atEnd = true;
+  return failure();
+}
+
+ParseResult HeadParser::parseOperand(UnresolvedOperand &result, bool allowResultNumber) {
+  if (inner.parseOperand(result, allowResultNumber))
+    return failure();
+  operands.push_back(result);
+  return success();
+}
+
+OptionalParseResult HeadParser::parseOptionalOperand(UnresolvedOperand &result,
+                                                     bool allowResultNumber) {
+  OptionalParseResult given = inner.parseOptionalOperand(result, allowResultNumber);
+  if (given.has_value() && succeeded(*given))
+    operands.push_back(result);
+  return given;
+}
+
+ParseResult HeadParser::parseOperandList(SmallVectorImpl<UnresolvedOperand> &result,
+                                         Delimiter delimiter, bool allowResultNumber,
+                                         int requiredOperandCount) {
+  size_t before = result.size();
+  if (leaves && delimiter == Delimiter::None) {
+    if (parsePattern(result))
+      return failure();
+  } else if (inner.parseOperandList(result, delimiter, allowResultNumber, requiredOperandCount)) {
+    return failure();
+  }
+  operands.append(result.begin() + before, result.end());
+  return success();
+}
+
+/// `%i, _, (%j, 8)`, up to the bracket behind it.
+ParseResult HeadParser::parsePattern(SmallVectorImpl<UnresolvedOperand> &result) {
+  patternAt = getCurrentLocation();
+  SmallVector<char> open;
+  for (;;) {
+    SMLoc where = getCurrentLocation();
+    while (succeeded(inner.parseOptionalLParen())) {
+      if (open.size() == 64)
+        return emitError(where, "expected a tuple of at most 64 levels");
+      open.push_back('(');
+      pattern += '(';
+    }
+    UnresolvedOperand operand;
+    OptionalParseResult given = inner.parseOptionalOperand(operand, true);
+    int64_t number;
+    OptionalParseResult integer;
+    if (given.has_value()) {
+      if (failed(*given))
+        return failure();
+      result.push_back(operand);
+      pattern += '$';
+    } else if ((integer = parseOptionalInteger(number)).has_value()) {
+      if (failed(*integer))
+        return failure();
+      pattern += std::to_string(number);
+    } else if (succeeded(inner.parseOptionalKeyword("_"))) {
+      pattern += '_';
+    } else if (open.empty() && pattern.empty()) {
+      return success();
+    } else {
+      return emitError(where, "expected a value, an integer, '_' or a tuple of those");
+    }
+    while (!open.empty() && succeeded(inner.parseOptionalRParen())) {
+      open.pop_back();
+      pattern += ')';
+    }
+    if (failed(inner.parseOptionalComma()))
+      break;
+    pattern += ',';
+  }
+  return open.empty() ? success() : inner.parseRParen();
+}
+
+//===----------------------------------------------------------------------===//
+// Types that are left out
+//===----------------------------------------------------------------------===//
+
+/// Uses a value as one of a type. Where it has another one, `own` is that: MLIR's parser tells it only of such a use, as an
+/// argument of the error.
+ParseResult HeadParser::useAs(const UnresolvedOperand &operand, Type type,
+                              SmallVectorImpl<Value> &result, Type &own,
+                              SmallVectorImpl<Diagnostic> &errors) {
+  ScopedDiagnosticHandler handler(getContext(), [&](Diagnostic &diagnostic) {
+    for (const DiagnosticArgument &argument : diagnostic.getArguments())
+      if (argument.getKind() == DiagnosticArgument::DiagnosticArgumentKind::Type &&
+          argument.getAsType() != type)
+        own = argument.getAsType();
+    errors.push_back(std::move(diagnostic));
+    return success();
+  });
+  return inner.resolveOperand(operand, type, result);
+}
+
+/// The type of a value that is defined: it is used as one of a type that no value has.
+ParseResult HeadParser::typeOf(const UnresolvedOperand &operand, Type &type) {
+  Type none = OpaqueType::get(StringAttr::get(getContext(), "cute"), "a type that is left out");
+  SmallVector<Diagnostic, 1> errors;
+  SmallVector<Value> value;
+  type = Type();
+  if (failed(useAs(operand, none, value, type, errors))) {
+    if (type)
+      return success();
+    for (Diagnostic &diagnostic : errors)
+      getContext()->getDiagEngine().emit(std::move(diagnostic));
+    return failure();
+  }
+  return emitError(operand.location)
+         << "use of value '" << operand.name
+         << "', which is not defined before; define it, or, where it is defined further on, write the "
+            "types of the operands, ' : (...)'";
+}
+
+/// `(%x, %y) { ... }`: the region with its arguments, each of which may have a type behind it.
+ParseResult HeadParser::parseBody(OperationState &state,
+                                  function_ref<DictionaryAttr()> attributes) {
+  SmallVector<Argument> arguments;
+  SmallVector<Type> types;
+  Region &region = *state.addRegion();
+  SMLoc where = getCurrentLocation();
+  if (failed(inner.parseOptionalLParen())) {
+    OptionalParseResult given = inner.parseOptionalRegion(region);
+    return given.has_value() ? *given : success();
+  }
+  auto one = [&]() -> ParseResult {
+    if (inner.parseArgument(arguments.emplace_back()))
+      return failure();
+    return succeeded(inner.parseOptionalColon()) ? inner.parseType(arguments.back().type) : success();
+  };
+  if (failed(inner.parseOptionalRParen()) && (parseCommaSeparatedList(one) || inner.parseRParen()))
+    return failure();
+  if (!llvm::all_of(arguments, [](const Argument &argument) { return argument.type; })) {
+    NamedAttrList all(attributes());
+    all.set("arguments", getBuilder().getUnitAttr());
+    if (failed(inferTypes(state.name.getStringRef(), getContext(), getEncodedSourceLoc(where),
+                          state.operands, all.getDictionary(getContext()), types)))
+      return failure();
+    if (types.size() != arguments.size())
+      return emitError(where) << "expected the names of " << types.size()
+                              << " arguments of the region, of the types " << types << ", found "
+                              << arguments.size();
+    for (auto [argument, type] : llvm::zip(arguments, types))
+      if (!argument.type)
+        argument.type = type;
+  }
+  return inner.parseRegion(region, arguments);
+}
+
+ParseResult HeadParser::finish(OperationState &state,
+                               function_ref<DictionaryAttr()> attributes) {
+  auto wrong = [&] { return emitError(getNameLoc()) << "'" << state.name.getStringRef() << "' op "; };
+  if (failed(state.name.verifyInherentAttrs(state.attributes, wrong)))
+    return failure();
+  SmallVector<Type> results;
+  bool written = succeeded(inner.parseOptionalArrow()) ||
+                 succeeded(inner.parseOptionalKeyword("to"));
+  if (written) {
+    if (succeeded(inner.parseOptionalLParen())) {
+      if (failed(inner.parseOptionalRParen()) && (parseTypeList(results) || inner.parseRParen()))
+        return failure();
+    } else if (inner.parseType(results.emplace_back())) {
+      return failure();
+    }
+  }
+  for (const UnresolvedOperand &operand : operands) {
+    Type type;
+    if (typeOf(operand, type) || inner.resolveOperand(operand, type, state.operands))
+      return failure();
+  }
+  if (traits.oneRegion && parseBody(state, attributes))
+    return failure();
+  if (!written && !traits.noResults) {
+    NamedAttrList all(attributes());
+    if (leaves)
+      all.set("pattern", getBuilder().getStringAttr(pattern));
+    if (failed(inferTypes(state.name.getStringRef(), getContext(), getEncodedSourceLoc(getNameLoc()),
+                          state.operands, all.getDictionary(getContext()), results)))
+      return failure();
+  }
+  state.addTypes(results);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Types that are wrong
+//===----------------------------------------------------------------------===//
+
+/// Who is told of wrong types instead of the user.
+static thread_local const Mended *mending = nullptr;
+
+void cute::mendTypes(Mended mended, function_ref<void()> run) {
+  mending = &mended;
+  run();
+  mending = nullptr;
+}
+
+ParseResult HeadParser::resolveOperand(const UnresolvedOperand &operand, Type type,
+                                       SmallVectorImpl<Value> &result) {
+  if (!mending || !typesBegin.isValid())
+    return inner.resolveOperand(operand, type, result);
+  Type own;
+  SmallVector<Diagnostic, 1> errors;
+  if (succeeded(useAs(operand, type, result, own, errors)))
+    return success();
+  if (own) {
+    wrongOperand = true;
+    return inner.resolveOperand(operand, own, result);
+  }
+  for (Diagnostic &diagnostic : errors)
+    getContext()->getDiagEngine().emit(std::move(diagnostic));
+  return failure();
+}
+
+/// The types end where the region begins that stands behind them.
+void HeadParser::endTypes() {
+  if (!typesEnd.isValid())
+    typesEnd = getCurrentLocation();
+}
+
+ParseResult HeadParser::parseRegion(Region &region, ArrayRef<Argument> arguments,
+                                    bool enableNameShadowing) {
+  endTypes();
+  return inner.parseRegion(region, arguments, enableNameShadowing);
+}
+
+OptionalParseResult HeadParser::parseOptionalRegion(Region &region, ArrayRef<Argument> arguments,
+                                                    bool enableNameShadowing) {
+  endTypes();
+  return inner.parseOptionalRegion(region, arguments, enableNameShadowing);
+}
+
+OptionalParseResult HeadParser::parseOptionalRegion(std::unique_ptr<Region> &region,
+                                                    ArrayRef<Argument> arguments,
+                                                    bool enableNameShadowing) {
+  endTypes();
+  return inner.parseOptionalRegion(region, arguments, enableNameShadowing);
+}
+
+ParseResult HeadParser::mend(OperationState &state, function_ref<DictionaryAttr()> attributes) {
+  if (!mending || !typesBegin.isValid())
+    return success();
+  endTypes();
+  bool follows = traits.noResults;
+  SmallVector<Type> inferred;
+  if (!follows) {
+    ScopedDiagnosticHandler quiet(getContext(), [](Diagnostic &) { return success(); });
+    follows = succeeded(inferTypes(state.name.getStringRef(), getContext(),
+                                   getEncodedSourceLoc(getNameLoc()), state.operands, attributes(),
+                                   inferred));
+  }
+  // A tuple's own type says more than its operands do.
+  follows &= !leaves;
+  bool wrong = follows && !traits.noResults && !compatibleTypes(inferred, state.types);
+  if (!wrong && !wrongOperand)
+    return success();
+  if (wrong)
+    state.types.assign(inferred.begin(), inferred.end());
+  (*mending)(typesBegin, typesEnd, follows ? TypeRange() : TypeRange(state.types));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Static values
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct StaticKind {
+  StringRef keyword;
+  CuteKind kind;
+  Type (*get)(MLIRContext *, StringRef);
+};
+} // namespace
+
+OptionalParseResult cute::parseStaticText(OpAsmParser &parser, OperationState &state) {
+  static const StaticKind kinds[] = {
+#define CUTE_STATIC_KIND(T)                                                                      \
+  {T##Type::getMnemonic(), Cute##T, [](MLIRContext *context, StringRef text) -> Type {           \
+     return T##Type::get(context, text);                                                         \
+   }},
+      CUTE_TEXT_TYPES(CUTE_STATIC_KIND)};
+  StringRef keyword;
+  SMLoc where = parser.getCurrentLocation();
+  bool named = succeeded(parser.parseOptionalKeyword(&keyword));
+  std::string text, answer;
+  SMLoc textAt = parser.getCurrentLocation();
+  if (failed(parser.parseOptionalString(&text))) {
+    if (!named)
+      return std::nullopt;
+    return parser.emitError(textAt, "expected the text of the value, as in cute.static coord \"(0,_)\"");
+  }
+  for (const StaticKind &kind : kinds) {
+    if (named && kind.keyword != keyword)
+      continue;
+    // Without a word for it, only what no other kind is written as: a tuple could be any of several.
+    if (!named && (llvm::is_contained({CuteIntTuple, CuteShape, CuteStride, CuteCoord}, kind.kind) ||
+                   StringRef(text).find_first_of(":S[") == StringRef::npos))
+      continue;
+    answer.clear();
+    if (callbacks().canonicalize(kind.kind, wrap(StringRef(text)), append, &answer)) {
+      if (parser.parseOptionalAttrDict(state.attributes))
+        return failure();
+      state.addTypes(kind.get(parser.getContext(), answer));
+      return success();
+    }
+    if (named)
+      return parser.emitError(textAt) << answer;
+  }
+  if (named)
+    return parser.emitError(where) << "expected int_tuple, shape, stride, coord, layout, tile, swizzle or "
+                                      "composed_layout, found '"
+                                   << keyword << "'";
+  return parser.emitError(textAt)
+         << "expected the text of a layout, a tile, a swizzle or a composed layout, found \"" << text
+         << "\"; of a tuple write what it is, as in cute.static coord \"(0,_)\"";
+}

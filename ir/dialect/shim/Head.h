@@ -1,0 +1,99 @@
+//===- Head.h - ops whose types are left out --------------------*- C++ -*-===//
+//
+// Part of cute-opt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// An op's text has a head, what stands before the colon, and its types. Where
+// the types are left out, the operands have those of their values, and the
+// results those that Rust infers.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CUTE_SHIM_HEAD_H
+#define CUTE_SHIM_HEAD_H
+
+#include "Forward.h"
+#include "mlir/IR/Diagnostics.h"
+
+namespace cute {
+
+/// What of an op's definition decides how its types may be left out.
+struct Traits {
+  bool noResults, oneRegion, segments;
+};
+
+/// Stops an op's own parser behind its head where no colon follows, and keeps what the head has.
+class HeadParser : public ForwardingParser {
+public:
+  HeadParser(OpAsmParser &inner, StringRef op, Traits traits);
+
+  /// Whether the operands of an op are the leaves of its result, a tuple.
+  static bool takesLeaves(StringRef op);
+  /// Whether the op's own parser has failed because nothing follows the head.
+  bool stopped() const { return atEnd; }
+  /// Reads what is left of an op whose types are left out: results behind an arrow, and a region.
+  ParseResult finish(OperationState &state, function_ref<DictionaryAttr()> attributes);
+
+  /// Reads the end of an op whose types are written. Where types are to be mended, it takes those that follow instead of
+  /// wrong ones, and says which text was wrong.
+  ParseResult mend(OperationState &state, function_ref<DictionaryAttr()> attributes);
+
+  ParseResult parseColon() override;
+  ParseResult parseOptionalAttrDict(NamedAttrList &result) override;
+  ParseResult parseOperand(UnresolvedOperand &result, bool allowResultNumber) override;
+  OptionalParseResult parseOptionalOperand(UnresolvedOperand &result,
+                                           bool allowResultNumber) override;
+  ParseResult parseOperandList(SmallVectorImpl<UnresolvedOperand> &result, Delimiter delimiter,
+                               bool allowResultNumber, int requiredOperandCount) override;
+
+  ParseResult resolveOperand(const UnresolvedOperand &operand, Type type,
+                             SmallVectorImpl<Value> &result) override;
+  ParseResult parseRegion(Region &region, ArrayRef<Argument> arguments,
+                          bool enableNameShadowing) override;
+  OptionalParseResult parseOptionalRegion(Region &region, ArrayRef<Argument> arguments,
+                                          bool enableNameShadowing) override;
+  OptionalParseResult parseOptionalRegion(std::unique_ptr<Region> &region,
+                                          ArrayRef<Argument> arguments,
+                                          bool enableNameShadowing) override;
+
+private:
+  void endTypes();
+  ParseResult parseBody(OperationState &state, function_ref<DictionaryAttr()> attributes);
+  ParseResult parsePattern(SmallVectorImpl<UnresolvedOperand> &result);
+  ParseResult useAs(const UnresolvedOperand &operand, Type type, SmallVectorImpl<Value> &result,
+                    Type &own, SmallVectorImpl<Diagnostic> &errors);
+  ParseResult typeOf(const UnresolvedOperand &operand, Type &type);
+
+  Traits traits;
+  /// Whether the operands are leaves of a tuple, which may be written out around them.
+  bool leaves;
+  bool behindAttributes = false, atEnd = false;
+  /// The text of the types that are written, from the colon to what follows, and whether one of an operand is wrong.
+  SMLoc typesBegin, typesEnd;
+  bool wrongOperand = false;
+  SmallVector<UnresolvedOperand> operands;
+  /// The tuple around the operands, each of which is `$`.
+  std::string pattern;
+  SMLoc patternAt;
+};
+
+/// A value that its type says whole, by the text of it alone.
+OptionalParseResult parseStaticText(OpAsmParser &parser, OperationState &state);
+
+/// Called with the text of each op's types that are not those that follow, from the colon to the next token, and with the
+/// result types that are to stand there, if they do not follow.
+using Mended = llvm::function_ref<void(SMLoc begin, SMLoc end, TypeRange results)>;
+/// Reads the types of each op that is parsed while `run` runs on this thread, and calls `mended` instead of an error where they
+/// are wrong.
+void mendTypes(Mended mended, function_ref<void()> run);
+
+/// Whether ops are printed without the types that follow.
+bool stripsTypes();
+void setStripsTypes(bool on);
+/// Prints what is behind an op's name, without the types that follow. `print` is the op's own printer.
+void printStripped(Operation *op, OpAsmPrinter &printer, Traits traits,
+                   function_ref<void(OpAsmPrinter &)> print);
+
+} // namespace cute
+
+#endif
