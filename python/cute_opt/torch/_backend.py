@@ -1,0 +1,282 @@
+"""`torch.compile(model, backend="cute")`: products with what follows them are cute-opt's, everything else is PyTorch's."""
+
+from __future__ import annotations
+
+from typing import AbstractSet, Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple
+
+import torch
+
+from .._errors import CuteError
+from ._call import Kernel, log
+from ._fuse import Extra, Group, Refused, anchors, extents, group, operand, region, through
+from ._text import Operand, kernel, product
+
+aten = torch.ops.aten
+
+#: Options of `torch.compile(backend="cute", options=...)` that are the backend's own; the others are those of `cute_opt.compile`.
+_OWN = {"fuse"}
+
+#: Operations behind a product that a kernel computes, at most.
+_MOST_MEMBERS = 32
+
+# Extents of a product, by number: rows, columns, what is summed over, the batch.
+_M, _N, _K, _L = range(4)
+
+
+class Product(torch.nn.Module):
+    """A product with its followers, as a node of a graph: factors and further tensors in, what is stored out."""
+
+    def __init__(self, kernel: Kernel, sizes: Sequence[Tuple[int, int]], shape: Sequence[int], dtypes: Sequence[torch.dtype], text: str) -> None:
+        super().__init__()
+        self._kernel = kernel
+        #: For each extent the factor and its dimension.
+        self._sizes = tuple(sizes)
+        self._shape = tuple(shape)
+        self._dtypes = tuple(dtypes)
+        #: The IR that was compiled.
+        self.text = text
+
+    def forward(self, a: torch.Tensor, b: torch.Tensor, *read: torch.Tensor) -> Any:
+        """Returns the tensor that is stored, or all of them."""
+        factors = (a, b)
+        sizes = [factors[factor].shape[dim] for factor, dim in self._sizes]
+        shape = [sizes[extent] for extent in self._shape]
+        made = [a.new_empty(shape, dtype=dtype) for dtype in self._dtypes]
+        self._kernel(sizes, (a, b, *made, *read))
+        return made[0] if len(made) == 1 else made
+
+
+def cute(gm: torch.fx.GraphModule, example_inputs: List[torch.Tensor], *, options: Optional[Mapping[str, Any]] = None, **_: Any) -> Callable[..., Any]:
+    """The backend: `torch.compile(model, backend="cute", options={...})`.
+
+    `options` are those of `cute_opt.compile` by name, for all kernels; and `fuse=False`: nothing is computed in a kernel behind its product.
+    """
+    from functorch.compile import make_boxed_func, min_cut_rematerialization_partition
+    from torch._dynamo.backends.common import aot_autograd
+
+    given = dict(options or {})
+
+    def compiled(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+        rewrite(graph, given)
+        return make_boxed_func(graph.forward)
+
+    compiler = aot_autograd(
+        fw_compiler=compiled,
+        bw_compiler=compiled,
+        inference_compiler=compiled,
+        partition_fn=min_cut_rematerialization_partition,
+        keep_inference_input_mutations=True,
+    )
+    return compiler(gm, example_inputs)
+
+
+def rewrite(graph: torch.fx.GraphModule, options: Mapping[str, Any]) -> int:
+    """Puts kernels in the place of a graph's products, and returns how many. The log says what was not, and why."""
+    taken = 0
+    rows: Set[torch.fx.Node] = set()
+    for anchor in anchors(graph.graph):
+        if anchor not in graph.graph.nodes:
+            continue
+        try:
+            _replace(graph, anchor, options, rows)
+            taken += 1
+        except (Refused, CuteError) as error:
+            log.info("%s stays PyTorch's: %s", _said(anchor), error)
+    if taken:
+        graph.graph.eliminate_dead_code()
+        graph.graph.lint()
+        graph.recompile()
+    return taken
+
+
+def _said(node: torch.fx.Node) -> str:
+    shapes = [f"{one.meta['val'].dtype}{list(one.meta['val'].shape)}".removeprefix("torch.") for one in node.all_input_nodes]
+    place = (node.meta.get("stack_trace") or "").strip().splitlines()
+    return f"{node.target} of {', '.join(shapes)}" + (f" ({place[-2].strip()})" if len(place) > 1 else "")
+
+
+def _replace(graph: torch.fx.GraphModule, anchor: torch.fx.Node, options: Mapping[str, Any], taken: AbstractSet[torch.fx.Node]) -> None:
+    order = {node: at for at, node in enumerate(graph.graph.nodes)}
+    _allowed(anchor)
+    most = _MOST_MEMBERS if options.get("fuse", True) else 0
+    while True:
+        found = None
+        try:
+            found = group(anchor, order, most, taken)
+            if found.members and not _can_move(found, order):
+                raise Refused("a tensor is written in between")
+            module, factors, read = _compiled(found, options)
+        except (Refused, CuteError) as error:
+            if most == 0:
+                raise
+            # Those that come first in the graph are a group of their own.
+            most = min(most, len(found.members) if found else most) // 2
+            log.info("%s is computed with at most %d operations behind it: %s", _said(anchor), most, error)
+            continue
+        _insert(graph, found, module, factors, read, order)
+        return
+
+
+def _allowed(anchor: torch.fx.Node) -> None:
+    """Refuses what no kernel computes."""
+    values = [one.meta["val"] for one in anchor.all_input_nodes] + [anchor.meta["val"]]
+    kinds = {value.dtype for value in values}
+    if len(kinds) > 1 or not kinds <= {torch.float16, torch.bfloat16, torch.float32}:
+        raise Refused(f"expected float16 or bfloat16, found {', '.join(sorted(map(str, kinds)))}")
+    device = values[0].device
+    if device.type not in ("cpu", "cuda"):
+        raise Refused(f"its tensors are on {device}")
+    if torch.float32 in kinds and not (device.type == "cuda" and torch.backends.cuda.matmul.allow_tf32):
+        raise Refused("tensor cores round float32 to tf32, which torch.backends.cuda.matmul.allow_tf32 = True (on a GPU) allows")
+    if device.type == "cuda" and torch.cuda.get_device_capability(device) < (7, 5):
+        raise Refused("the GPU is older than sm_75")
+    for value in values:
+        if any(isinstance(size, int) and size == 0 for size in value.shape):
+            raise Refused("it has no elements")
+        if all(isinstance(size, int) for size in value.shape) and value.numel() >= 1 << 31:
+            raise Refused("a tensor has 2^31 elements or more")
+
+
+def _compiled(found: Group, options: Mapping[str, Any]) -> Tuple[Product, List[torch.fx.Node], List[Extra]]:
+    """The kernel of a group, its factors and what else it reads."""
+    sizes = extents(found)
+    batched = len(sizes) == 4
+    factors: List[torch.fx.Node] = []
+    operands: List[Operand] = []
+    places: Dict[int, Tuple[int, int]] = {}
+    for at, (name, node, (outer, inner)) in enumerate([("A", found.a, (_M, _K)), ("B", found.b, (_K, _N))]):
+        source, is_swapped = (node, False) if batched else through(node)
+        dims = {outer: 1, inner: 0} if is_swapped else {outer: int(batched), inner: 1 + int(batched)}
+        mode = _M if at == 0 else _N
+        modes = ((mode, dims[mode]), (_K, dims[_K]), *([(_L, 0)] if batched else []))
+        value = source.meta["val"]
+        made = operand(name, source, modes, sizes)
+        if not any(stride.value == 1 for stride in made.strides[:2]):
+            raise Refused(f"neither rows nor columns of {name} lie side by side: strides {list(value.stride())}")
+        factors.append(source)
+        operands.append(made)
+        places.setdefault(mode, (at, dims[mode]))
+        places.setdefault(_K, (at, dims[_K]))
+        if batched:
+            places.setdefault(_L, (at, 0))
+    result = ((_M, 1), (_N, 2), (_L, 0)) if batched else ((_M, 0), (_N, 1))
+    outs = [operand(f"C{at}", node, result, sizes, is_view=True) for at, node in enumerate(found.stored)]
+    read = list(found.extras.values())
+    extras = [operand(f"E{at}", extra.node, extra.modes, sizes, extra.view is not None) for at, extra in enumerate(read)]
+    dtype = found.a.meta["val"].dtype
+    # A region says what is stored where that is not the sum, rounded once.
+    lines = region(found, [extra.node for extra in read])
+    if lines is None and outs[0].dtype != dtype:
+        raise Refused(f"a product of {dtype} is stored as {outs[0].dtype}")
+    text = product(operands[0], operands[1], outs, extras, lines, dtype == torch.float32)
+    device = found.a.meta["val"].device
+    passed = tuple((name, value) for name, value in options.items() if name not in _OWN)
+    made = kernel(text, [*operands, *outs, *extras], device, passed)
+    order = [places[extent] for extent in range(len(sizes))]
+    shape = (_L, _M, _N) if batched else (_M, _N)
+    return Product(made, order, shape, [out.dtype for out in outs], text), factors, read
+
+
+def _behind(found: Group) -> List[torch.fx.Node]:
+    """All that the kernel has to be behind."""
+    return [found.a, found.b, *(extra.node for extra in found.extras.values()), found.anchor, *found.members]
+
+
+def _between(found: Group, order: Mapping[torch.fx.Node, int]) -> List[torch.fx.Node]:
+    """Nodes that need the kernel and stand before its place."""
+    last = max(order[node] for node in _behind(found))
+    inside = {found.anchor, *found.members}
+    late: List[torch.fx.Node] = []
+    seen = set(inside)
+    for node in sorted(order, key=order.__getitem__):
+        if order[node] > last:
+            break
+        if node not in inside and any(one in seen for one in node.all_input_nodes):
+            seen.add(node)
+            late.append(node)
+    return late
+
+
+def _can_move(found: Group, order: Mapping[torch.fx.Node, int]) -> bool:
+    """Tells whether nothing between the product and the last follower writes a tensor that was there before."""
+    first, last = order[found.anchor], max(order[node] for node in _behind(found))
+    return not any(_writes(node) for node, at in order.items() if first < at <= last)
+
+
+def _writes(node: torch.fx.Node) -> bool:
+    schema = getattr(node.target, "_schema", None)
+    return node.op == "call_function" and schema is not None and schema.is_mutable
+
+
+def _insert(
+    module: torch.fx.GraphModule,
+    found: Group,
+    product: Product,
+    factors: Sequence[torch.fx.Node],
+    read: Sequence[Extra],
+    order: Mapping[torch.fx.Node, int],
+) -> None:
+    graph = module.graph
+    last = max(_behind(found), key=order.__getitem__)
+    # What shows a member's elements, or is computed of them, comes behind the kernel.
+    at = last
+    for node in _between(found, order):
+        at.append(node)
+        at = node
+    name = f"cute_{found.anchor.name}"
+    module.add_submodule(name, product)
+    with graph.inserting_after(last):
+        given = [*factors]
+        start = last
+        for extra in read:
+            if extra.view is None:
+                given.append(extra.node)
+                continue
+            with graph.inserting_after(start):
+                start = graph.call_function(aten.view.default, (extra.node, list(extra.view)))
+            start.meta["val"] = extra.node.meta["val"].reshape(extra.view)
+            given.append(start)
+        with graph.inserting_after(start):
+            call = graph.call_module(name, tuple(given))
+        call.meta["val"] = tuple(node.meta["val"] for node in found.stored)
+        start = call
+        for number, node in enumerate(found.stored):
+            new = call
+            if len(found.stored) > 1:
+                with graph.inserting_after(start):
+                    new = start = graph.call_function(_item, (call, number))
+            value = node.meta["val"]
+            if node in found.shapes:
+                with graph.inserting_after(start):
+                    new = start = graph.call_function(aten.view.default, (new, list(found.shapes[node])))
+            new.meta["val"] = value
+            node.replace_all_uses_with(new, delete_user_cb=lambda user: user not in found.members)
+    for node in reversed(found.members):
+        _drop(graph, node)
+    _drop(graph, found.anchor)
+
+
+def _item(values: Sequence[torch.Tensor], at: int) -> torch.Tensor:
+    return values[at]
+
+
+def _drop(graph: torch.fx.Graph, node: torch.fx.Node) -> None:
+    """Takes a node out, with the views of it that nobody needs."""
+    for user in list(node.users):
+        _drop(graph, user)
+    if not node.users:
+        graph.erase_node(node)
+
+
+def register() -> None:
+    """Makes the backend known as "cute", unless the wheel's entry point does."""
+    from importlib.metadata import entry_points
+
+    from torch._dynamo.backends import registry
+
+    group = "torch_dynamo_backends"
+    points = entry_points()
+    known = points.select(group=group) if hasattr(points, "select") else points.get(group, ())
+    if "cute" not in registry._COMPILER_FNS and not any(point.name == "cute" for point in known):
+        registry.register_backend(cute, name="cute")
+
