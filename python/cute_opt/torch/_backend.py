@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from typing import AbstractSet, Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple
+import operator
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 
 import torch
 
 from .._errors import CuteError
 from ._call import Kernel, log
 from ._fuse import Extra, Group, Refused, anchors, extents, group, operand, region, through
+from ._rows import Rows, is_whole, reduces, result, rows
+from ._rows import operand as row_operand
+from ._rows import sizes as row_sizes
+from ._rows import text as rows_text
 from ._text import Operand, kernel, product
 
 aten = torch.ops.aten
 
 #: Options of `torch.compile(backend="cute", options=...)` that are the backend's own; the others are those of `cute_opt.compile`.
-_OWN = {"fuse"}
+_OWN = {"fuse", "norms"}
 
 #: Operations behind a product that a kernel computes, at most.
 _MOST_MEMBERS = 32
@@ -46,10 +51,32 @@ class Product(torch.nn.Module):
         return made[0] if len(made) == 1 else made
 
 
+class Norm(torch.nn.Module):
+    """A group of operations on rows, as a node of a graph."""
+
+    def __init__(self, kernel: Kernel, first: int, wholes: Sequence[bool], dtypes: Sequence[torch.dtype], text: str) -> None:
+        super().__init__()
+        self._kernel = kernel
+        #: The tensor that is read and has all elements.
+        self._first = first
+        self._results = tuple(zip(wholes, dtypes))
+        #: The IR that was compiled.
+        self.text = text
+
+    def forward(self, *read: torch.Tensor) -> Any:
+        """Returns the tensor that is stored, or all of them."""
+        shape = read[self._first].shape
+        made = [read[0].new_empty(shape if whole else (*shape[:-1], 1), dtype=dtype) for whole, dtype in self._results]
+        columns = shape[-1]
+        self._kernel((shape[:-1].numel(), columns, 1), (*read, *made))
+        return made[0] if len(made) == 1 else made
+
+
 def cute(gm: torch.fx.GraphModule, example_inputs: List[torch.Tensor], *, options: Optional[Mapping[str, Any]] = None, **_: Any) -> Callable[..., Any]:
     """The backend: `torch.compile(model, backend="cute", options={...})`.
 
-    `options` are those of `cute_opt.compile` by name, for all kernels; and `fuse=False`: nothing is computed in a kernel behind its product.
+    `options` are those of `cute_opt.compile` by name, for all kernels; `fuse=False`: nothing is computed in a kernel behind its product; and
+    `norms=False`: norms and softmax stay PyTorch's.
     """
     from functorch.compile import make_boxed_func, min_cut_rematerialization_partition
     from torch._dynamo.backends.common import aot_autograd
@@ -73,12 +100,12 @@ def cute(gm: torch.fx.GraphModule, example_inputs: List[torch.Tensor], *, option
 def rewrite(graph: torch.fx.GraphModule, options: Mapping[str, Any]) -> int:
     """Puts kernels in the place of a graph's products, and returns how many. The log says what was not, and why."""
     taken = 0
-    rows: Set[torch.fx.Node] = set()
+    # Norms first: what they read and compute is not to be stored for them by a product.
+    if options.get("norms", True):
+        taken += _norms(graph, options)
     for anchor in anchors(graph.graph):
-        if anchor not in graph.graph.nodes:
-            continue
         try:
-            _replace(graph, anchor, options, rows)
+            _replace(graph, anchor, options)
             taken += 1
         except (Refused, CuteError) as error:
             log.info("%s stays PyTorch's: %s", _said(anchor), error)
@@ -89,21 +116,62 @@ def rewrite(graph: torch.fx.GraphModule, options: Mapping[str, Any]) -> int:
     return taken
 
 
+def _norms(graph: torch.fx.GraphModule, options: Mapping[str, Any]) -> int:
+    """Puts kernels in the place of norms, and returns how many."""
+    count = 0
+    gone: Set[torch.fx.Node] = set()
+    for anchor in list(graph.graph.nodes):
+        if anchor in gone or not reduces(anchor):
+            continue
+        order = {node: at for at, node in enumerate(graph.graph.nodes)}
+        try:
+            source = anchor.all_input_nodes[0].meta["val"]
+            _on_device(source.device)
+            found = rows(anchor, order, set())
+            behind = [*found.read, *found.members]
+            if not _can_move(behind, order):
+                raise Refused("a tensor is written in between")
+            module = _compiled_rows(found, source.device, options)
+        except (Refused, CuteError) as error:
+            log.info("%s stays PyTorch's: %s", _said(anchor), error)
+            continue
+        gone |= set(found.members)
+        _insert(graph, f"cute_{anchor.name}", module, list(found.read), [], behind, found.members, found.stored, {}, order)
+        count += 1
+    return count
+
+
+def _compiled_rows(found: Rows, device: torch.device, options: Mapping[str, Any]) -> Norm:
+    """The kernel of a group on rows."""
+    extents = row_sizes(found)
+    read = [row_operand(f"E{at}", node, modes, extents) for at, (node, modes) in enumerate(found.read.items())]
+    results = [result(node, found) for node in found.stored]
+    outs = [row_operand(f"D{at}", node, modes, extents) for at, (node, modes) in enumerate(zip(found.stored, results))]
+    text = rows_text(found, [*read, *outs], len(read))
+    made = kernel(text, [*read, *outs], device, _passed(options))
+    first = list(found.read).index(found.first)
+    return Norm(made, first, [is_whole(modes) for modes in results], [out.dtype for out in outs], text)
+
+
+def _passed(options: Mapping[str, Any]) -> Tuple[Tuple[str, Any], ...]:
+    return tuple((name, value) for name, value in options.items() if name not in _OWN)
+
+
 def _said(node: torch.fx.Node) -> str:
     shapes = [f"{one.meta['val'].dtype}{list(one.meta['val'].shape)}".removeprefix("torch.") for one in node.all_input_nodes]
     place = (node.meta.get("stack_trace") or "").strip().splitlines()
     return f"{node.target} of {', '.join(shapes)}" + (f" ({place[-2].strip()})" if len(place) > 1 else "")
 
 
-def _replace(graph: torch.fx.GraphModule, anchor: torch.fx.Node, options: Mapping[str, Any], taken: AbstractSet[torch.fx.Node]) -> None:
+def _replace(graph: torch.fx.GraphModule, anchor: torch.fx.Node, options: Mapping[str, Any]) -> None:
     order = {node: at for at, node in enumerate(graph.graph.nodes)}
     _allowed(anchor)
     most = _MOST_MEMBERS if options.get("fuse", True) else 0
     while True:
         found = None
         try:
-            found = group(anchor, order, most, taken)
-            if found.members and not _can_move(found, order):
+            found = group(anchor, order, most)
+            if found.members and not _can_move(_behind(found), order):
                 raise Refused("a tensor is written in between")
             module, factors, read = _compiled(found, options)
         except (Refused, CuteError) as error:
@@ -113,7 +181,8 @@ def _replace(graph: torch.fx.GraphModule, anchor: torch.fx.Node, options: Mappin
             most = min(most, len(found.members) if found else most) // 2
             log.info("%s is computed with at most %d operations behind it: %s", _said(anchor), most, error)
             continue
-        _insert(graph, found, module, factors, read, order)
+        inside = [found.anchor, *found.members]
+        _insert(graph, f"cute_{anchor.name}", module, factors, read, _behind(found), inside, found.stored, found.shapes, order)
         return
 
 
@@ -124,17 +193,21 @@ def _allowed(anchor: torch.fx.Node) -> None:
     if len(kinds) > 1 or not kinds <= {torch.float16, torch.bfloat16, torch.float32}:
         raise Refused(f"expected float16 or bfloat16, found {', '.join(sorted(map(str, kinds)))}")
     device = values[0].device
-    if device.type not in ("cpu", "cuda"):
-        raise Refused(f"its tensors are on {device}")
+    _on_device(device)
     if torch.float32 in kinds and not (device.type == "cuda" and torch.backends.cuda.matmul.allow_tf32):
         raise Refused("tensor cores round float32 to tf32, which torch.backends.cuda.matmul.allow_tf32 = True (on a GPU) allows")
-    if device.type == "cuda" and torch.cuda.get_device_capability(device) < (7, 5):
-        raise Refused("the GPU is older than sm_75")
     for value in values:
         if any(isinstance(size, int) and size == 0 for size in value.shape):
             raise Refused("it has no elements")
         if all(isinstance(size, int) for size in value.shape) and value.numel() >= 1 << 31:
             raise Refused("a tensor has 2^31 elements or more")
+
+
+def _on_device(device: torch.device) -> None:
+    if device.type not in ("cpu", "cuda"):
+        raise Refused(f"its tensors are on {device}")
+    if device.type == "cuda" and torch.cuda.get_device_capability(device) < (7, 5):
+        raise Refused("the GPU is older than sm_75")
 
 
 def _compiled(found: Group, options: Mapping[str, Any]) -> Tuple[Product, List[torch.fx.Node], List[Extra]]:
@@ -170,8 +243,7 @@ def _compiled(found: Group, options: Mapping[str, Any]) -> Tuple[Product, List[t
         raise Refused(f"a product of {dtype} is stored as {outs[0].dtype}")
     text = product(operands[0], operands[1], outs, extras, lines, dtype == torch.float32)
     device = found.a.meta["val"].device
-    passed = tuple((name, value) for name, value in options.items() if name not in _OWN)
-    made = kernel(text, [*operands, *outs, *extras], device, passed)
+    made = kernel(text, [*operands, *outs, *extras], device, _passed(options))
     order = [places[extent] for extent in range(len(sizes))]
     shape = (_L, _M, _N) if batched else (_M, _N)
     return Product(made, order, shape, [out.dtype for out in outs], text), factors, read
@@ -182,25 +254,24 @@ def _behind(found: Group) -> List[torch.fx.Node]:
     return [found.a, found.b, *(extra.node for extra in found.extras.values()), found.anchor, *found.members]
 
 
-def _between(found: Group, order: Mapping[torch.fx.Node, int]) -> List[torch.fx.Node]:
+def _between(behind: Sequence[torch.fx.Node], inside: Sequence[torch.fx.Node], order: Mapping[torch.fx.Node, int]) -> List[torch.fx.Node]:
     """Nodes that need the kernel and stand before its place."""
-    last = max(order[node] for node in _behind(found))
-    inside = {found.anchor, *found.members}
+    last = max(order[node] for node in behind)
     late: List[torch.fx.Node] = []
     seen = set(inside)
     for node in sorted(order, key=order.__getitem__):
         if order[node] > last:
             break
-        if node not in inside and any(one in seen for one in node.all_input_nodes):
+        if node not in seen and any(one in seen for one in node.all_input_nodes):
             seen.add(node)
             late.append(node)
     return late
 
 
-def _can_move(found: Group, order: Mapping[torch.fx.Node, int]) -> bool:
-    """Tells whether nothing between the product and the last follower writes a tensor that was there before."""
-    first, last = order[found.anchor], max(order[node] for node in _behind(found))
-    return not any(_writes(node) for node, at in order.items() if first < at <= last)
+def _can_move(behind: Sequence[torch.fx.Node], order: Mapping[torch.fx.Node, int]) -> bool:
+    """Tells whether nothing between the first and the last of what a kernel has to be behind writes a tensor."""
+    places = [order[node] for node in behind if node.op == "call_function"]
+    return not any(_writes(node) for node, at in order.items() if min(places) < at <= max(places))
 
 
 def _writes(node: torch.fx.Node) -> bool:
@@ -210,54 +281,49 @@ def _writes(node: torch.fx.Node) -> bool:
 
 def _insert(
     module: torch.fx.GraphModule,
-    found: Group,
-    product: Product,
-    factors: Sequence[torch.fx.Node],
+    name: str,
+    made: torch.nn.Module,
+    given: Sequence[torch.fx.Node],
     read: Sequence[Extra],
+    behind: Sequence[torch.fx.Node],
+    inside: Sequence[torch.fx.Node],
+    stored: Sequence[torch.fx.Node],
+    shapes: Mapping[torch.fx.Node, Sequence[Any]],
     order: Mapping[torch.fx.Node, int],
 ) -> None:
+    """Puts a kernel behind all that it needs, and its results in the place of the nodes that it computes."""
     graph = module.graph
-    last = max(_behind(found), key=order.__getitem__)
+    last = max(behind, key=order.__getitem__)
     # What shows a member's elements, or is computed of them, comes behind the kernel.
     at = last
-    for node in _between(found, order):
+    for node in _between(behind, inside, order):
         at.append(node)
         at = node
-    name = f"cute_{found.anchor.name}"
-    module.add_submodule(name, product)
-    with graph.inserting_after(last):
-        given = [*factors]
-        start = last
-        for extra in read:
-            if extra.view is None:
-                given.append(extra.node)
-                continue
-            with graph.inserting_after(start):
-                start = graph.call_function(aten.view.default, (extra.node, list(extra.view)))
-            start.meta["val"] = extra.node.meta["val"].reshape(extra.view)
-            given.append(start)
+    module.add_submodule(name, made)
+    arguments = [*given]
+    start = last
+
+    def add(kind: str, target: Any, args: Tuple[Any, ...], value: Any) -> torch.fx.Node:
+        nonlocal start
         with graph.inserting_after(start):
-            call = graph.call_module(name, tuple(given))
-        call.meta["val"] = tuple(node.meta["val"] for node in found.stored)
-        start = call
-        for number, node in enumerate(found.stored):
-            new = call
-            if len(found.stored) > 1:
-                with graph.inserting_after(start):
-                    new = start = graph.call_function(_item, (call, number))
-            value = node.meta["val"]
-            if node in found.shapes:
-                with graph.inserting_after(start):
-                    new = start = graph.call_function(aten.view.default, (new, list(found.shapes[node])))
-            new.meta["val"] = value
-            node.replace_all_uses_with(new, delete_user_cb=lambda user: user not in found.members)
-    for node in reversed(found.members):
+            start = graph.create_node(kind, target, args)
+        start.meta["val"] = value
+        return start
+
+    for extra in read:
+        node = extra.node
+        if extra.view is not None:
+            node = add("call_function", aten.view.default, (node, list(extra.view)), node.meta["val"].reshape(extra.view))
+        arguments.append(node)
+    values = tuple(node.meta["val"] for node in stored)
+    call = add("call_module", name, tuple(arguments), values[0] if len(stored) == 1 else values)
+    for number, node in enumerate(stored):
+        new = call if len(stored) == 1 else add("call_function", operator.getitem, (call, number), values[number])
+        if node in shapes:
+            new = add("call_function", aten.view.default, (new, list(shapes[node])), values[number])
+        node.replace_all_uses_with(new, delete_user_cb=lambda user: user not in inside)
+    for node in reversed(inside):
         _drop(graph, node)
-    _drop(graph, found.anchor)
-
-
-def _item(values: Sequence[torch.Tensor], at: int) -> torch.Tensor:
-    return values[at]
 
 
 def _drop(graph: torch.fx.Graph, node: torch.fx.Node) -> None:

@@ -29,7 +29,7 @@ ELEMENTS = {
 _DEVICES = {"cpu": 1, "cuda": 2}
 
 #: An operand of a kernel: for each mode of its layout the extent of the call, and the dimension of the tensor whose stride it has, or
-#: none where the stride is 0.
+#: none where the stride is 0; -1 - E is for elements that are as far apart as the extent E is long.
 Modes = Tuple[Tuple[int, Optional[int]], ...]
 
 
@@ -107,7 +107,7 @@ class Kernel:
             numbers += (pointer, kind, index)
             numbers += heads[at]
             numbers += [extents[extent] for extent, _ in modes]
-            numbers += [0 if dim is None else strides[dim] for _, dim in modes]
+            numbers += [0 if dim is None else strides[dim] if dim >= 0 else extents[-1 - dim] for _, dim in modes]
         self._format.pack_into(memory, 0, *numbers)
         stream = torch._C._cuda_getCurrentRawStream(index) if kind == 2 else None
         function = self._function

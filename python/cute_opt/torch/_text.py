@@ -99,9 +99,9 @@ def kernel(text: str, operands: Sequence[Operand], device: torch.device, options
         package = _packages.get(key)
         if package is None:
             package = compile(text, arch, **dict(options))
-            log.info("compiled %s for %s", package["product"], arch)
+            log.info("compiled %s for %s", package[next(iter(package))], arch)
             _packages[key] = package
-    return Kernel(package["product"], [one.modes for one in operands], [one.dtype for one in operands], [one.align for one in operands])
+    return Kernel(package[next(iter(package))], [one.modes for one in operands], [one.dtype for one in operands], [one.align for one in operands])
 
 
 def compiled() -> int:

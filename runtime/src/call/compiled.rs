@@ -358,6 +358,9 @@ fn is_integer(arg: &Arg) -> bool {
     !arg.is_tensor() && element.is_ok_and(|element| !element.is_float())
 }
 
+/// The steps, sizes, parameters and tensor maps of a launch, before registers are numbered.
+type Part = (Steps, [Place; 7], Vec<Unnumbered>, Vec<UnnumberedMap>);
+
 impl Flat {
     fn new(function: &Function, signature: &Signature, mut builder: Builder) -> Option<Flat> {
         for requirement in &function.requires {
@@ -384,7 +387,7 @@ impl Flat {
             });
         }
         let common = builder.all();
-        let mut parts: Vec<(Steps, [Place; 7], Vec<Unnumbered>, Vec<UnnumberedMap>)> = Vec::new();
+        let mut parts: Vec<Part> = Vec::new();
         for launch in &function.launches {
             let mark = builder.mark();
             let mut sizes = Vec::new();
