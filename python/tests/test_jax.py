@@ -5,6 +5,7 @@ CUTE_TOOLS_DIR has cute-opt, cute-run and libcute.so; without it, the module's o
 
 import os
 import pathlib
+import subprocess
 import sys
 import unittest
 
@@ -124,6 +125,12 @@ class Calls(unittest.TestCase):
                 jax.block_until_ready(run())
         with self.assertRaisesRegex(Exception, "expected an attribute `handle` of 64-bit integers, found none"):
             jax.block_until_ready(jax.ffi.ffi_call("cute_opt_call", self.shape)(self.a))
+
+    def test_the_example(self):
+        path = os.pathsep.join(filter(None, [str(ROOT / "python") if os.environ.get("CUTE_TOOLS_DIR") else "", os.environ.get("PYTHONPATH", "")]))
+        example = ROOT / "examples/python/jax_matmul.py"
+        done = subprocess.run([sys.executable, str(example)], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path})
+        self.assertEqual((done.returncode, done.stdout), (0, "gradients as JAX's\n"), done.stderr)
 
 
 if __name__ == "__main__":

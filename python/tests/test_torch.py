@@ -7,6 +7,7 @@ anything else here, and is not downloaded: `pip install torch` in the environmen
 import logging
 import os
 import pathlib
+import subprocess
 import sys
 import threading
 import unittest
@@ -368,6 +369,26 @@ class Compiled(unittest.TestCase, Near):
             graphs = self.compare(lambda: Mlp(F.gelu), [(6, 24)], torch.float16, tile="nonsense")
         self.assertEqual(graphs.counts, [0])
         self.assertTrue(any("stays PyTorch's" in line and "nonsense" in line for line in said.output), said.output)
+
+
+class Examples(unittest.TestCase):
+    def run_example(self, *command):
+        path = os.pathsep.join(filter(None, [str(ROOT / "python") if os.environ.get("CUTE_TOOLS_DIR") else "", os.environ.get("PYTHONPATH", "")]))
+        done = subprocess.run([sys.executable, *map(str, command)], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_they_run(self):
+        said = self.run_example(ROOT / "examples/python/pytorch_linear.py")
+        self.assertTrue(said.startswith("[2.0, 4.0, 6.0, 8.0, 10.0]\ngradients as PyTorch's\n"), said)
+        said = self.run_example(ROOT / "examples/python/torch_compile.py")
+        errors = [float(line.rsplit(" ", 1)[1]) for line in said.splitlines()]
+        self.assertTrue(len(errors) == 3 and max(errors) < 0.01, said)
+
+    @unittest.skipIf(torch is not None and torch.cuda.is_available() and torch.cuda.device_count() < 2, "there are fewer than two GPUs")
+    def test_several_processes(self):
+        said = self.run_example("-m", "torch.distributed.run", "--nproc-per-node", 2, ROOT / "examples/python/tensor_parallel.py")
+        self.assertRegex(said, "2 processes: relative difference [0-9.]+e-0[3-9]")
 
 
 if __name__ == "__main__":
