@@ -1,4 +1,4 @@
-"""Tests of `cute_opt.torch` on the emulator: skipped, which is said, where PyTorch is not installed.
+"""Tests of `cute_opt.torch` on the emulator, or on a GPU with CUTE_TEST_DEVICE=cuda: skipped, which is said, where PyTorch is not installed.
 
 CUTE_TOOLS_DIR has cute-opt, cute-run and libcute.so; without it, the module's own (of a wheel) are used. PyTorch is no requirement of
 anything else here, and is not downloaded: `pip install torch` in the environment that runs this file.
@@ -30,6 +30,10 @@ def setUpModule():
 
 if torch is not None:
     import torch.nn.functional as F
+
+    DEVICE = os.environ.get("CUTE_TEST_DEVICE", "cpu")
+    # What is made below is made there.
+    torch.set_default_device(DEVICE)
 
     import cute_opt
     import cute_opt.torch
@@ -104,13 +108,12 @@ class Rewritten:
     def left(self, number=-1):
         """The operations that stayed PyTorch's, but for views."""
         views = ("view", "_unsafe_view", "t", "permute", "transpose", "expand", "clone", "select", "getitem", "detach")
-        nodes = [node for node in self.graphs[number].graph.nodes if node.op == "call_function" and isinstance(node.meta.get("val"), torch.Tensor)]
+        nodes = [node for node in self.graphs[number].graph.nodes if node.op == "call_function" and isinstance(node.meta.get("val"), torch.Tensor) and not hasattr(node.target, "text")]
         names = [getattr(node.target, "__name__", str(node.target)).split(".")[0] for node in nodes]
         return [name for name in names if name not in views]
 
     def texts(self, number=-1):
-        modules = self.graphs[number].children()
-        return [module.text for module in modules if hasattr(module, "text")]
+        return [node.target.text for node in self.graphs[number].graph.nodes if hasattr(node.target, "text")]
 
 
 class Near:
@@ -199,11 +202,30 @@ class Products(unittest.TestCase, Near):
             thread.join()
         self.assertEqual(wrong, [])
 
+    @unittest.skipIf(os.environ.get("CUTE_TEST_DEVICE", "cpu") == "cpu", "there is no GPU to capture")
+    def test_streams_and_graphs(self):
+        a, b = torch.randn(64, 64).half(), torch.randn(64, 64).half()
+        model = torch.compile(lambda a, b: torch.softmax(F.gelu(a @ b), -1), backend="cute")
+        with torch.no_grad():
+            for run in (cute_opt.torch.mm, model):
+                stream = torch.cuda.Stream()
+                stream.wait_stream(torch.cuda.current_stream())
+                with torch.cuda.stream(stream):
+                    run(a, b)
+                torch.cuda.current_stream().wait_stream(stream)
+                graph = torch.cuda.CUDAGraph()
+                with torch.cuda.graph(graph):
+                    captured = run(a, b)
+                for _ in range(2):
+                    a.copy_(torch.randn(64, 64))
+                    graph.replay()
+                    torch.testing.assert_close(captured, run(a, b))
+
 
 class Operations(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.package = cute_opt.compile(ROOT / "examples/add_one.mlir", arch="sm_80")
+        cls.package = cute_opt.compile(ROOT / "examples/add_one.mlir", arch="sm_80" if DEVICE == "cpu" else "native")
 
     def test_an_operation_that_writes(self):
         add = cute_opt.torch.op("cute_tests::add_into", self.package["add_one_cpu"])

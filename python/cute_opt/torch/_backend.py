@@ -8,13 +8,13 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, 
 import torch
 
 from .._errors import CuteError
-from ._call import Kernel, log
+from ._call import Plan, caller, log
 from ._fuse import Extra, Group, Refused, anchors, extents, group, operand, region, through
 from ._rows import Rows, is_whole, reduces, result, rows
 from ._rows import operand as row_operand
 from ._rows import sizes as row_sizes
 from ._rows import text as rows_text
-from ._text import Operand, kernel, product
+from ._text import Operand, compiled_function, product
 
 aten = torch.ops.aten
 
@@ -26,50 +26,6 @@ _MOST_MEMBERS = 32
 
 # Extents of a product, by number: rows, columns, what is summed over, the batch.
 _M, _N, _K, _L = range(4)
-
-
-class Product(torch.nn.Module):
-    """A product with its followers, as a node of a graph: factors and further tensors in, what is stored out."""
-
-    def __init__(self, kernel: Kernel, sizes: Sequence[Tuple[int, int]], shape: Sequence[int], dtypes: Sequence[torch.dtype], text: str) -> None:
-        super().__init__()
-        self._kernel = kernel
-        #: For each extent the factor and its dimension.
-        self._sizes = tuple(sizes)
-        self._shape = tuple(shape)
-        self._dtypes = tuple(dtypes)
-        #: The IR that was compiled.
-        self.text = text
-
-    def forward(self, a: torch.Tensor, b: torch.Tensor, *read: torch.Tensor) -> Any:
-        """Returns the tensor that is stored, or all of them."""
-        factors = (a, b)
-        sizes = [factors[factor].shape[dim] for factor, dim in self._sizes]
-        shape = [sizes[extent] for extent in self._shape]
-        made = [a.new_empty(shape, dtype=dtype) for dtype in self._dtypes]
-        self._kernel(sizes, (a, b, *made, *read))
-        return made[0] if len(made) == 1 else made
-
-
-class Norm(torch.nn.Module):
-    """A group of operations on rows, as a node of a graph."""
-
-    def __init__(self, kernel: Kernel, first: int, wholes: Sequence[bool], dtypes: Sequence[torch.dtype], text: str) -> None:
-        super().__init__()
-        self._kernel = kernel
-        #: The tensor that is read and has all elements.
-        self._first = first
-        self._results = tuple(zip(wholes, dtypes))
-        #: The IR that was compiled.
-        self.text = text
-
-    def forward(self, *read: torch.Tensor) -> Any:
-        """Returns the tensor that is stored, or all of them."""
-        shape = read[self._first].shape
-        made = [read[0].new_empty(shape if whole else (*shape[:-1], 1), dtype=dtype) for whole, dtype in self._results]
-        columns = shape[-1]
-        self._kernel((shape[:-1].numel(), columns, 1), (*read, *made))
-        return made[0] if len(made) == 1 else made
 
 
 def cute(gm: torch.fx.GraphModule, example_inputs: List[torch.Tensor], *, options: Optional[Mapping[str, Any]] = None, **_: Any) -> Callable[..., Any]:
@@ -131,26 +87,36 @@ def _norms(graph: torch.fx.GraphModule, options: Mapping[str, Any]) -> int:
             behind = [*found.read, *found.members]
             if not _can_move(behind, order):
                 raise Refused("a tensor is written in between")
-            module = _compiled_rows(found, source.device, options)
+            made = _compiled_rows(f"cute_{anchor.name}", found, source.device, options)
         except (Refused, CuteError) as error:
             log.info("%s stays PyTorch's: %s", _said(anchor), error)
             continue
         gone |= set(found.members)
-        _insert(graph, f"cute_{anchor.name}", module, list(found.read), [], behind, found.members, found.stored, {}, order)
+        _insert(graph, made, list(found.read), [], behind, found.members, found.stored, {}, order)
         count += 1
     return count
 
 
-def _compiled_rows(found: Rows, device: torch.device, options: Mapping[str, Any]) -> Norm:
+def _compiled_rows(name: str, found: Rows, device: torch.device, options: Mapping[str, Any]) -> Callable[..., Any]:
     """The kernel of a group on rows."""
     extents = row_sizes(found)
     read = [row_operand(f"E{at}", node, modes, extents) for at, (node, modes) in enumerate(found.read.items())]
     results = [result(node, found) for node in found.stored]
     outs = [row_operand(f"D{at}", node, modes, extents) for at, (node, modes) in enumerate(zip(found.stored, results))]
     text = rows_text(found, [*read, *outs], len(read))
-    made = kernel(text, [*read, *outs], device, _passed(options))
     first = list(found.read).index(found.first)
-    return Norm(made, first, [is_whole(modes) for modes in results], [out.dtype for out in outs], text)
+    last = f"t{first}.shape[-1]"
+    shapes = [f"t{first}.shape" if is_whole(modes) else f"(*t{first}.shape[:-1], 1)" for modes in results]
+    operands = [(at, one.modes, one.dtype, one.align) for at, one in enumerate([*read, *outs])]
+    plan = Plan(len(read), [f"t{first}.numel() // {last}", last, "1"], [(out.dtype, shape) for out, shape in zip(outs, shapes)], operands)
+    return _caller(name, text, plan, device, options)
+
+
+def _caller(name: str, text: str, plan: Plan, device: torch.device, options: Mapping[str, Any]) -> Callable[..., Any]:
+    """The function that a graph calls, with the IR that was compiled as its `text`."""
+    made = caller(name, compiled_function(text, device, _passed(options)), plan, device)
+    made.text = text  # type: ignore[attr-defined]
+    return made
 
 
 def _passed(options: Mapping[str, Any]) -> Tuple[Tuple[str, Any], ...]:
@@ -173,7 +139,7 @@ def _replace(graph: torch.fx.GraphModule, anchor: torch.fx.Node, options: Mappin
             found = group(anchor, order, most)
             if found.members and not _can_move(_behind(found), order):
                 raise Refused("a tensor is written in between")
-            module, factors, read = _compiled(found, options)
+            made, factors, read = _compiled(found, options)
         except (Refused, CuteError) as error:
             if most == 0:
                 raise
@@ -182,7 +148,7 @@ def _replace(graph: torch.fx.GraphModule, anchor: torch.fx.Node, options: Mappin
             log.info("%s is computed with at most %d operations behind it: %s", _said(anchor), most, error)
             continue
         inside = [found.anchor, *found.members]
-        _insert(graph, f"cute_{anchor.name}", module, factors, read, _behind(found), inside, found.stored, found.shapes, order)
+        _insert(graph, made, factors, read, _behind(found), inside, found.stored, found.shapes, order)
         return
 
 
@@ -210,7 +176,7 @@ def _on_device(device: torch.device) -> None:
         raise Refused("the GPU is older than sm_75")
 
 
-def _compiled(found: Group, options: Mapping[str, Any]) -> Tuple[Product, List[torch.fx.Node], List[Extra]]:
+def _compiled(found: Group, options: Mapping[str, Any]) -> Tuple[Callable[..., Any], List[torch.fx.Node], List[Extra]]:
     """The kernel of a group, its factors and what else it reads."""
     sizes = extents(found)
     batched = len(sizes) == 4
@@ -243,10 +209,16 @@ def _compiled(found: Group, options: Mapping[str, Any]) -> Tuple[Product, List[t
         raise Refused(f"a product of {dtype} is stored as {outs[0].dtype}")
     text = product(operands[0], operands[1], outs, extras, lines, dtype == torch.float32)
     device = found.a.meta["val"].device
-    made = kernel(text, [*operands, *outs, *extras], device, _passed(options))
-    order = [places[extent] for extent in range(len(sizes))]
     shape = (_L, _M, _N) if batched else (_M, _N)
-    return Product(made, order, shape, [out.dtype for out in outs], text), factors, read
+    given = 2 + len(extras)
+    arguments = [0, 1, *range(given, given + len(outs)), *range(2, given)]
+    plan = Plan(
+        given,
+        [f"t{factor}.shape[{dim}]" for factor, dim in (places[extent] for extent in range(len(sizes)))],
+        [(out.dtype, f"({', '.join(f'e{extent}' for extent in shape)})") for out in outs],
+        [(at, one.modes, one.dtype, one.align) for at, one in zip(arguments, [*operands, *outs, *extras])],
+    )
+    return _caller(f"cute_{found.anchor.name}", text, plan, device, options), factors, read
 
 
 def _behind(found: Group) -> List[torch.fx.Node]:
@@ -281,8 +253,7 @@ def _writes(node: torch.fx.Node) -> bool:
 
 def _insert(
     module: torch.fx.GraphModule,
-    name: str,
-    made: torch.nn.Module,
+    made: Callable[..., Any],
     given: Sequence[torch.fx.Node],
     read: Sequence[Extra],
     behind: Sequence[torch.fx.Node],
@@ -299,28 +270,27 @@ def _insert(
     for node in _between(behind, inside, order):
         at.append(node)
         at = node
-    module.add_submodule(name, made)
     arguments = [*given]
     start = last
 
-    def add(kind: str, target: Any, args: Tuple[Any, ...], value: Any) -> torch.fx.Node:
+    def add(target: Callable[..., Any], args: Tuple[Any, ...], value: Any) -> torch.fx.Node:
         nonlocal start
         with graph.inserting_after(start):
-            start = graph.create_node(kind, target, args)
+            start = graph.call_function(target, args)
         start.meta["val"] = value
         return start
 
     for extra in read:
         node = extra.node
         if extra.view is not None:
-            node = add("call_function", aten.view.default, (node, list(extra.view)), node.meta["val"].reshape(extra.view))
+            node = add(aten.view.default, (node, list(extra.view)), node.meta["val"].reshape(extra.view))
         arguments.append(node)
     values = tuple(node.meta["val"] for node in stored)
-    call = add("call_module", name, tuple(arguments), values[0] if len(stored) == 1 else values)
+    call = add(made, tuple(arguments), values[0] if len(stored) == 1 else values)
     for number, node in enumerate(stored):
-        new = call if len(stored) == 1 else add("call_function", operator.getitem, (call, number), values[number])
+        new = call if len(stored) == 1 else add(operator.getitem, (call, number), values[number])
         if node in shapes:
-            new = add("call_function", aten.view.default, (new, list(shapes[node])), values[number])
+            new = add(aten.view.default, (new, list(shapes[node])), values[number])
         node.replace_all_uses_with(new, delete_user_cb=lambda user: user not in inside)
     for node in reversed(inside):
         _drop(graph, node)

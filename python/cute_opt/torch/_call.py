@@ -6,7 +6,7 @@ import ctypes
 import logging
 import struct
 import threading
-from typing import Any, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import torch
 
@@ -43,75 +43,95 @@ def device_name(device: torch.device) -> str:
     return f"sm_{major}{minor}{'a' if major >= 9 else ''}"
 
 
-class Kernel:
-    """A function of a package with what it takes of tensors. Calls from any thread."""
+class Plan(NamedTuple):
+    """What a kernel is called with, in the words of the function that is made of it: tensors are `t0`, `t1` and so on, extents `e0`."""
 
-    def __init__(self, function: Function, operands: Sequence[Modes], dtypes: Sequence[torch.dtype], aligns: Sequence[int]) -> None:
-        self._function = function
-        self._operands = tuple(operands)
-        self._dtypes = tuple(dtypes)
-        self._aligns = tuple(aligns)
-        formats, self._offsets, at = ["<"], [], 0
-        for modes in operands:
-            # DLTensor: data, device, ndim, type, shape, strides, byte offset; then the numbers of both.
-            formats.append(f"QiiiBBHQQQ{2 * len(modes)}q")
-            self._offsets.append(at)
-            at += 48 + 16 * len(modes)
-        self._format = struct.Struct("".join(formats))
-        self._local = threading.local()
+    #: The number of tensors that are given.
+    given: int
+    #: An expression for each extent.
+    extents: Sequence[str]
+    #: Tensors that are made: their types, and expressions of their shapes. They are named behind those that are given.
+    made: Sequence[Tuple[torch.dtype, str]]
+    #: For each argument of the kernel its tensor, which is no other's, modes, type and alignment.
+    operands: Sequence[Tuple[int, Modes, torch.dtype, int]]
 
-    @property
-    def function(self) -> Function:
-        """The function that is called."""
-        return self._function
 
-    def _make(self) -> Any:
+def caller(name: str, function: Function, plan: Plan, device: torch.device) -> Callable[..., Any]:
+    """Makes a Python function that takes tensors of a device, calls a kernel, and returns the tensors that were made.
+
+    It is written for the plan, line by line, since it is what a program does for each kernel: it writes addresses, extents and strides into
+    structs of DLPack that each thread has, and calls the library. The kernels are queued on the stream of the GPU that PyTorch uses now; on
+    the host the emulator runs.
+    """
+    kind, index = _DEVICES[device.type], device.index or 0
+    # Addresses of the structs, and of the numbers of all of them, which lie behind.
+    count = len(plan.operands)
+    starts, at = [], 48 * count
+    for _, modes, _, _ in plan.operands:
+        starts.append(at)
+        at += 16 * len(modes)
+    size = at
+    numbers: List[str] = []
+    for tensor, modes, _, _ in plan.operands:
+        numbers += [f"e{extent}" for extent, _ in modes]
+        for _, dim in modes:
+            numbers.append("0" if dim is None else f"s{tensor}[{dim}]" if dim >= 0 else f"e{-1 - dim}")
+    local = threading.local()
+
+    def make() -> Any:
         """The structs of a thread."""
-        count = len(self._operands)
-        memory = (ctypes.c_uint64 * (self._format.size // 8))()
+        memory = (ctypes.c_int64 * (size // 8))()
         base = ctypes.addressof(memory)
-        values = (_Value * count)()
-        heads = []
-        for value, offset, modes, dtype in zip(values, self._offsets, self._operands, self._dtypes):
-            value.kind, value.bits = _TENSOR, base + offset
+        values = (_Value * max(1, count))()
+        for number, (value, start, (_, modes, dtype, _)) in enumerate(zip(values, starts, plan.operands)):
+            value.kind, value.bits = _TENSOR, base + 48 * number
             _, code, bits = ELEMENTS[dtype]
-            numbers = base + offset + 48
-            heads.append((len(modes), code, bits, 1, numbers, numbers + 8 * len(modes), 0))
-        state = (memory, values, heads, ctypes.create_string_buffer(4096))
-        self._local.state = state
-        return state
+            # DLTensor: data, device, dimensions, type, shape, strides, byte offset.
+            head = (0, kind, index, len(modes), code, bits, 1, base + start, base + start + 8 * len(modes), 0)
+            _HEAD.pack_into(memory, 48 * number, *head)
+        local.state = (memory, values, ctypes.create_string_buffer(4096))
+        return local.state
 
-    def __call__(self, extents: Sequence[int], tensors: Sequence[torch.Tensor]) -> None:
-        """Queues the kernels on the stream of the tensors' GPU that PyTorch uses now; on the host, runs the emulator."""
-        state = getattr(self._local, "state", None) or self._make()
-        memory, values, heads, error = state
-        device = tensors[0].device
-        kind, index = _DEVICES.get(device.type, 0), device.index or 0
-        numbers: List[int] = []
-        kept: List[torch.Tensor] = []
-        for at, tensor in enumerate(tensors):
-            pointer = tensor.data_ptr()
-            if pointer % self._aligns[at]:
-                # Only what is read can lie so: outputs are new.
-                log.info("%s: argument %d is copied, as it lies at %#x and not at a multiple of %d", self._function.name, at, pointer, self._aligns[at])
-                tensor = tensor.clone(memory_format=torch.preserve_format)
-                kept.append(tensor)
-                pointer = tensor.data_ptr()
-            if tensor.dtype != self._dtypes[at] or tensor.device != device:
-                raise CuteError(
-                    f"{self._function.name}: argument {at}: expected a tensor of {self._dtypes[at]} on {device}, found one of {tensor.dtype} on "
-                    f"{tensor.device}"
-                )
-            strides = tensor.stride()
-            modes = self._operands[at]
-            numbers += (pointer, kind, index)
-            numbers += heads[at]
-            numbers += [extents[extent] for extent, _ in modes]
-            numbers += [0 if dim is None else strides[dim] if dim >= 0 else extents[-1 - dim] for _, dim in modes]
-        self._format.pack_into(memory, 0, *numbers)
-        stream = torch._C._cuda_getCurrentRawStream(index) if kind == 2 else None
-        function = self._function
-        handle = function._package._handle
-        code = _cute().cute_call(handle, function._number, values, len(tensors), stream, error, 4096)
-        if code:
-            raise _ERRORS.get(code, CuteError)(error.value.decode())
+    def aligned(operand: int, tensor: torch.Tensor) -> torch.Tensor:
+        """A copy of a tensor that lies where the kernel does not expect it. Only what is given can lie so."""
+        align = plan.operands[operand][3]
+        if tensor.data_ptr() % align == 0:
+            return tensor
+        log.info("%s: argument %d is copied, as it lies at %#x and not at a multiple of %d", function.name, operand, tensor.data_ptr(), align)
+        return tensor.clone(memory_format=torch.preserve_format)
+
+    def failed(code: int, error: Any) -> CuteError:
+        return _ERRORS.get(code, CuteError)(error.value.decode())
+
+    tensors = [f"t{at}" for at in range(plan.given + len(plan.made))]
+    results = tensors[plan.given :]
+    lines = [f"def {name}({', '.join(tensors[: plan.given])}):"]
+    lines += [f"    e{at} = {extent}" for at, extent in enumerate(plan.extents)]
+    lines += [f"    {result} = t0.new_empty({shape}, dtype=d{at})" for at, (result, (_, shape)) in enumerate(zip(results, plan.made))]
+    used = sorted({tensor for tensor, modes, _, _ in plan.operands if any(dim is not None and dim >= 0 for _, dim in modes)})
+    lines += [f"    p{at} = t{tensor}.data_ptr()" for at, (tensor, *_) in enumerate(plan.operands)]
+    loose = [f"p{at} % {align}" for at, (tensor, _, _, align) in enumerate(plan.operands) if tensor < plan.given]
+    lines.append(f"    if {' or '.join(loose)}:")
+    for at, (tensor, *_) in enumerate(plan.operands):
+        if tensor < plan.given:
+            lines += [f"        t{tensor} = aligned({at}, t{tensor})", f"        p{at} = t{tensor}.data_ptr()"]
+    lines += [f"    s{tensor} = t{tensor}.stride()" for tensor in used]
+    lines += ["    try:", "        memory, values, error = local.state", "    except AttributeError:", "        memory, values, error = make()"]
+    lines.append(f"    pack(memory, {48 * count}, {', '.join(numbers)})")
+    lines += [f"    memory[{6 * at}] = p{at}" for at in range(count)]
+    stream = f"stream({index})" if kind == 2 else "None"
+    lines.append(f"    code = cute_call(package._handle, {function._number}, values, {count}, {stream}, error, 4096)")
+    lines += ["    if code:", "        raise failed(code, error)"]
+    lines.append(f"    return {results[0] if len(results) == 1 else '(' + ', '.join(results) + ')'}")
+    scope: Dict[str, Any] = {"aligned": aligned, "failed": failed, "make": make, "local": local, "package": function._package}
+    scope["pack"] = struct.Struct(f"<{len(numbers)}q").pack_into
+    scope["cute_call"] = _cute().cute_call
+    scope["stream"] = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+    scope.update({f"d{at}": dtype for at, (dtype, _) in enumerate(plan.made)})
+    exec("\n".join(lines), scope)  # noqa: S102: the lines are ours, made of numbers
+    made = scope[name]
+    made.__module__ = __name__
+    return made
+
+
+_HEAD = struct.Struct("<QiiiBBHQQQ")

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import torch
 
 from .._errors import ArgumentTypeError, ArgumentValueError
-from ._call import ELEMENTS, Kernel
-from ._text import Leaf, Operand, align_of, kernel, open_leaf, product
+from ._call import ELEMENTS, Plan, caller
+from ._text import Leaf, Operand, align_of, compiled_function, open_leaf, product
 
 _FACTORS = (torch.float16, torch.bfloat16, torch.float32)
 
 # Extents of a product, by number: rows, columns, what is summed over.
 _M, _N, _K = range(3)
 
-_kernels: Dict[Tuple[Any, ...], Kernel] = {}
+_kernels: Dict[Tuple[Any, ...], Callable[..., torch.Tensor]] = {}
 
 
 def _lies(tensor: torch.Tensor) -> Tuple[Tuple[bool, int], ...]:
@@ -52,15 +52,14 @@ def _run(a: torch.Tensor, b: torch.Tensor, bias: Optional[torch.Tensor]) -> torc
         empty = a.new_zeros((m, n))
         return empty if bias is None else empty + bias
     a, b = _beside(a.detach()), _beside(b.detach())
-    c = a.new_empty((m, n))
     tf32 = a.dtype == torch.float32 and _allows_tf32(a.device)
-    key = (a.dtype, a.device, tf32, _lies(a), _lies(b), n % 8 or 8, bias is not None)
+    key = (a.dtype, a.device, tf32, _lies(a), _lies(b), open_leaf(n).multiple, bias is not None)
     found = _kernels.get(key)
     if found is None:
         operands = [
             _operand("A", a, _lies(a), (_M, _K), (0, 1)),
             _operand("B", b, _lies(b), (_N, _K), (1, 0)),
-            _operand("C", c, _lies(c), (_M, _N), (0, 1)),
+            _operand("C", a.new_empty((m, n)), ((False, open_leaf(n).multiple), (True, 8)), (_M, _N), (0, 1)),
         ]
         region: Optional[List[str]] = None
         extras: List[Operand] = []
@@ -78,9 +77,13 @@ def _run(a: torch.Tensor, b: torch.Tensor, bias: Optional[torch.Tensor]) -> torc
                     f"cute.yield %c : {element}",
                 ]
         text = product(operands[0], operands[1], operands[2:], extras, region, tf32)
-        found = _kernels[key] = kernel(text, [*operands, *extras], a.device)
-    found((m, n, k), [a, b, c] if bias is None else [a, b, c, bias.detach().contiguous()])
-    return c
+        function = compiled_function(text, a.device)
+        given = 2 + len(extras)
+        places = [0, 1, given, 2]
+        all = [(place, one.modes, one.dtype, one.align) for place, one in zip(places, [*operands, *extras])]
+        plan = Plan(given, ["t0.shape[0]", "t1.shape[1]", "t0.shape[1]"], [(a.dtype, "(e0, e1)")], all)
+        found = _kernels[key] = caller("mm", function, plan, a.device)
+    return found(a, b) if bias is None else found(a, b, bias.detach().contiguous())
 
 
 def _check(a: torch.Tensor, b: torch.Tensor, bias: Optional[torch.Tensor]) -> None:

@@ -129,7 +129,7 @@ def rows(anchor: torch.fx.Node, order: Dict[torch.fx.Node, int], taken: Set[torc
 def _is_product(node: torch.fx.Node) -> bool:
     while node.op == "call_function" and node.target in _VIEWS:
         node = node.args[0]
-    return node.target in _PRODUCTS or node.op == "call_module"
+    return node.target in _PRODUCTS
 
 
 def _has_shape(node: torch.fx.Node, shape: Sequence[Any]) -> bool:

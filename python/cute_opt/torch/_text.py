@@ -8,8 +8,8 @@ from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 import torch
 
 from .._compile import compile
-from .._package import Package
-from ._call import ELEMENTS, Kernel, Modes, device_name, log
+from .._package import Function, Package
+from ._call import ELEMENTS, Modes, device_name, log
 
 
 class Leaf(NamedTuple):
@@ -85,8 +85,8 @@ _packages: Dict[Tuple[str, str, Tuple[Tuple[str, object], ...]], Package] = {}
 _compiling = threading.Lock()
 
 
-def kernel(text: str, operands: Sequence[Operand], device: torch.device, options: Sequence[Tuple[str, object]] = ()) -> Kernel:
-    """The kernel of a text with one function, compiled once in a process.
+def compiled_function(text: str, device: torch.device, options: Sequence[Tuple[str, object]] = ()) -> Function:
+    """The function of a text that has one, compiled once in a process.
 
     Raises CompileError.
     """
@@ -101,15 +101,9 @@ def kernel(text: str, operands: Sequence[Operand], device: torch.device, options
             package = compile(text, arch, **dict(options))
             log.info("compiled %s for %s", package[next(iter(package))], arch)
             _packages[key] = package
-    return Kernel(package[next(iter(package))], [one.modes for one in operands], [one.dtype for one in operands], [one.align for one in operands])
+    return package[next(iter(package))]
 
 
 def compiled() -> int:
     """The number of packages that this process has compiled."""
     return len(_packages)
-
-
-def conversions(dtype: torch.dtype, name: str, result: str) -> List[str]:
-    """Lines that widen a number to f32."""
-    element = ELEMENTS[dtype][0]
-    return [] if element == "f32" else [f"{result} = arith.extf {name} : {element} to f32"]
