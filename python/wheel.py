@@ -21,6 +21,8 @@ ROOT = HERE.parent
 NAME = "cute_opt"
 PROGRAMS = ["cute-opt", "cute-run", "cute-layout"]
 LIBRARY = "libcute.so"
+#: `torch.compile(model, backend="cute")`: PyTorch looks there for back ends.
+BACKEND = f"[torch_dynamo_backends]\ncute = {NAME}.torch:cute\n"
 
 #: Libraries that a wheel for `manylinux` may expect (PEP 600); all others go with it.
 EXPECTED = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libutil.so.1", "libgcc_s.so.1", "libstdc++.so.6", "libz.so.1"}
@@ -113,7 +115,7 @@ def main(tools, folder):
     scripts = "".join(f"{program} = {NAME}._tools:{program.replace('-', '_')}\n" for program in PROGRAMS)
     contents[f"{about}/METADATA"] = metadata(version).encode()
     contents[f"{about}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: cute-opt\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
-    contents[f"{about}/entry_points.txt"] = f"[console_scripts]\n{scripts}".encode()
+    contents[f"{about}/entry_points.txt"] = f"[console_scripts]\n{scripts}\n{BACKEND}".encode()
     contents[f"{about}/LICENSE"] = (ROOT / "LICENSE").read_bytes()
     record = f"{about}/RECORD"
     lines = []

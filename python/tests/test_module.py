@@ -57,6 +57,14 @@ class Packages(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, r"gemm: argument 0 \(A\): expected .*multiple of 8"):
             package["gemm"](np.zeros((8, 9), np.float16), np.zeros((8, 9), np.float16), np.zeros((8, 8), np.float32))
 
+    def test_tensor_maps_are_made_for_each_call(self):
+        package = cute_opt.compile(ROOT / "examples/kernels/sm90/tma_copy.mlir", arch="sm_90a", cache=False)
+        for rows, columns in [(131, 200), (64, 64)]:
+            source = np.arange(rows * columns, dtype=np.float32).reshape(rows, columns).astype(np.float16)
+            target = np.zeros_like(source)
+            package["tma_copy"](source, target)
+            np.testing.assert_array_equal(source, target)
+
     def test_arguments_that_are_refused(self):
         add_one, x = self.package["add_one_cpu"], np.zeros(4, dtype=np.float32)
         fixed = np.zeros(4, dtype=np.float32)

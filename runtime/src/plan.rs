@@ -382,21 +382,30 @@ fn tensor_map(
     element: Element,
     environment: &Environment,
 ) -> Result<TensorMap, String> {
+    let numbers = |all: &[Expr]| -> Result<Vec<i64>, String> {
+        all.iter().map(|one| one.evaluate(environment)).collect()
+    };
+    map_of(map, element, &numbers(&map.sizes)?, &numbers(&map.strides)?)
+}
+
+/// The map of a tensor with these sizes and strides, in elements, at an address that every map can have. Errors: what no map can have.
+pub(crate) fn map_of(
+    map: &MapParam,
+    element: Element,
+    sizes: &[i64],
+    strides: &[i64],
+) -> Result<TensorMap, String> {
     let element = MapElement::of(element)
         .ok_or_else(|| format!("a tensor map of {element}, which TMA does not move"))?;
-    let number = |expr: &Expr, bytes: usize| -> Result<u64, String> {
-        let value = expr.evaluate(environment)?;
-        let value = u64::try_from(value).ok();
+    let number = |value: &i64, bytes: usize| -> Result<u64, String> {
+        let value = u64::try_from(*value).ok();
         let value = value.and_then(|value| value.checked_mul(bytes as u64));
         value.ok_or_else(|| {
             "a tensor map with a size or a stride that is negative or too large".to_owned()
         })
     };
-    let sizes = map.sizes.iter().map(|size| number(size, 1));
-    let strides = map
-        .strides
-        .iter()
-        .map(|stride| number(stride, element.bytes()));
+    let sizes = sizes.iter().map(|size| number(size, 1));
+    let strides = strides.iter().map(|stride| number(stride, element.bytes()));
     let made = TensorMap {
         element,
         address: Limits::ALIGN.into(),

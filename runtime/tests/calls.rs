@@ -11,7 +11,7 @@ use cute_runtime::call::{
 use cute_runtime::cuda::{CudaDevice, LaunchTimes};
 use cute_runtime::device::{Device, DeviceError};
 use cute_runtime::emulator::Config;
-use cute_runtime::package::{Expr, Op, Param};
+use cute_runtime::package::{Expr, MapParam, Op, Param};
 use cute_runtime::tensor::{Given, generate_given};
 use cute_runtime::{
     Access, Arg, Element, Function, HostTensor, ImageSource, KernelInfo, Launch, Number, Package,
@@ -23,6 +23,7 @@ const PTX: &str = "
 //params scale 8 8 4 4 8 4
 //params keep 8 8 4
 //params back 8 8 4 4
+//params moved 128 8 128
 .version 8.0
 .target sm_80
 .address_size 64
@@ -46,6 +47,10 @@ const PTX: &str = "
   ld.param.u64 %d1, [x]; ld.param.u64 %d2, [w]; ld.param.u32 %r2, [n]; mov.u32 %r1, %tid.x; setp.ge.u32 %p, %r1, %r2; @%p ret;
   mul.wide.u32 %d3, %r1, 4;
   add.u64 %d1, %d1, %d3; add.u64 %d2, %d2, %d3; ld.global.f32 %f1, [%d1]; st.global.f32 [%d2], %f1;
+  ret;
+}
+.visible .entry moved(.param .align 64 .b8 x[128], .param .u64 p, .param .align 64 .b8 y[128])
+{
   ret;
 }
 .visible .entry back(.param .u64 w, .param .u64 y, .param .u32 n, .param .f32 alpha)
@@ -143,6 +148,26 @@ fn through() -> Function {
     }
 }
 
+/// A function whose kernel is passed tensor maps of x and y. What it does is of no matter.
+fn moved() -> Function {
+    let map = |arg| {
+        Param::TensorMap(MapParam {
+            arg,
+            sizes: vec![Expr::Leaf(arg, 1), Expr::Leaf(arg, 0)],
+            strides: vec![Expr::Leaf(arg, 2)],
+            box_sizes: vec![32, 64],
+            swizzle: 128,
+        })
+    };
+    let launch = Launch {
+        params: vec![map(0), Param::Pointer(0), map(1)],
+        ..Launch::fixed("moved", [1, 1, 1], [32, 1, 1], 0, [])
+    };
+    let arguments = [("x", Access::Read), ("y", Access::Write)];
+    let arguments = arguments.map(|(name, access)| tensor(name, "(?,?):(?{div=4},1)", access));
+    Function::new("moved", arguments.into(), vec![launch])
+}
+
 fn package() -> Package {
     let kernel = |name: &str| KernelInfo {
         name: name.into(),
@@ -152,11 +177,12 @@ fn package() -> Package {
         arch: "sm_80".into(),
         ptx: Some(PTX.into()),
         cubin: None,
-        kernels: ["scale", "keep", "back"].map(kernel).into(),
+        kernels: ["scale", "keep", "back", "moved"].map(kernel).into(),
     };
     let builder = Package::builder("test")
         .function(scale())
-        .function(through());
+        .function(through())
+        .function(moved());
     builder.image(image).build().unwrap()
 }
 
@@ -463,7 +489,7 @@ fn calls_reach_the_driver() {
         "{said}\n{}",
         String::from_utf8_lossy(&ran.stderr)
     );
-    assert!(said.contains("test result: ok. 3 passed"), "{said}");
+    assert!(said.contains("test result: ok. 4 passed"), "{said}");
 }
 
 /// Counts allocations of this thread.
@@ -508,6 +534,8 @@ mod driver_without_a_gpu {
         context: u64,
         params: u32,
         values: [u64; 64],
+        /// Address, rank, type, swizzle, 5 sizes, 4 strides, 3 extents of the box.
+        map: [u64; 16],
         launches: u64,
     }
 
@@ -553,6 +581,61 @@ mod driver_without_a_gpu {
             TensorView::from_raw(address, Element::F32, shape, strides, Memory::Cuda(gpu))
         };
         Argument::Tensor(view.unwrap())
+    }
+
+    #[test]
+    #[ignore = "is run by calls_reach_the_driver"]
+    fn tensor_maps_are_encoded_for_each_call() {
+        let Some(library) = library() else { return };
+        let package = package();
+        let function = package.function(Some("moved")).unwrap();
+        let entry = Entry::on_gpu(&package, function, 0).unwrap();
+        let call = |address: u64, rows: i64| {
+            let (shape, strides) = ([rows, 40], [44, 1]);
+            let arguments = [
+                on_gpu(address, &shape, Some(&strides), 0),
+                on_gpu(address + 0x10000, &shape, Some(&strides), 0),
+            ];
+            entry.launch(&arguments, Workspace::none(), Stream::DEFAULT)
+        };
+        // The second call of a shape takes what the first has computed, but for addresses.
+        for (address, rows) in [(0x10000, 7), (0x20000, 7), (0x20010, 9)] {
+            call(address, rows as i64).unwrap();
+            let last = last(&library);
+            assert_eq!(last.kernel(), "moved");
+            assert_eq!(last.values[..3], [address, address, address + 0x10000]);
+            let expected = [
+                address + 0x10000,
+                2,
+                7,
+                3,
+                40,
+                rows,
+                0,
+                0,
+                0,
+                176,
+                0,
+                0,
+                0,
+                32,
+                64,
+                0,
+            ];
+            assert_eq!(last.map, expected);
+        }
+        let launches = last(&library).launches;
+        let error = call(0x10008, 7).unwrap_err().to_string();
+        assert!(
+            error.contains("moved") && error.contains("16") && error.contains("0x10008"),
+            "{error}"
+        );
+        let error = call(0x10000, 0).unwrap_err().to_string();
+        assert!(error.contains("elements, not 0"), "{error}");
+        assert_eq!(last(&library).launches, launches);
+        let before = ALLOCATIONS.get();
+        call(0x20000, 7).unwrap();
+        assert_eq!(ALLOCATIONS.get(), before);
     }
 
     #[test]

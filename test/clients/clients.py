@@ -214,6 +214,18 @@ class Examples(unittest.TestCase):
         error = "1: add_one_cpu: argument 0 (E0): expected elements of type f32, found f64"
         self.check("c++", "c++17", "cpp/add_one.cpp", ["2 3 4 5 6 ", error])
 
+    def test_rust(self):
+        folder = WORK / "rust_example"
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(ROOT / "examples/rust", folder, ignore=shutil.ignore_patterns("target", "Cargo.lock"))
+        manifest = folder / "Cargo.toml"
+        manifest.write_text(manifest.read_text().replace("../../runtime", str(ROOT / "runtime")))
+        # The versions that are here, so that nothing is downloaded; and what the workspace has built of them, in its profile.
+        shutil.copy(ROOT / "Cargo.lock", folder)
+        how = {**os.environ, "CARGO_PROFILE_DEV_DEBUG": "line-tables-only", "CARGO_TARGET_DIR": str(TOOLS.parent)}
+        said = run("cargo", "run", "--quiet", "--offline", "--", OURS.parent / "add_one.cutepkg", cwd=folder, env=how)
+        self.assertEqual(said.strip(), "[1.0, 2.0, 3.0, 4.0, 5.0]")
+
     def test_python(self):
         said = run(sys.executable, ROOT / "examples/python/tvm_ffi_numpy.py", OURS)
         self.assertEqual(said.split(), ["[1.", "2.", "3.", "4.", "5.]"])

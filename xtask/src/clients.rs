@@ -15,9 +15,13 @@ const PACKAGES: [&str; 2] = ["apache-tvm-ffi==0.1.15.post2", "numpy>=2"];
 /// The source package whose examples are clients.
 const SOURCE: &str = "apache-tvm-ffi==0.1.15.post2";
 /// The tests: each is a file that says how it went.
-const TESTS: [&str; 2] = ["test/clients/clients.py", MODULE];
+const TESTS: [&str; 4] = ["test/clients/clients.py", MODULE, TORCH, JAX];
 /// The tests of the Python module.
 pub const MODULE: &str = "python/tests/test_module.py";
+/// The tests of the Python module's part for PyTorch, which say so where it is not installed.
+const TORCH: &str = "python/tests/test_torch.py";
+/// The same for JAX.
+const JAX: &str = "python/tests/test_jax.py";
 
 /// Tests of clients.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

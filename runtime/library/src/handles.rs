@@ -17,7 +17,8 @@ fn open() -> &'static Open {
     OPEN.get_or_init(Open::default)
 }
 
-fn find(handle: u64) -> Result<Arc<Loaded>, Failure> {
+/// The package of a handle.
+pub(crate) fn find(handle: u64) -> Result<Arc<Loaded>, Failure> {
     let open = open().read().unwrap_or_else(PoisonError::into_inner);
     open.get(&handle).cloned().ok_or_else(|| {
         let text =

@@ -9,6 +9,7 @@
 //! - `functions`: the functions of a package on devices, made when they are first called.
 //! - `slots`, `entry`, `tvm`: the functions that an export names, for C and for TVM-FFI.
 //! - `handles`: packages by number, for programs that have their bytes, such as the Python module.
+//! - `xla`: the calls of XLA, by which JAX calls packages that were opened by number.
 //! - `emulated`: tensors of a GPU on the emulator (`CUTE_DEVICE=emulator`).
 //!
 //! *Architecture Invariant:* no panic crosses a function that C calls, and the library needs nothing but libc, libm and libgcc_s to be
@@ -27,3 +28,4 @@ mod functions;
 pub mod handles;
 mod tvm;
 pub mod value;
+pub mod xla;

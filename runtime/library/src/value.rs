@@ -8,15 +8,15 @@ use cute_runtime::call::{Argument, DLTensor, TensorView};
 use crate::failure::{Class, Failure};
 
 /// No value: the default of the package.
-const NONE: i32 = 0;
+pub(crate) const NONE: i32 = 0;
 /// An integer.
-const INTEGER: i32 = 1;
+pub(crate) const INTEGER: i32 = 1;
 /// A truth value, as an integer.
 const BOOL: i32 = 2;
 /// A number of type `double`.
-const REAL: i32 = 3;
+pub(crate) const REAL: i32 = 3;
 /// A pointer to a `DLTensor`.
-const TENSOR: i32 = 7;
+pub(crate) const TENSOR: i32 = 7;
 /// TVM-FFI's own tensors: an object, whose `DLTensor` is behind its header.
 const TENSOR_OBJECT: i32 = 70;
 
@@ -39,6 +39,15 @@ impl Value {
         padding: 0,
         bits: 0,
     };
+
+    /// A value of that kind.
+    pub(crate) fn new(kind: i32, bits: u64) -> Value {
+        Value {
+            kind,
+            padding: 0,
+            bits,
+        }
+    }
 
     /// The argument; `place` words where it is, for errors.
     ///

@@ -4,18 +4,20 @@
 //! *Architecture Invariant:* this is a short cut. It gives exactly what [`crate::plan`] gives, or nothing; then the general code is
 //! asked, which words all errors.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use smallvec::SmallVec;
 
 use super::arguments::{All, Asked, Described, describe, restated};
 use super::error::CallError;
 use super::flat::{Builder, Numbering, Place, Register, Step, Steps, run};
+use super::maps::{FlatMap, PassedMap, UnnumberedMap};
 use super::view::{Argument, Memory};
 use crate::layout::Pattern;
 use crate::package::{Arg, Compute, Expr, Function, Limits, Param, Sizes};
 use crate::plan::{Planned, Signature, Value, Whole, check_disjoint};
 use crate::tensor::ArgError;
+use crate::tensor_map::TensorMap;
 
 /// A function for calls on one device.
 pub(crate) struct Compiled {
@@ -58,6 +60,8 @@ struct Resolved {
     /// Parameters that are arguments.
     arguments: SmallVec<[(usize, usize); 16]>,
     into_workspace: SmallVec<[usize; 8]>,
+    /// Parameters that are tensor maps, with the arguments that they are of.
+    maps: SmallVec<[(usize, usize, Arc<TensorMap>); 4]>,
     workspace: u64,
 }
 
@@ -71,6 +75,7 @@ struct FlatLaunch {
     fixed: Option<Sizes>,
     cluster: [u32; 3],
     params: Vec<Source>,
+    maps: Vec<FlatMap>,
     disjoint: Vec<[usize; 2]>,
     /// The tensors that it passes.
     passed: Vec<usize>,
@@ -84,6 +89,8 @@ enum Source {
     Register(Register),
     /// A register that 32 bits hold.
     Narrow(Register),
+    /// That one of the launch's tensor maps.
+    Map(usize),
     /// The byte of the workspace that a register says.
     Workspace(Register),
 }
@@ -102,8 +109,10 @@ pub(crate) struct Ready {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Prepared {
     pub(crate) launches: SmallVec<[Ready; 4]>,
-    /// Parameters of all launches: pointers, and numbers in their lower bytes.
+    /// Parameters of all launches: pointers, and numbers in their lower bytes; 0 in the place of a tensor map.
     pub(crate) params: SmallVec<[u64; 64]>,
+    /// Parameters that are tensor maps.
+    pub(crate) maps: SmallVec<[PassedMap; 4]>,
     /// Parameters that are bytes of the workspace, to which its address is to be added.
     pub(crate) into_workspace: SmallVec<[usize; 8]>,
     /// Bytes of the workspace.
@@ -247,21 +256,21 @@ impl Compiled {
             .signature
             .plan_of(&self.function, described, self.sm_count)?;
         let taken: All = described.iter().map(|one| one.taken).collect();
-        let maps = |planned: &&Planned| {
-            let mut params = planned.params.iter();
-            params.any(|value| matches!(value, Value::TensorMap(..)))
-        };
-        if let Some(planned) = whole.launches.iter().find(maps) {
-            return Err(ArgError::Launch {
-                kernel: planned.kernel.clone(),
-                reason: "the launch passes tensor maps, which calls on memory of the caller's own do not encode yet; run the package \
-                         by its Device, as cute-run does"
-                    .to_owned(),
-            }
-            .into());
-        }
         let places: Vec<(u64, u64)> = taken.iter().map(|one| (one.value, one.bytes)).collect();
         check_disjoint(&self.function, &whole.launches, &places)?;
+        for planned in &whole.launches {
+            for value in &planned.params {
+                let Value::TensorMap(argument, _) = value else {
+                    continue;
+                };
+                TensorMap::check_address(taken[*argument].value).map_err(|error| {
+                    ArgError::Launch {
+                        kernel: planned.kernel.clone(),
+                        reason: format!("argument {argument}: {error}"),
+                    }
+                })?;
+            }
+        }
         Ok(of_plan(&whole, &taken))
     }
 
@@ -316,8 +325,14 @@ fn of_plan(whole: &Whole, taken: &All) -> Prepared {
                     // The host is little endian, as the GPU is.
                     u64::from_le_bytes(whole)
                 }
-                // Refused before: see `general`.
-                Value::TensorMap(..) => 0,
+                Value::TensorMap(argument, map) => {
+                    prepared.maps.push(PassedMap {
+                        param: prepared.params.len(),
+                        map: Arc::new(map.clone()),
+                        address: taken[*argument].value,
+                    });
+                    0
+                }
                 Value::Workspace(offset) => {
                     prepared.into_workspace.push(prepared.params.len());
                     *offset
@@ -342,6 +357,9 @@ fn is_integer(arg: &Arg) -> bool {
     let element = arg.element().parse::<crate::element::Element>();
     !arg.is_tensor() && element.is_ok_and(|element| !element.is_float())
 }
+
+/// The steps, sizes, parameters and tensor maps of a launch, before registers are numbered.
+type Part = (Steps, [Place; 7], Vec<Unnumbered>, Vec<UnnumberedMap>);
 
 impl Flat {
     fn new(function: &Function, signature: &Signature, mut builder: Builder) -> Option<Flat> {
@@ -369,7 +387,7 @@ impl Flat {
             });
         }
         let common = builder.all();
-        let mut parts: Vec<(Steps, [Place; 7], Vec<Unnumbered>)> = Vec::new();
+        let mut parts: Vec<Part> = Vec::new();
         for launch in &function.launches {
             let mark = builder.mark();
             let mut sizes = Vec::new();
@@ -378,6 +396,7 @@ impl Flat {
                 sizes.push(place(&mut builder, size)?);
             }
             let mut params = Vec::new();
+            let mut maps = Vec::new();
             for param in &launch.params {
                 params.push(match param {
                     Param::Pointer(arg) | Param::Scalar(arg) => Unnumbered::Argument(*arg),
@@ -387,26 +406,39 @@ impl Flat {
                     Param::Integer(value, 32) => Unnumbered::Narrow(place(&mut builder, value)?),
                     Param::Integer(value, _) => Unnumbered::Place(place(&mut builder, value)?),
                     Param::Workspace(offset) => Unnumbered::Workspace(place(&mut builder, offset)?),
-                    // Parameters of a call are 8 bytes each.
-                    Param::TensorMap(_) => return None,
+                    Param::TensorMap(map) => {
+                        let mut places = |all: &[Expr]| -> Option<Vec<Place>> {
+                            all.iter().map(|one| place(&mut builder, one)).collect()
+                        };
+                        maps.push(UnnumberedMap {
+                            sizes: places(&map.sizes)?,
+                            strides: places(&map.strides)?,
+                            element: function.args.get(map.arg)?.element().parse().ok()?,
+                            param: map.clone(),
+                        });
+                        Unnumbered::Map(maps.len() - 1)
+                    }
                 });
             }
             let steps = builder.reset(mark);
-            parts.push((steps, sizes.try_into().ok()?, params));
+            parts.push((steps, sizes.try_into().ok()?, params, maps));
         }
         let (numbering, registers) = builder.finish()?;
         let inputs = numbering.inputs();
         let launches = function.launches.iter().zip(whens).zip(parts);
-        let launches = launches.map(|((launch, when), (steps, sizes, params))| FlatLaunch {
-            when: when.map(|when| numbering.register(when)),
-            steps: numbering.steps(&steps),
-            sizes: sizes.map(|size| numbering.register(size)),
-            fixed: fixed(sizes, launch.cluster),
-            cluster: launch.cluster,
-            params: params.iter().map(|param| param.at(&numbering)).collect(),
-            disjoint: launch.disjoint.clone(),
-            passed: launch.params.iter().filter_map(Param::tensor).collect(),
-        });
+        let launches = launches.map(
+            |((launch, when), (steps, sizes, params, maps))| FlatLaunch {
+                when: when.map(|when| numbering.register(when)),
+                steps: numbering.steps(&steps),
+                sizes: sizes.map(|size| numbering.register(size)),
+                fixed: fixed(sizes, launch.cluster),
+                cluster: launch.cluster,
+                params: params.iter().map(|param| param.at(&numbering)).collect(),
+                maps: maps.into_iter().map(|map| map.at(&numbering)).collect(),
+                disjoint: launch.disjoint.clone(),
+                passed: launch.params.iter().filter_map(Param::tensor).collect(),
+            },
+        );
         Some(Flat {
             inputs,
             recent: std::array::from_fn(|_| Mutex::new(None)),
@@ -470,6 +502,12 @@ impl Flat {
                         let value = registers[usize::from(register)];
                         i32::try_from(value).ok()? as u32 as u64
                     }
+                    Source::Map(map) => {
+                        let map = &launch.maps[map];
+                        let made = Arc::new(map.made(&registers)?);
+                        resolved.maps.push((at, map.param.arg, made));
+                        0
+                    }
                     Source::Workspace(register) => {
                         let offset = u64::try_from(registers[usize::from(register)]).ok()?;
                         resolved.into_workspace.push(at);
@@ -502,6 +540,16 @@ impl Flat {
         for (at, argument) in &resolved.arguments {
             prepared.params[*at] = arguments[*argument].value;
         }
+        prepared.maps.clear();
+        for (param, argument, map) in &resolved.maps {
+            let address = arguments[*argument].value;
+            TensorMap::check_address(address).ok()?;
+            prepared.maps.push(PassedMap {
+                param: *param,
+                map: map.clone(),
+                address,
+            });
+        }
         prepared.into_workspace = SmallVec::from_slice(&resolved.into_workspace);
         prepared.workspace = resolved.workspace;
         Some(())
@@ -513,6 +561,7 @@ enum Unnumbered {
     Argument(usize),
     Place(Place),
     Narrow(Place),
+    Map(usize),
     Workspace(Place),
 }
 
@@ -522,6 +571,7 @@ impl Unnumbered {
             Unnumbered::Argument(argument) => Source::Argument(*argument),
             Unnumbered::Place(place) => Source::Register(numbering.register(*place)),
             Unnumbered::Narrow(place) => Source::Narrow(numbering.register(*place)),
+            Unnumbered::Map(map) => Source::Map(*map),
             Unnumbered::Workspace(place) => Source::Workspace(numbering.register(*place)),
         }
     }

@@ -30,6 +30,7 @@ mod dlpack;
 mod error;
 mod flat;
 mod host;
+mod maps;
 mod view;
 
 #[cfg(test)]

@@ -212,6 +212,48 @@ fn launches_are_those_of_the_package() {
     assert_eq!(compiled.workspace_bytes(&arguments).unwrap(), 400);
 }
 
+/// Maps are made of what a call brings, by either code alike, and have its addresses.
+#[test]
+fn tensor_maps_are_those_of_the_arguments() {
+    let map = Param::TensorMap(crate::package::MapParam {
+        arg: 0,
+        sizes: vec![Expr::Leaf(0, 1), Expr::Leaf(0, 0)],
+        strides: vec![Expr::Leaf(0, 2)],
+        box_sizes: vec![32, 64],
+        swizzle: 128,
+    });
+    let launch = Launch {
+        params: vec![Param::Leaf(0, 0), map],
+        ..Launch::fixed("k", [1, 1, 1], [32, 1, 1], 0, [])
+    };
+    let x = tensor("x", "f32", "(?,?):(?{i64 div=4},1)", 4, Access::Write);
+    let compiled = compiled(&Function::new("moved", vec![x], vec![launch]));
+    let call = |address: u64, [m, n, stride]: [i64; 3]| {
+        let (shape, strides) = ([m, n], [stride, 1]);
+        both(&compiled, &[view(address, &shape, Some(&strides)).into()])
+    };
+    for (address, m) in [(0x10000, 7), (0x20010, 7), (0x20010, 1)] {
+        let (prepared, is_fast) = call(address, [m, 40, 44]);
+        let prepared = prepared.unwrap();
+        assert!(is_fast);
+        let [passed] = &prepared.maps[..] else {
+            panic!("{:?}", prepared.maps);
+        };
+        assert_eq!((passed.param, passed.address), (1, address));
+        assert_eq!(passed.map.sizes, [40, m as u64]);
+        assert_eq!(passed.map.strides, [176]);
+    }
+    for (address, sizes, said) in [
+        (0x10004, [7, 40, 44], "16"),
+        (0x10000, [7, 0, 44], "not 0"),
+        (0x10000, [2, 40, 1 << 38], "2^40"),
+    ] {
+        let (refused, is_fast) = call(address, sizes);
+        let error = refused.unwrap_err().to_string();
+        assert!(!is_fast && error.contains(said), "{error}");
+    }
+}
+
 /// The host's tensors are planned alike, as tensors and as views.
 #[test]
 fn views_of_tensors_are_planned_as_the_tensors() {

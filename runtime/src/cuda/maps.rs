@@ -76,12 +76,13 @@ fn unsupported(expected: &str, found: String, cure: &'static str) -> DeviceError
     }
 }
 
-/// The bytes of a tensor map.
+/// The bytes of a map of a tensor at that address, whatever address the map itself says.
 ///
 /// # Errors
 /// A map that breaks a rule, a driver that has no tensor maps, and what the driver says.
-pub(super) fn encode(map: &TensorMap) -> Result<sys::CUtensorMap, DeviceError> {
-    map.check().map_err(|error| {
+pub(super) fn encode(map: &TensorMap, address: u64) -> Result<sys::CUtensorMap, DeviceError> {
+    let allowed = TensorMap::check_address(address).and_then(|()| map.check());
+    allowed.map_err(|error| {
         unsupported(
             "a tensor that a map can have",
             error.to_string(),
@@ -108,7 +109,7 @@ pub(super) fn encode(map: &TensorMap) -> Result<sys::CUtensorMap, DeviceError> {
             &mut encoded,
             element(map.element),
             map.rank() as u32,
-            map.address as *mut c_void,
+            address as *mut c_void,
             map.sizes.as_ptr(),
             map.strides.as_ptr(),
             map.box_sizes.as_ptr(),

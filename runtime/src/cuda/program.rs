@@ -15,7 +15,6 @@ use crate::device::{Code, Device, DeviceError, DeviceInfo, Program, Selection, S
 use crate::package::{Function, Package, Sizes};
 use crate::plan::{Planned, Signature, Value, check_disjoint};
 use crate::tensor::HostTensor;
-use crate::tensor_map::TensorMap;
 
 /// Dynamic shared memory that needs no opt-in, in bytes. (CUDA C++ Programming Guide, "Shared
 /// Memory".)
@@ -124,12 +123,7 @@ impl<'d> CudaProgram<'d> {
         let mut maps = Vec::new();
         for value in &launch.params {
             if let Value::TensorMap(index, map) = value {
-                let address = buffers[*index].pointer();
-                let map = TensorMap {
-                    address,
-                    ..map.clone()
-                };
-                maps.push(encode(&map)?);
+                maps.push(encode(map, buffers[*index].pointer())?);
             }
         }
         let mut values: SmallVec<[u64; FEW_PARAMS]> = launch

@@ -5,7 +5,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use cudarc::driver::sys::{self, CUfunction_attribute as Attribute};
 
+use smallvec::SmallVec;
+
 use super::driver::{Kernel, Module, check};
+use super::maps::encode;
 use super::program::{DEFAULT_SMEM, code_name, load_first, pointers, prepare};
 use super::{Context, find_new_enough};
 use crate::call::{Prepared, Ready};
@@ -142,7 +145,14 @@ impl CudaTarget {
             // One was loaded for each launch of the function.
             self.kernels[ready.launch].admit(&ready.sizes, &self.info)?;
         }
+        let maps = prepared.maps.iter();
+        let maps = maps.map(|passed| encode(&passed.map, passed.address));
+        let mut maps = maps.collect::<Result<SmallVec<[sys::CUtensorMap; 4]>, _>>()?;
         let mut params = pointers(&mut prepared.params);
+        // The driver copies a map from there when it takes the launch.
+        for (passed, encoded) in prepared.maps.iter().zip(&mut maps) {
+            params[passed.param] = ptr::from_mut(encoded).cast();
+        }
         for Ready {
             launch,
             sizes,
@@ -151,7 +161,7 @@ impl CudaTarget {
         {
             let loaded = &self.kernels[*launch];
             let params = params[*from..*from + *count].as_mut_ptr();
-            // SAFETY: the context is current and the module lives. The package's parameters are numbers of at most 8 bytes, and pointers to
+            // SAFETY: the context is current and the module lives. The package's parameters are numbers of at most 8 bytes, tensor maps of 128, and pointers to
             // tensors as large as their layouts, of which whoever made the views has promised that they live until the kernel has
             // run, and the workspace, of which the caller has promised the same.
             unsafe {

@@ -143,11 +143,7 @@ impl TensorMap {
     /// The first rule that is broken: the number of modes, then what is not per mode, then mode by mode.
     pub fn check(&self) -> Result<(), TensorMapError> {
         self.check_lengths()?;
-        if !self.address.is_multiple_of(GRANULE) {
-            return Err(TensorMapError::Address {
-                found: self.address,
-            });
-        }
+        Self::check_address(self.address)?;
         let bytes = match self.interleave {
             Interleave::None => 0,
             Interleave::B16 => 16,
@@ -162,6 +158,15 @@ impl TensorMap {
         }
         self.check_tensor()?;
         self.check_box()
+    }
+
+    /// Enforces the driver's rule on the address of the first element.
+    pub(crate) fn check_address(found: u64) -> Result<(), TensorMapError> {
+        if found.is_multiple_of(GRANULE) {
+            Ok(())
+        } else {
+            Err(TensorMapError::Address { found })
+        }
     }
 
     fn check_lengths(&self) -> Result<(), TensorMapError> {

@@ -32,7 +32,12 @@ typedef struct {
   unsigned count;
 } Config;
 
-// What the last launch of each thread was; a test asks for it by `fake_last`.
+// A tensor map: what it was made of, in 128 bytes.
+typedef struct {
+  uint64_t address, rank, element, swizzle, sizes[5], strides[4], box[3];
+} Map;
+
+// What the last launch of each thread was; a test asks for it by `fake_last`. Of a parameter that is a map, `values` has the address.
 typedef struct {
   char kernel[64];
   unsigned grid[3], block[3], smem, cluster[3];
@@ -40,6 +45,7 @@ typedef struct {
   CUcontext context;
   unsigned params;
   uint64_t values[64];
+  Map map;
   uint64_t launches;
 } Last;
 
@@ -178,7 +184,26 @@ CUresult cuLaunchKernelEx(const Config *config, CUfunction function, void **para
   for (unsigned i = 0; i < config->count; i++)
     if (config->attributes[i].id == 4) memcpy(last.cluster, &config->attributes[i].value.cluster, sizeof last.cluster);
   last.params = kernel->params;
-  for (unsigned i = 0; i < kernel->params; i++) memcpy(&last.values[i], params[i], kernel->sizes[i]);
+  for (unsigned i = 0; i < kernel->params; i++) {
+    int is_map = kernel->sizes[i] == sizeof(Map);
+    if (is_map) memcpy(&last.map, params[i], sizeof(Map));
+    memcpy(&last.values[i], params[i], is_map ? 8 : kernel->sizes[i]);
+  }
+  return SUCCESS;
+}
+
+CUresult cuTensorMapEncodeTiled(Map *map, int element, unsigned rank, void *address, const uint64_t *sizes, const uint64_t *strides,
+                                const unsigned *box, const unsigned *steps, int interleave, int swizzle, int promotion, int fill) {
+  (void)promotion, (void)fill;
+  if ((uintptr_t)map % 64 || rank < 1 || rank > 5 || interleave) return INVALID_VALUE;
+  memset(map, 0, sizeof *map);
+  map->address = (uint64_t)address, map->rank = rank, map->element = element, map->swizzle = swizzle;
+  for (unsigned i = 0; i < rank; i++) {
+    if (steps[i] != 1) return INVALID_VALUE;
+    map->sizes[i] = sizes[i];
+    if (i + 1 < rank) map->strides[i] = strides[i];
+    if (i < 3) map->box[i] = box[i];
+  }
   return SUCCESS;
 }
 

@@ -1,0 +1,318 @@
+"""`torch.compile(model, backend="cute")`: products with what follows them are cute-opt's, everything else is PyTorch's."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple
+
+import torch
+
+from .._errors import CuteError
+from ._call import Plan, caller, log
+from ._fuse import Extra, Group, Refused, anchors, extents, group, operand, region, through
+from ._rows import Rows, is_whole, reduces, result, rows
+from ._rows import operand as row_operand
+from ._rows import sizes as row_sizes
+from ._rows import text as rows_text
+from ._text import Operand, compiled_function, product
+
+aten = torch.ops.aten
+
+#: Options of `torch.compile(backend="cute", options=...)` that are the backend's own; the others are those of `cute_opt.compile`.
+_OWN = {"fuse", "norms"}
+
+#: Operations behind a product that a kernel computes, at most.
+_MOST_MEMBERS = 32
+
+# Extents of a product, by number: rows, columns, what is summed over, the batch.
+_M, _N, _K, _L = range(4)
+
+
+def cute(gm: torch.fx.GraphModule, example_inputs: List[torch.Tensor], *, options: Optional[Mapping[str, Any]] = None, **_: Any) -> Callable[..., Any]:
+    """The backend: `torch.compile(model, backend="cute", options={...})`.
+
+    `options` are those of `cute_opt.compile` by name, for all kernels; `fuse=False`: nothing is computed in a kernel behind its product; and
+    `norms=False`: norms and softmax stay PyTorch's.
+    """
+    from functorch.compile import make_boxed_func, min_cut_rematerialization_partition
+    from torch._dynamo.backends.common import aot_autograd
+
+    given = dict(options or {})
+
+    def compiled(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+        rewrite(graph, given)
+        return make_boxed_func(graph.forward)
+
+    compiler = aot_autograd(
+        fw_compiler=compiled,
+        bw_compiler=compiled,
+        inference_compiler=compiled,
+        partition_fn=min_cut_rematerialization_partition,
+        keep_inference_input_mutations=True,
+    )
+    return compiler(gm, example_inputs)
+
+
+def rewrite(graph: torch.fx.GraphModule, options: Mapping[str, Any]) -> int:
+    """Puts kernels in the place of a graph's products, and returns how many. The log says what was not, and why."""
+    taken = 0
+    # Norms first: what they read and compute is not to be stored for them by a product.
+    if options.get("norms", True):
+        taken += _norms(graph, options)
+    for anchor in anchors(graph.graph):
+        try:
+            _replace(graph, anchor, options)
+            taken += 1
+        except (Refused, CuteError) as error:
+            log.info("%s stays PyTorch's: %s", _said(anchor), error)
+    if taken:
+        graph.graph.eliminate_dead_code()
+        graph.graph.lint()
+        graph.recompile()
+    return taken
+
+
+def _norms(graph: torch.fx.GraphModule, options: Mapping[str, Any]) -> int:
+    """Puts kernels in the place of norms, and returns how many."""
+    count = 0
+    gone: Set[torch.fx.Node] = set()
+    for anchor in list(graph.graph.nodes):
+        if anchor in gone or not reduces(anchor):
+            continue
+        order = {node: at for at, node in enumerate(graph.graph.nodes)}
+        try:
+            source = anchor.all_input_nodes[0].meta["val"]
+            _on_device(source.device)
+            found = rows(anchor, order, set())
+            behind = [*found.read, *found.members]
+            if not _can_move(behind, order):
+                raise Refused("a tensor is written in between")
+            made = _compiled_rows(f"cute_{anchor.name}", found, source.device, options)
+        except (Refused, CuteError) as error:
+            log.info("%s stays PyTorch's: %s", _said(anchor), error)
+            continue
+        gone |= set(found.members)
+        _insert(graph, made, list(found.read), [], behind, found.members, found.stored, {}, order)
+        count += 1
+    return count
+
+
+def _compiled_rows(name: str, found: Rows, device: torch.device, options: Mapping[str, Any]) -> Callable[..., Any]:
+    """The kernel of a group on rows."""
+    extents = row_sizes(found)
+    read = [row_operand(f"E{at}", node, modes, extents) for at, (node, modes) in enumerate(found.read.items())]
+    results = [result(node, found) for node in found.stored]
+    outs = [row_operand(f"D{at}", node, modes, extents) for at, (node, modes) in enumerate(zip(found.stored, results))]
+    text = rows_text(found, [*read, *outs], len(read))
+    first = list(found.read).index(found.first)
+    last = f"t{first}.shape[-1]"
+    shapes = [f"t{first}.shape" if is_whole(modes) else f"(*t{first}.shape[:-1], 1)" for modes in results]
+    operands = [(at, one.modes, one.dtype, one.align) for at, one in enumerate([*read, *outs])]
+    plan = Plan(len(read), [f"t{first}.numel() // {last}", last, "1"], [(out.dtype, shape) for out, shape in zip(outs, shapes)], operands)
+    return _caller(name, text, plan, device, options)
+
+
+def _caller(name: str, text: str, plan: Plan, device: torch.device, options: Mapping[str, Any]) -> Callable[..., Any]:
+    """The function that a graph calls, with the IR that was compiled as its `text`."""
+    made = caller(name, compiled_function(text, device, _passed(options)), plan, device)
+    made.text = text  # type: ignore[attr-defined]
+    return made
+
+
+def _passed(options: Mapping[str, Any]) -> Tuple[Tuple[str, Any], ...]:
+    return tuple((name, value) for name, value in options.items() if name not in _OWN)
+
+
+def _said(node: torch.fx.Node) -> str:
+    shapes = [f"{one.meta['val'].dtype}{list(one.meta['val'].shape)}".removeprefix("torch.") for one in node.all_input_nodes]
+    place = (node.meta.get("stack_trace") or "").strip().splitlines()
+    return f"{node.target} of {', '.join(shapes)}" + (f" ({place[-2].strip()})" if len(place) > 1 else "")
+
+
+def _replace(graph: torch.fx.GraphModule, anchor: torch.fx.Node, options: Mapping[str, Any]) -> None:
+    order = {node: at for at, node in enumerate(graph.graph.nodes)}
+    _allowed(anchor)
+    most = _MOST_MEMBERS if options.get("fuse", True) else 0
+    while True:
+        found = None
+        try:
+            found = group(anchor, order, most)
+            if found.members and not _can_move(_behind(found), order):
+                raise Refused("a tensor is written in between")
+            made, factors, read = _compiled(found, options)
+        except (Refused, CuteError) as error:
+            if most == 0:
+                raise
+            # Those that come first in the graph are a group of their own.
+            most = min(most, len(found.members) if found else most) // 2
+            log.info("%s is computed with at most %d operations behind it: %s", _said(anchor), most, error)
+            continue
+        inside = [found.anchor, *found.members]
+        _insert(graph, made, factors, read, _behind(found), inside, found.stored, found.shapes, order)
+        return
+
+
+def _allowed(anchor: torch.fx.Node) -> None:
+    """Refuses what no kernel computes."""
+    values = [one.meta["val"] for one in anchor.all_input_nodes] + [anchor.meta["val"]]
+    kinds = {value.dtype for value in values}
+    if len(kinds) > 1 or not kinds <= {torch.float16, torch.bfloat16, torch.float32}:
+        raise Refused(f"expected float16 or bfloat16, found {', '.join(sorted(map(str, kinds)))}")
+    device = values[0].device
+    _on_device(device)
+    if torch.float32 in kinds and not (device.type == "cuda" and torch.backends.cuda.matmul.allow_tf32):
+        raise Refused("tensor cores round float32 to tf32, which torch.backends.cuda.matmul.allow_tf32 = True (on a GPU) allows")
+    for value in values:
+        if any(isinstance(size, int) and size == 0 for size in value.shape):
+            raise Refused("it has no elements")
+        if all(isinstance(size, int) for size in value.shape) and value.numel() >= 1 << 31:
+            raise Refused("a tensor has 2^31 elements or more")
+
+
+def _on_device(device: torch.device) -> None:
+    if device.type not in ("cpu", "cuda"):
+        raise Refused(f"its tensors are on {device}")
+    if device.type == "cuda" and torch.cuda.get_device_capability(device) < (7, 5):
+        raise Refused("the GPU is older than sm_75")
+
+
+def _compiled(found: Group, options: Mapping[str, Any]) -> Tuple[Callable[..., Any], List[torch.fx.Node], List[Extra]]:
+    """The kernel of a group, its factors and what else it reads."""
+    sizes = extents(found)
+    batched = len(sizes) == 4
+    factors: List[torch.fx.Node] = []
+    operands: List[Operand] = []
+    places: Dict[int, Tuple[int, int]] = {}
+    for at, (name, node, (outer, inner)) in enumerate([("A", found.a, (_M, _K)), ("B", found.b, (_K, _N))]):
+        source, is_swapped = (node, False) if batched else through(node)
+        dims = {outer: 1, inner: 0} if is_swapped else {outer: int(batched), inner: 1 + int(batched)}
+        mode = _M if at == 0 else _N
+        modes = ((mode, dims[mode]), (_K, dims[_K]), *([(_L, 0)] if batched else []))
+        value = source.meta["val"]
+        made = operand(name, source, modes, sizes)
+        if not any(stride.value == 1 for stride in made.strides[:2]):
+            raise Refused(f"neither rows nor columns of {name} lie side by side: strides {list(value.stride())}")
+        factors.append(source)
+        operands.append(made)
+        places.setdefault(mode, (at, dims[mode]))
+        places.setdefault(_K, (at, dims[_K]))
+        if batched:
+            places.setdefault(_L, (at, 0))
+    result = ((_M, 1), (_N, 2), (_L, 0)) if batched else ((_M, 0), (_N, 1))
+    outs = [operand(f"C{at}", node, result, sizes, is_view=True) for at, node in enumerate(found.stored)]
+    read = list(found.extras.values())
+    extras = [operand(f"E{at}", extra.node, extra.modes, sizes, extra.view is not None) for at, extra in enumerate(read)]
+    dtype = found.a.meta["val"].dtype
+    # A region says what is stored where that is not the sum, rounded once.
+    lines = region(found, [extra.node for extra in read])
+    if lines is None and outs[0].dtype != dtype:
+        raise Refused(f"a product of {dtype} is stored as {outs[0].dtype}")
+    text = product(operands[0], operands[1], outs, extras, lines, dtype == torch.float32)
+    device = found.a.meta["val"].device
+    shape = (_L, _M, _N) if batched else (_M, _N)
+    given = 2 + len(extras)
+    arguments = [0, 1, *range(given, given + len(outs)), *range(2, given)]
+    plan = Plan(
+        given,
+        [f"t{factor}.shape[{dim}]" for factor, dim in (places[extent] for extent in range(len(sizes)))],
+        [(out.dtype, f"({', '.join(f'e{extent}' for extent in shape)})") for out in outs],
+        [(at, one.modes, one.dtype, one.align) for at, one in zip(arguments, [*operands, *outs, *extras])],
+    )
+    return _caller(f"cute_{found.anchor.name}", text, plan, device, options), factors, read
+
+
+def _behind(found: Group) -> List[torch.fx.Node]:
+    """All that the kernel has to be behind."""
+    return [found.a, found.b, *(extra.node for extra in found.extras.values()), found.anchor, *found.members]
+
+
+def _between(behind: Sequence[torch.fx.Node], inside: Sequence[torch.fx.Node], order: Mapping[torch.fx.Node, int]) -> List[torch.fx.Node]:
+    """Nodes that need the kernel and stand before its place."""
+    last = max(order[node] for node in behind)
+    late: List[torch.fx.Node] = []
+    seen = set(inside)
+    for node in sorted(order, key=order.__getitem__):
+        if order[node] > last:
+            break
+        if node not in seen and any(one in seen for one in node.all_input_nodes):
+            seen.add(node)
+            late.append(node)
+    return late
+
+
+def _can_move(behind: Sequence[torch.fx.Node], order: Mapping[torch.fx.Node, int]) -> bool:
+    """Tells whether nothing between the first and the last of what a kernel has to be behind writes a tensor."""
+    places = [order[node] for node in behind if node.op == "call_function"]
+    return not any(_writes(node) for node, at in order.items() if min(places) < at <= max(places))
+
+
+def _writes(node: torch.fx.Node) -> bool:
+    schema = getattr(node.target, "_schema", None)
+    return node.op == "call_function" and schema is not None and schema.is_mutable
+
+
+def _insert(
+    module: torch.fx.GraphModule,
+    made: Callable[..., Any],
+    given: Sequence[torch.fx.Node],
+    read: Sequence[Extra],
+    behind: Sequence[torch.fx.Node],
+    inside: Sequence[torch.fx.Node],
+    stored: Sequence[torch.fx.Node],
+    shapes: Mapping[torch.fx.Node, Sequence[Any]],
+    order: Mapping[torch.fx.Node, int],
+) -> None:
+    """Puts a kernel behind all that it needs, and its results in the place of the nodes that it computes."""
+    graph = module.graph
+    last = max(behind, key=order.__getitem__)
+    # What shows a member's elements, or is computed of them, comes behind the kernel.
+    at = last
+    for node in _between(behind, inside, order):
+        at.append(node)
+        at = node
+    arguments = [*given]
+    start = last
+
+    def add(target: Callable[..., Any], args: Tuple[Any, ...], value: Any) -> torch.fx.Node:
+        nonlocal start
+        with graph.inserting_after(start):
+            start = graph.call_function(target, args)
+        start.meta["val"] = value
+        return start
+
+    for extra in read:
+        node = extra.node
+        if extra.view is not None:
+            node = add(aten.view.default, (node, list(extra.view)), node.meta["val"].reshape(extra.view))
+        arguments.append(node)
+    values = tuple(node.meta["val"] for node in stored)
+    call = add(made, tuple(arguments), values[0] if len(stored) == 1 else values)
+    for number, node in enumerate(stored):
+        new = call if len(stored) == 1 else add(operator.getitem, (call, number), values[number])
+        if node in shapes:
+            new = add(aten.view.default, (new, list(shapes[node])), values[number])
+        node.replace_all_uses_with(new, delete_user_cb=lambda user: user not in inside)
+    for node in reversed(inside):
+        _drop(graph, node)
+
+
+def _drop(graph: torch.fx.Graph, node: torch.fx.Node) -> None:
+    """Takes a node out, with the views of it that nobody needs."""
+    for user in list(node.users):
+        _drop(graph, user)
+    if not node.users:
+        graph.erase_node(node)
+
+
+def register() -> None:
+    """Makes the backend known as "cute", unless the wheel's entry point does."""
+    from importlib.metadata import entry_points
+
+    from torch._dynamo.backends import registry
+
+    group = "torch_dynamo_backends"
+    points = entry_points()
+    known = points.select(group=group) if hasattr(points, "select") else points.get(group, ())
+    if "cute" not in registry._COMPILER_FNS and not any(point.name == "cute" for point in known):
+        registry.register_backend(cute, name="cute")
+

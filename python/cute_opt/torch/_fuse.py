@@ -1,0 +1,325 @@
+"""Groups of a graph's operations that become one kernel: a product, and what is computed of it element by element."""
+
+from __future__ import annotations
+
+from typing import AbstractSet, Any, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
+
+import torch
+from torch.fx.experimental.symbolic_shapes import statically_known_true
+
+from ._call import ELEMENTS, Modes
+from ._region import Number, Region, computes, is_number, shape_of, write
+from ._text import Leaf, Operand, align_of
+
+aten = torch.ops.aten
+
+_VIEWS = {aten.view.default, aten._unsafe_view.default, aten.reshape.default}
+_SWAPS = {aten.t.default}
+
+#: Tensors that a kernel reads or stores beside its factors, at most.
+_MOST_READ, _MOST_STORED = 6, 3
+
+# Extents of a product, by number: rows, columns, what is summed over, the batch.
+_M, _N, _K, _L = range(4)
+
+
+class Refused(Exception):
+    """The reason why a product stays PyTorch's."""
+
+
+class Extra(NamedTuple):
+    """A tensor that is read beside the factors: the shape that it is seen in, and its modes."""
+
+    node: torch.fx.Node
+    #: The shape as an argument of `view`; none where the tensor is taken as it is.
+    view: Optional[Tuple[Any, ...]]
+    modes: Modes
+
+
+class Group(NamedTuple):
+    """A product and its followers, in the order of the graph."""
+
+    anchor: torch.fx.Node
+    a: torch.fx.Node
+    b: torch.fx.Node
+    #: The factors of what is added to the product, and of the product: of `addmm`.
+    added: Optional[torch.fx.Node]
+    beta: float
+    alpha: float
+    #: Every member but views and the anchor.
+    members: Tuple[torch.fx.Node, ...]
+    #: Members, or the anchor, that others need.
+    stored: Tuple[torch.fx.Node, ...]
+    extras: Dict[torch.fx.Node, Extra]
+    #: For members behind a view, the shape that it makes.
+    shapes: Dict[torch.fx.Node, Tuple[Any, ...]]
+
+
+def same(a: Any, b: Any) -> bool:
+    """Tells whether two sizes are known to be the same."""
+    return bool(statically_known_true(a == b))
+
+
+def _same_shape(a: Sequence[Any], b: Sequence[Any]) -> bool:
+    return len(a) == len(b) and all(map(same, a, b))
+
+
+def _compact(value: torch.Tensor) -> bool:
+    """Tells whether a tensor is known to be contiguous."""
+    step: Any = 1
+    for size, stride in zip(reversed(value.shape), reversed(value.stride())):
+        if not same(size, 1) and not same(stride, step):
+            return False
+        step = step * size
+    return True
+
+
+def anchors(graph: torch.fx.Graph) -> List[torch.fx.Node]:
+    """The products of a graph."""
+    targets = {aten.mm.default, aten.addmm.default, aten.bmm.default, aten.baddbmm.default}
+    return [node for node in graph.nodes if node.op == "call_function" and node.target in targets]
+
+
+def group(anchor: torch.fx.Node, order: Dict[torch.fx.Node, int], most: int, taken: AbstractSet[torch.fx.Node] = frozenset()) -> Group:
+    """The group of a product with so many followers at most, none of which are `taken`. `order` is that of the graph.
+
+    Raises Refused.
+    """
+    adds = anchor.target in (aten.addmm.default, aten.baddbmm.default)
+    a, b = anchor.args[1:3] if adds else anchor.args[:2]
+    assert isinstance(a, torch.fx.Node) and isinstance(b, torch.fx.Node)
+    alpha, beta = anchor.kwargs.get("alpha", 1), anchor.kwargs.get("beta", 1)
+    if not all(isinstance(one, (int, float)) for one in (alpha, beta)):
+        raise Refused("alpha and beta are not numbers that are known")
+    extras: Dict[torch.fx.Node, Extra] = {}
+    shape = shape_of(anchor)
+    added = anchor.args[0] if adds and beta != 0 else None
+    if added is not None:
+        assert isinstance(added, torch.fx.Node)
+        extra = _extra(added, shape, shape)
+        if extra is None:
+            raise Refused(f"what is added has the shape {shape_of(added)}, and the product {shape}")
+        extras[added] = extra
+    inside: Set[torch.fx.Node] = {anchor}
+    members: List[torch.fx.Node] = []
+    shapes: Dict[torch.fx.Node, Tuple[Any, ...]] = {}
+    _grow(anchor, order, inside, members, extras, shapes, most, taken)
+    kept = {anchor, *members}
+    stored = tuple(node for node in (anchor, *members) if any(not _is_inside(user, inside, kept) for user in node.users))
+    if len(stored) > _MOST_STORED:
+        raise Refused(f"{len(stored)} results of it are needed")
+    return Group(anchor, a, b, added, float(beta), float(alpha), tuple(members), stored, extras, shapes)
+
+
+def _is_inside(user: torch.fx.Node, inside: Set[torch.fx.Node], kept: Set[torch.fx.Node]) -> bool:
+    """Tells whether a user needs nothing in memory: a member, or a view whose users are such."""
+    if user in kept:
+        return True
+    return user in inside and bool(user.users) and all(_is_inside(one, inside, kept) for one in user.users)
+
+
+def _grow(
+    anchor: torch.fx.Node,
+    order: Dict[torch.fx.Node, int],
+    inside: Set[torch.fx.Node],
+    members: List[torch.fx.Node],
+    extras: Dict[torch.fx.Node, Extra],
+    shapes: Dict[torch.fx.Node, Tuple[Any, ...]],
+    most: int,
+    taken: AbstractSet[torch.fx.Node],
+) -> None:
+    """Takes followers in, in the order of the graph."""
+    tail = shape_of(anchor)[1:]
+    waiting = set(anchor.users)
+    seen: Set[torch.fx.Node] = set()
+    while waiting and len(members) < most:
+        node = min(waiting, key=order.__getitem__)
+        waiting.remove(node)
+        seen.add(node)
+        if node in taken or not _takes(node, anchor, tail, order, inside, extras, shapes):
+            continue
+        inside.add(node)
+        if node.target not in _VIEWS:
+            members.append(node)
+        waiting |= {user for user in node.users if user.op == "call_function"} - seen
+
+
+def _takes(
+    node: torch.fx.Node,
+    anchor: torch.fx.Node,
+    tail: Sequence[Any],
+    order: Dict[torch.fx.Node, int],
+    inside: Set[torch.fx.Node],
+    extras: Dict[torch.fx.Node, Extra],
+    shapes: Dict[torch.fx.Node, Tuple[Any, ...]],
+) -> bool:
+    if node.op != "call_function":
+        return False
+    if node.target in _VIEWS:
+        shape = shape_of(node)
+        if len(shape) < len(tail) + 1 or not _same_shape(shape[-len(tail) :], tail):
+            return False
+        shapes[node] = tuple(node.args[1])
+        return True
+    if not computes(node):
+        return False
+    mine = [one for one in node.all_input_nodes if one in inside]
+    shape = shape_of(node)
+    if not all(_same_shape(shape_of(one), shape) for one in mine) or not _compact(node.meta["val"]):
+        return False
+    new: Dict[torch.fx.Node, Extra] = {}
+    for one in node.all_input_nodes:
+        if one in inside or one in extras:
+            continue
+        extra = _extra(one, shape, shape_of(anchor))
+        if extra is None or _depends(one, inside, order, order[anchor]):
+            return False
+        new[one] = extra
+    if len(extras) + len(new) > _MOST_READ:
+        return False
+    # A tensor that two members read may be seen in two shapes: `_extra` gives the same for both, as their elements are at the same places.
+    extras.update(new)
+    behind = next((shapes[one] for one in mine if one in shapes), None)
+    if behind is not None:
+        shapes[node] = behind
+    return True
+
+
+def _depends(node: torch.fx.Node, inside: Set[torch.fx.Node], order: Dict[torch.fx.Node, int], first: int) -> bool:
+    """Tells whether a node is computed of a member; `first` is the place of the first one."""
+    waiting, seen = [node], set()
+    while waiting:
+        one = waiting.pop()
+        if one in inside:
+            return True
+        if one not in seen and order[one] > first:
+            seen.add(one)
+            waiting += one.all_input_nodes
+    return False
+
+
+def _extra(node: torch.fx.Node, shape: Sequence[Any], product: Sequence[Any]) -> Optional[Extra]:
+    """A tensor as elements beside those of the product, whose result is seen in a shape; none if it is no such."""
+    if not is_number(node):
+        return None
+    own, rank = shape_of(node), len(product)
+    batch = [(_L, 0)] if rank == 3 else []
+    if all(same(size, 1) for size in own):
+        return Extra(node, None, ((_M, None), (_N, None), *((one, None) for one, _ in batch)))
+    value = node.meta["val"]
+    if _same_shape(own, shape):
+        # (M,N), or (M,N,L) of a tensor (L,M,N).
+        modes = ((_M, rank - 2), (_N, rank - 1), *batch)
+        if len(own) == rank:
+            return Extra(node, None, modes) if _has_rows(value) else None
+        return Extra(node, (-1, *product[1:]), modes) if _compact(value) and not _open(product[1:]) else None
+    if same(own[-1], product[-1]) and all(same(size, 1) for size in own[:-1]) and same(value.stride(-1), 1):
+        # One number for each column.
+        modes = ((_M, None), (_N, len(own) - 1), *((one, None) for one, _ in batch))
+        return Extra(node, None, modes)
+    if rank == 2 and len(own) == len(shape) and same(own[-1], 1) and _same_shape(own[:-1], shape[:-1]) and _compact(value):
+        # One number for each row.
+        return Extra(node, (-1,), ((_M, 0), (_N, None)))
+    return None
+
+
+def _open(sizes: Sequence[Any]) -> bool:
+    return not all(isinstance(size, int) for size in sizes)
+
+
+def _has_rows(value: torch.Tensor) -> bool:
+    return any(same(stride, 1) for stride in value.stride()[-2:])
+
+
+def leaf(value: Any, is_open: bool = False) -> Leaf:
+    """A size or a stride as a kernel is told of it: a number, if it is known and need not be open."""
+    if isinstance(value, int) and not is_open:
+        return Leaf(value)
+    for step in (8, 4, 2):
+        if statically_known_true(value % step == 0):
+            return Leaf(None, step)
+    return Leaf(None)
+
+
+def extents(found: Group) -> Tuple[Leaf, ...]:
+    """Rows, columns, what is summed over, and the batch. Rows and the batch are open, whatever they are now."""
+    a, shape = found.a.meta["val"], shape_of(found.anchor)
+    batch = (Leaf(None),) if len(shape) == 3 else ()
+    return (Leaf(None), leaf(shape[-1]), leaf(a.shape[-1]), *batch)
+
+
+def through(node: torch.fx.Node) -> Tuple[torch.fx.Node, bool]:
+    """A factor without a transposition, and whether there was one."""
+    is_swap = node.target in _SWAPS
+    is_swap |= node.target is aten.permute.default and list(node.args[1]) == [1, 0]
+    is_swap |= node.target is aten.transpose.int and set(node.args[1:]) in ({0, 1}, {-1, -2}) and len(shape_of(node)) == 2
+    if node.op == "call_function" and is_swap:
+        source = node.args[0]
+        assert isinstance(source, torch.fx.Node)
+        return source, True
+    return node, False
+
+
+def operand(name: str, node: torch.fx.Node, modes: Modes, sizes: Sequence[Leaf], is_view: bool = False) -> Operand:
+    """What a kernel takes of a node's tensor. One that is viewed, or new, is contiguous."""
+    value = node.meta["val"]
+    strides: List[Leaf] = []
+    for extent, dim in modes:
+        if dim is None:
+            strides.append(Leaf(0))
+        elif is_view:
+            strides.append(_compact_stride([one for one, other in modes if other is not None and other > dim], sizes))
+        else:
+            # Strides along rows and batches that are as long as they are by chance are open, too.
+            by_rows = extent == _L or extent in (_N, _K) and any(other == _M and at is not None and at > dim for other, at in modes)
+            strides.append(leaf(value.stride(dim), by_rows and not same(value.stride(dim), 1)))
+    return Operand(name, value.dtype, tuple(sizes[extent] for extent, _ in modes), tuple(strides), modes, align_of(value.dtype, strides))
+
+
+def _compact_stride(inner: Sequence[int], sizes: Sequence[Leaf]) -> Leaf:
+    """The stride of a dimension, of the extents behind it."""
+    known, multiple = 1, 1
+    for extent in inner:
+        if sizes[extent].value is None:
+            multiple *= sizes[extent].multiple
+            known = 0
+        else:
+            multiple *= sizes[extent].value or 1
+            known *= sizes[extent].value or 0
+    if known:
+        return Leaf(known)
+    return Leaf(None, next(step for step in (8, 4, 2, 1) if multiple % step == 0))
+
+
+def region(found: Group, read: Sequence[torch.fx.Node]) -> Optional[List[str]]:
+    """The lines of the region, whose arguments are the sum and then `read`; none where the sum is what is stored."""
+    out = Region()
+    numbers: Dict[torch.fx.Node, Number] = {}
+    for at, node in enumerate(read):
+        numbers[node] = out.load(f"%e{at}", node.meta["val"].dtype)
+    total: Number = "%sum"
+    if found.alpha != 1:
+        total = out.op("arith.mulf", total, found.alpha)
+    if found.added is not None:
+        beside = numbers[found.added]
+        total = out.op("arith.addf", total, beside if found.beta == 1 else out.op("arith.mulf", beside, found.beta))
+    numbers[found.anchor] = total
+    for node in found.members:
+        for one in node.all_input_nodes:
+            if one not in numbers:
+                numbers[one] = numbers[_source(one, numbers)]
+        numbers[node] = write(out, node, numbers)
+    if total == "%sum" and found.stored == (found.anchor,):
+        return None
+    stored = [out.store(numbers[node], node.meta["val"].dtype) for node in found.stored]
+    types = [ELEMENTS[node.meta["val"].dtype][0] for node in found.stored]
+    return [*out.lines, f"cute.yield {', '.join(stored)} : {', '.join(types)}"]
+
+
+def _source(view: torch.fx.Node, numbers: Dict[torch.fx.Node, Number]) -> torch.fx.Node:
+    """The member that views show."""
+    while view not in numbers:
+        source = view.args[0]
+        assert isinstance(source, torch.fx.Node)
+        view = source
+    return view

@@ -1,0 +1,109 @@
+"""IR of products of whole tensors, as text, and the kernels that were compiled of it."""
+
+from __future__ import annotations
+
+import threading
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+import torch
+
+from .._compile import compile
+from .._package import Function, Package
+from ._call import ELEMENTS, Modes, device_name, log
+
+
+class Leaf(NamedTuple):
+    """An extent or a stride: a number, or one that a call brings and what it is a multiple of."""
+
+    value: Optional[int]
+    multiple: int = 1
+
+    def __str__(self) -> str:
+        if self.value is not None:
+            return str(self.value)
+        return "?" if self.multiple == 1 else f"?{{div={self.multiple}}}"
+
+
+def open_leaf(value: int) -> Leaf:
+    """A leaf that a call brings, as much a multiple as vectors can use."""
+    return Leaf(None, next(step for step in (8, 4, 2, 1) if value % step == 0))
+
+
+class Operand(NamedTuple):
+    """A tensor of a function."""
+
+    name: str
+    dtype: torch.dtype
+    extents: Tuple[Leaf, ...]
+    strides: Tuple[Leaf, ...]
+    modes: Modes
+    #: The alignment of its address in bytes.
+    align: int
+
+    def type(self, element: Optional[str] = None) -> str:
+        """The type in IR; `element` in the place of that of its elements."""
+        element = element or ELEMENTS[self.dtype][0]
+        layout = ":".join(f"({','.join(map(str, leaves))})" for leaves in (self.extents, self.strides))
+        return f'!cute.memref<{element}, gmem, align<{self.align}>, "{layout}">'
+
+
+def align_of(dtype: torch.dtype, strides: Sequence[Leaf]) -> int:
+    """The alignment that is asked for: that of the longest vector, as far as rows have it."""
+    bytes = ELEMENTS[dtype][2] // 8
+    align = 16
+    for leaf in strides:
+        step = leaf.multiple if leaf.value is None else leaf.value
+        if step in (0, 1):
+            continue
+        while align > bytes and step * bytes % align:
+            align //= 2
+    return max(align, bytes)
+
+
+def product(a: Operand, b: Operand, outs: Sequence[Operand], extras: Sequence[Operand], region: Optional[Sequence[str]], tf32: bool) -> str:
+    """The text of C = A B^T with what is done to it: lines of a region, without its first one, or none."""
+    factor = "tf32" if tf32 else None
+    types = [a.type(factor), b.type(factor), *(out.type() for out in outs), *(extra.type() for extra in extras)]
+    names = [f"%{one.name}" for one in (a, b, *outs, *extras)]
+    head = ", ".join(f'{name}: {kind} {{cute.name = "{name[1:]}"}}' for name, kind in zip(names, types))
+    first, last = 2, 2 + len(outs)
+    lines = [f"func.func @product({head}) {{"]
+    lines.append(f"  cute.contract ins({names[0]}, {names[1]} : {types[0]}, {types[1]})")
+    lines.append(f"    outs({', '.join(names[first:last])} : {', '.join(types[first:last])}) accumulate f32")
+    if region is not None:
+        read = f" ins({', '.join(names[last:])} : {', '.join(types[last:])})" if extras else ""
+        given = ["%sum: f32", *(f"%e{at}: {ELEMENTS[extra.dtype][0]}" for at, extra in enumerate(extras))]
+        lines[-1] += f" epilogue{read} {{"
+        lines.append(f"  ^bb0({', '.join(given)}):")
+        lines += [f"    {line}" for line in region]
+        lines.append("  }")
+    lines += ["  return", "}", ""]
+    return "\n".join(lines)
+
+
+_packages: Dict[Tuple[str, str, Tuple[Tuple[str, object], ...]], Package] = {}
+_compiling = threading.Lock()
+
+
+def compiled_function(text: str, device: torch.device, options: Sequence[Tuple[str, object]] = ()) -> Function:
+    """The function of a text that has one, compiled once in a process.
+
+    Raises CompileError.
+    """
+    arch = device_name(device)
+    if device.type == "cpu" and not any(name == "variants" for name, _ in options):
+        # The emulator has no use for kernels of other speeds.
+        options = [*options, ("variants", 1)]
+    key = (text, arch, tuple(sorted(options)))
+    with _compiling:
+        package = _packages.get(key)
+        if package is None:
+            package = compile(text, arch, **dict(options))
+            log.info("compiled %s for %s", package[next(iter(package))], arch)
+            _packages[key] = package
+    return package[next(iter(package))]
+
+
+def compiled() -> int:
+    """The number of packages that this process has compiled."""
+    return len(_packages)
