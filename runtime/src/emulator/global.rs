@@ -3,6 +3,7 @@
 mod access;
 mod handed;
 mod record;
+mod snapshot;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};

@@ -21,6 +21,7 @@ mod memory;
 mod mma;
 mod program;
 mod report;
+mod session;
 mod shared;
 pub mod traffic;
 
@@ -33,3 +34,4 @@ pub use device::{Config, Emulator};
 pub use finding::{Finding, Kind, Site, Thread, merge};
 pub use lanes::{LANES, Mask, Row, lanes, select};
 pub use report::{Counts, LaunchReport, Line, Occupancy, Passes, Report, Step, Traffic};
+pub use session::{Argument, Grid, Memory, Pointer, Session, Signature};

@@ -72,6 +72,9 @@ struct Decoder<'m, 'a> {
     source: Option<Source<'a>>,
 }
 
+/// Bytes of the parameters of a kernel (PTX ISA 9.0, "Kernel Function Parameters"), at most.
+const MAX_PARAMS: u64 = 32_764;
+
 /// Decodes one kernel of a module.
 pub(super) fn kernel(module: &Module<'_>, name: &str) -> Result<Kernel> {
     let function = find(module, name)?;
@@ -151,6 +154,12 @@ impl<'m, 'a> Decoder<'m, 'a> {
             self.names.insert(param.name, Name::Param(param_bytes));
             params.push((param.name.to_string(), param_bytes, bytes));
             param_bytes += bytes;
+            if param_bytes > MAX_PARAMS {
+                return self.error(format!(
+                    "expected at most {MAX_PARAMS} bytes of parameters of a kernel, found more with {}; pass a pointer",
+                    param.name
+                ));
+            }
         }
         self.statements(function.body.as_deref().unwrap_or_default())?;
         let (insts, origins) = control::finish(
