@@ -493,6 +493,7 @@ impl Emulated {
                 .map(|(index, (arg, tensor))| memory::tensor(index, arg, tensor))
                 .collect(),
             variables: Vec::new(),
+            allocated: 0.into(),
         };
         let mut workspace_at = 0;
         if self.function.workspace.is_some() {
@@ -613,6 +614,7 @@ impl Emulated {
                 arg.name(),
                 layout.size()
             ),
+            gap: None,
             count,
         })
     }

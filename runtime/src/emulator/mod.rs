@@ -9,6 +9,7 @@
 mod address;
 mod alu;
 mod block;
+mod cause;
 mod clocks;
 mod decode;
 mod device;
@@ -28,6 +29,7 @@ pub mod traffic;
 #[cfg(test)]
 mod tests;
 
+pub use cause::{Cause, Cure, Gap, causes};
 pub use decode::DecodeError;
 pub(crate) use device::Emulated;
 pub use device::{Config, Emulator};

@@ -244,6 +244,7 @@ impl Session {
             global: Global {
                 tensors: Vec::new(),
                 variables: Vec::new(),
+                allocated: 0.into(),
             },
             bytes: 0,
             report: Report::default(),

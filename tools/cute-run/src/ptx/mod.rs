@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use cute_runtime::device::Choice;
-use cute_runtime::emulator::merge;
+use cute_runtime::emulator::{causes, merge};
 
 pub use options::Options;
 
@@ -61,6 +61,7 @@ pub fn run(cli: &Cli) -> anyhow::Result<Option<ExitCode>> {
         seeds: cli.seeds.unwrap_or(1),
         exit: 0,
         findings: Vec::new(),
+        causes: Vec::new(),
         compared: Vec::new(),
         notes: Vec::new(),
         printed: String::new(),
@@ -94,6 +95,7 @@ pub fn run(cli: &Cli) -> anyhow::Result<Option<ExitCode>> {
         }
     }
     outcome.findings = merge(found);
+    outcome.causes = causes(&outcome.findings);
     let status = match cli.no_verify {
         true => Outcome {
             compared: Vec::new(),

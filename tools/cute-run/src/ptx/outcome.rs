@@ -1,6 +1,6 @@
 //! The outcome of a run of a PTX file: its text, its JSON, and the exit status.
 
-use cute_runtime::emulator::{self, Finding, Kind};
+use cute_runtime::emulator::{self, Cause, Finding, Kind};
 use serde::Serialize;
 
 use super::execute::Compared;
@@ -58,6 +58,8 @@ pub struct Outcome {
     /// The exit status.
     pub exit: u8,
     pub findings: Vec<Finding>,
+    /// The findings by what is missing.
+    pub causes: Vec<Cause>,
     pub compared: Vec<Compared>,
     pub notes: Vec<String>,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -88,8 +90,17 @@ impl Outcome {
         if let Some(report) = &self.report {
             println!("{}\n", report::describe(report));
         }
-        for finding in self.findings.iter().take(most) {
-            println!("{finding}");
+        // What one barrier orders stands together.
+        let mut left = most;
+        for cause in &self.causes {
+            let shown = cause.findings.iter().take(left);
+            left -= shown.len();
+            if cause.findings.len() > 1 && shown.len() > 0 {
+                println!("{cause}:");
+            }
+            for &index in shown {
+                println!("{}", self.findings[index]);
+            }
         }
         if self.findings.len() > most {
             let rest = self.findings.len() - most;
@@ -152,6 +163,7 @@ mod tests {
             seeds: 1,
             exit: 0,
             findings: vec![],
+            causes: vec![],
             compared: vec![compared],
             notes: vec![],
             printed: String::new(),
