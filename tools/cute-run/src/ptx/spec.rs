@@ -225,7 +225,7 @@ fn bytes(hex: &str) -> Result<Vec<u8>> {
         .map(|c| c.to_digit(16))
         .collect::<Option<_>>()
         .ok_or_else(|| format!("expected hexadecimal digits after bytes=, found `{hex}`"))?;
-    if digits.is_empty() || digits.len() % 2 != 0 {
+    if digits.is_empty() || !digits.len().is_multiple_of(2) {
         return Err(format!("expected two digits for each byte, found `{hex}`"));
     }
     let pairs = digits.chunks_exact(2);
