@@ -54,6 +54,14 @@ pub(super) fn block_of_place(place: u64) -> (u64, u64) {
     (place >> RANK_BITS, place & ((1 << RANK_BITS) - 1))
 }
 
+/// Addresses of functions start here.
+pub(super) const FUNCTION: u64 = 1 << 59;
+
+/// The address of the function that stands at that place of the module.
+pub(super) fn function(item: usize) -> u64 {
+    FUNCTION + 16 * (item as u64 + 1)
+}
+
 /// Generic addresses of a kernel's parameters start here.
 pub(super) const PARAM: u64 = 1 << 60;
 

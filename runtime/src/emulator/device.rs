@@ -63,7 +63,7 @@ const MAX_CLUSTER_THREADS: u64 = 2560;
 const MAX_WORKSPACE: u64 = 1 << 30;
 
 /// Cores of this machine.
-fn cores() -> usize {
+pub(super) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
@@ -109,7 +109,7 @@ impl Device for Emulator {
     }
 }
 
-fn unsupported(
+pub(super) fn unsupported(
     place: String,
     expected: impl Into<String>,
     found: impl Into<String>,
@@ -178,7 +178,11 @@ fn choose<'p>(
 }
 
 /// Checks what a launch asks for, before anything runs.
-fn check_launch(launch: &Planned, kernel: &Kernel, arch: Arch) -> Result<(), DeviceError> {
+pub(super) fn check_launch(
+    launch: &Planned,
+    kernel: &Kernel,
+    arch: Arch,
+) -> Result<(), DeviceError> {
     let place = || format!("launch of {}", launch.kernel);
     let threads: u64 = launch.block.iter().map(|&n| u64::from(n)).product();
     let most = kernel.max_threads.unwrap_or(MAX_THREADS).min(MAX_THREADS);
@@ -217,7 +221,7 @@ fn check_launch(launch: &Planned, kernel: &Kernel, arch: Arch) -> Result<(), Dev
 }
 
 /// The blocks of a cluster: those that the launch asks for, or those that the kernel was compiled for.
-fn cluster_of(launch: &Planned, kernel: &Kernel) -> [u32; 3] {
+pub(super) fn cluster_of(launch: &Planned, kernel: &Kernel) -> [u32; 3] {
     match kernel.cluster {
         Some(cluster) if launch.cluster == [1; 3] => cluster,
         _ => launch.cluster,
@@ -489,6 +493,7 @@ impl Emulated {
                 .map(|(index, (arg, tensor))| memory::tensor(index, arg, tensor))
                 .collect(),
             variables: Vec::new(),
+            allocated: 0.into(),
         };
         let mut workspace_at = 0;
         if self.function.workspace.is_some() {
@@ -609,6 +614,7 @@ impl Emulated {
                 arg.name(),
                 layout.size()
             ),
+            gap: None,
             count,
         })
     }

@@ -6,6 +6,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::cause::Gap;
 use crate::ptx::Place;
 
 /// A kind of mistake.
@@ -151,6 +152,9 @@ pub struct Finding {
     pub address: Option<String>,
     /// The text of the finding: what was expected, what was found, what to do.
     pub message: String,
+    /// The place where a barrier or a fence would order the two accesses, if that can be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gap: Option<Gap>,
     /// Lanes and executions that it was seen for.
     pub count: u64,
 }
@@ -334,6 +338,7 @@ mod tests {
             thread: None,
             address: Some(address.into()),
             message: "found it".into(),
+            gap: None,
             count,
         }
     }

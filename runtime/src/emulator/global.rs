@@ -3,6 +3,7 @@
 mod access;
 mod handed;
 mod record;
+mod snapshot;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -498,9 +499,19 @@ fn bits(bytes: usize) -> u32 {
 pub(super) struct Global {
     pub tensors: Vec<Buffer>,
     pub variables: Vec<Buffer>,
+    /// Bytes that `malloc` has given.
+    pub allocated: AtomicU64,
 }
 
 impl Global {
+    /// The offset of so many bytes that nobody has yet, of `size`; none if there are not as many left.
+    pub(super) fn allocate(&self, bytes: u64, size: u64) -> Option<u64> {
+        // What lies between two is never written, so that it is found if it is read.
+        let bytes = bytes.checked_add(16)?.checked_next_multiple_of(16)?;
+        let more = |used: u64| used.checked_add(bytes).filter(|used| *used <= size);
+        self.allocated.fetch_update(Relaxed, Relaxed, more).ok()
+    }
+
     /// The buffer that holds a range, and the offset of its start.
     pub(super) fn range(&self, address: u64, bytes: u64) -> Option<(&Buffer, u64)> {
         self.find(address)

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::block::{Block, End};
+use super::cause::{self, Gap};
 use super::exec::Launch;
 use super::finding::{Collector, Finding, Kind, Site};
 use super::lanes::LANES;
@@ -86,7 +87,7 @@ pub(super) fn run(launch: &Launch<'_>) -> Outcome {
             launch.grid.iter().map(|&n| u64::from(n)).product(),
             &counts,
         ),
-        findings: findings(kernel, all),
+        findings: findings(launch, all),
         printed: printed.into_iter().map(|(_, text)| text).collect(),
         halted: last != u64::MAX,
     }
@@ -167,7 +168,8 @@ fn site(kernel: &Kernel, inst: u32) -> Site {
     }
 }
 
-fn findings(kernel: &Kernel, found: Collector) -> Vec<Finding> {
+fn findings(launch: &Launch<'_>, found: Collector) -> Vec<Finding> {
+    let kernel = launch.kernel;
     let mut findings: Vec<Finding> = found
         .into_raw()
         .map(|raw| Finding {
@@ -180,11 +182,26 @@ fn findings(kernel: &Kernel, found: Collector) -> Vec<Finding> {
             thread: Some(raw.thread),
             address: raw.address,
             message: raw.message,
+            gap: gap_of(launch, raw.kind, raw.other, raw.inst),
             count: raw.count,
         })
         .collect();
     findings.sort_by_key(|finding| finding.site.as_ref().map_or(0, |site| site.ptx_line));
     findings
+}
+
+/// The place where something is missing between two accesses of one block.
+fn gap_of(launch: &Launch<'_>, kind: Kind, first: u32, second: u32) -> Option<Gap> {
+    let kernel = launch.kernel;
+    match kind {
+        Kind::SharedRace => cause::gap(kernel, first, second),
+        // A barrier is there, and the fence may stand on either side of it.
+        Kind::MissingFence if first != second => Some(Gap {
+            after: kernel.origins[first as usize].line,
+            before: kernel.origins[second as usize].line,
+        }),
+        _ => None,
+    }
 }
 
 fn report(launch: &Launch<'_>, blocks: u64, counts: &[Counts]) -> LaunchReport {

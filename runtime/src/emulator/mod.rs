@@ -9,6 +9,7 @@
 mod address;
 mod alu;
 mod block;
+mod cause;
 mod clocks;
 mod decode;
 mod device;
@@ -21,15 +22,18 @@ mod memory;
 mod mma;
 mod program;
 mod report;
+mod session;
 mod shared;
 pub mod traffic;
 
 #[cfg(test)]
 mod tests;
 
+pub use cause::{Cause, Cure, Gap, causes};
 pub use decode::DecodeError;
 pub(crate) use device::Emulated;
 pub use device::{Config, Emulator};
 pub use finding::{Finding, Kind, Site, Thread, merge};
 pub use lanes::{LANES, Mask, Row, lanes, select};
 pub use report::{Counts, LaunchReport, Line, Occupancy, Passes, Report, Step, Traffic};
+pub use session::{Argument, Grid, Memory, Pointer, Session, Signature};

@@ -3,8 +3,10 @@
 mod asynchronous;
 mod registers;
 
+use std::ops::Range;
+
 use super::address::SHARED_START;
-use super::alu::Kind as AluKind;
+use super::alu::{Kind as AluKind, Video};
 use super::lanes::Row;
 use super::mma::{Matrices, Mma};
 use crate::ptx::{Class, Place};
@@ -218,6 +220,8 @@ pub(super) struct Atomic {
 pub(super) enum Op {
     /// Computes on registers; `d`, `s`, predicates as the kind has them.
     Alu(Box<AluOp>),
+    /// Computes on parts of registers.
+    Video(Box<VideoOp>),
     /// A copy, which may copy what is not defined.
     Move {
         d: Reg,
@@ -245,6 +249,16 @@ pub(super) enum Op {
     BranchIndex {
         index: Reg,
         targets: Vec<u32>,
+    },
+    /// Calls a function that is decoded once, not in place of its calls.
+    Call(Box<Call>),
+    /// The end of such a function.
+    Return,
+    /// The address of a variable of such a function, in its frame.
+    FrameAddress {
+        d: Reg,
+        frame: Reg,
+        offset: u64,
     },
     Exit,
     Trap,
@@ -331,6 +345,13 @@ pub(super) enum Op {
         a: Reg,
         members: Reg,
     },
+    /// `match.all.sync`: all members, and that they agree.
+    MatchAll {
+        d: Option<Reg>,
+        p: Option<Pred>,
+        a: Reg,
+        members: Reg,
+    },
     Elect {
         d: Option<Reg>,
         p: Pred,
@@ -361,6 +382,13 @@ pub(super) enum Op {
         arguments: u64,
         result: Option<u64>,
     },
+    /// A call of `malloc`: where the number of bytes and the result lie, and the memory that it gives parts of.
+    Allocate {
+        bytes: u64,
+        result: u64,
+        heap: u64,
+        size: u64,
+    },
     /// A call of `__assertfail`: where its parameters lie.
     AssertFail {
         message: u64,
@@ -381,6 +409,51 @@ impl Op {
     pub(super) fn is_asynchronous(&self) -> bool {
         matches!(self, Op::Bulk(_) | Op::Wgmma(_))
     }
+}
+
+/// A video instruction and its registers.
+#[derive(Debug)]
+pub(super) struct VideoOp {
+    pub video: Video,
+    pub d: Reg,
+    pub a: Reg,
+    pub b: Reg,
+    pub c: Option<Reg>,
+}
+
+/// A call of a function that recurs, or whose address was taken.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub callee: Callee,
+    /// Places of what is passed in the thread's memory, and bytes.
+    pub arguments: Vec<(u64, u64)>,
+    /// Places of results, and bytes.
+    pub returns: Vec<(u64, u64)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Callee {
+    /// Index into [`Kernel::functions`].
+    Function(u32),
+    /// A register with an address.
+    Pointer(Reg),
+}
+
+/// A function that is decoded once.
+#[derive(Debug)]
+pub(super) struct Routine {
+    pub name: String,
+    pub address: u64,
+    pub entry: u32,
+    /// Registers that each activation has for itself.
+    pub rows: Vec<Reg>,
+    pub preds: Range<Pred>,
+    /// The register with the address of the frame.
+    pub frame: Reg,
+    pub frame_bytes: u64,
+    /// Offsets in the frame, and bytes, of parameters and of results.
+    pub params: Vec<(u64, u64)>,
+    pub returns: Vec<(u64, u64)>,
 }
 
 #[derive(Debug)]
@@ -506,6 +579,10 @@ pub(super) struct Kernel {
     pub dynamic_at: Option<u64>,
     /// Bytes that each thread has of its own.
     pub local_bytes: u64,
+    /// The place in these where frames of functions begin.
+    pub stack_at: u64,
+    /// Functions that are decoded once.
+    pub functions: Vec<Routine>,
     pub variables: Vec<ModuleVariable>,
     /// The smallest access to shared memory, in bytes.
     pub granule: u32,

@@ -1,6 +1,7 @@
 //! Host tensors: elements in memory as a CuTe layout places them.
 
 mod access;
+mod array;
 mod fill;
 mod native;
 mod npy;
@@ -8,6 +9,7 @@ mod small;
 
 pub use access::Matrix;
 pub(crate) use access::round_to;
+pub use array::Array;
 pub use fill::Distribution;
 pub(crate) use fill::{SplitMix, mix};
 pub use native::{Elements, ElementsMut, Native, ViewError};

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::{HostTensor, access};
 use crate::element::Element;
 
-const MAGIC: &[u8; 6] = b"\x93NUMPY";
+pub(super) const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
 /// Longer headers than this belong to structured types, which are refused anyway.
 const LONGEST_HEADER: u32 = 1 << 16;
@@ -225,14 +225,14 @@ fn descr(stored: Element) -> &'static str {
     }
 }
 
-struct Header {
-    descr: String,
-    fortran_order: bool,
-    shape: Vec<u64>,
+pub(super) struct Header {
+    pub descr: String,
+    pub fortran_order: bool,
+    pub shape: Vec<u64>,
 }
 
 impl Header {
-    fn read(path: &Path, reader: &mut impl Read) -> Result<Header, NpyError> {
+    pub(super) fn read(path: &Path, reader: &mut impl Read) -> Result<Header, NpyError> {
         let foreign = || NpyError::Foreign {
             path: path.to_path_buf(),
         };

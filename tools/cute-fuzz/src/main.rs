@@ -6,6 +6,7 @@ mod emulate;
 mod finding;
 mod gemms;
 mod kernels;
+mod lines;
 mod maps;
 mod on;
 mod opt;
@@ -58,6 +59,15 @@ enum Target {
     Packages(Options),
     /// PTX with tokens changed: parsed, printed, emulated.
     Ptx(Options),
+    /// Kernels of random instructions, straight ones and ones that diverge: the emulator with two seeds, and beside a GPU with
+    /// `--device`, bit by bit. `--write` leaves them in a folder.
+    Lines {
+        #[command(flatten)]
+        options: Options,
+        /// Writes the kernels as files of PTX, and runs nothing.
+        #[arg(long, value_name = "DIR")]
+        write: Option<PathBuf>,
+    },
     /// Files of IR as they are, through every pipeline: a finding while it is reduced, say.
     Files {
         #[arg(required = true, value_name = "FILE")]
@@ -119,7 +129,7 @@ struct Options {
 }
 
 /// The inputs that CI runs of each target: about 5,000 inputs together, those that take longest first.
-const CI: [(&str, u64); 7] = [
+const CI: [(&str, u64); 8] = [
     ("kernels", 160),
     ("pipelines", 64),
     ("tokens", 2048),
@@ -127,6 +137,7 @@ const CI: [(&str, u64); 7] = [
     ("maps", 40),
     ("packages", 1400),
     ("ptx", 1400),
+    ("lines", 100),
 ];
 
 fn main() -> ExitCode {
@@ -150,6 +161,14 @@ fn run(cli: Cli) -> Result<bool> {
         Target::Tokens(options) => (vec!["tokens"], options),
         Target::Packages(options) => (vec!["packages"], options),
         Target::Ptx(options) => (vec!["ptx"], options),
+        Target::Lines {
+            options,
+            write: Some(folder),
+        } => {
+            let inputs = options.inputs.unwrap_or(100);
+            return lines::write(&folder, options.seed, options.first, inputs).map(|()| true);
+        }
+        Target::Lines { options, .. } => (vec!["lines"], options),
         Target::Files { paths, options } => return files(&paths, &options),
         Target::All(options) => (CI.iter().map(|(name, _)| *name).collect(), options),
         Target::Worker {
@@ -283,6 +302,7 @@ fn target(
         ),
         "kernels" => kernels::run(&Opt::new(program, time)?, seed, first, inputs, tally),
         "pipelines" => pipelines::run(&Opt::new(program, time)?, seed, first, inputs, tally),
+        "lines" => lines::run(&on()?, seed, first, inputs, tally),
         "tokens" => tokens::run(
             &Opt::new(program, time)?,
             &options.root,

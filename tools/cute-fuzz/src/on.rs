@@ -49,6 +49,11 @@ impl On {
         })
     }
 
+    /// Tells whether it is a GPU.
+    pub fn is_gpu(&self) -> bool {
+        self.gpu.is_some()
+    }
+
     /// The architecture to compile for, where one was drawn. (A compiler whose memory is limited cannot ask the driver.)
     pub fn arch(&self, drawn: &str) -> String {
         match &self.gpu {

@@ -23,7 +23,7 @@ pub struct Seed {
 }
 
 /// Kernels on `in` and `out`, in `%rd1` and `%rd2`, of blocks of 64 threads; `%r1` is the thread.
-const BODIES: [&str; 8] = [
+const BODIES: [&str; 10] = [
     // A loop and a branch.
     "mul.wide.u32 %rd3, %r1, 4; add.s64 %rd4, %rd1, %rd3; ld.global.f32 %f1, [%rd4]; mov.f32 %f2, 0f00000000; mov.u32 %r2, 0;
      AGAIN: fma.rn.f32 %f2, %f1, 0f3F000000, %f2; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 5; @%p1 bra AGAIN;
@@ -60,12 +60,26 @@ const BODIES: [&str; 8] = [
      mad.lo.s32 %r4, %r3, 7, %r2; div.s32 %r5, %r4, 3; rem.u32 %r6, %r4, 5; shf.l.wrap.b32 %r7, %r5, %r6, 9; prmt.b32 %r8, %r7, %r5, 0x3210; bfe.u32 %r9, %r8, 4, 8;
      and.b32 %r10, %r1, 1; T: .branchtargets L0, L1; brx.idx %r10, T; L0: add.u32 %r9, %r9, 1; L1: lop3.b32 %r9, %r9, %r7, %r5, 0x96;
      mul.wide.u32 %rd3, %r1, 4; add.s64 %rd5, %rd2, %rd3; st.global.u32 [%rd5], %r9; ret;",
+    // Recursion, calls through pointers, memory of malloc.
+    "and.b32 %r2, %r1, 7; { .param .b32 a; .param .b32 r; st.param.b32 [a], %r2; call (r), factorial, (a); ld.param.b32 %r3, [r]; }
+     and.b32 %r4, %r1, 1; mul.wide.u32 %rd3, %r4, 8; mov.u64 %rd4, table; add.s64 %rd4, %rd4, %rd3; ld.global.u64 %rd6, [%rd4];
+     { .param .b32 a; .param .b32 r; st.param.b32 [a], %r3; proto: .callprototype (.param .b32 _) _ (.param .b32 _); call (r), %rd6, (a), proto; ld.param.b32 %r5, [r]; }
+     setp.gt.u32 %p1, %r1, 40; { .param .b64 n; .param .b64 r; st.param.b64 [n], 16; st.param.b64 [r], %rd2; @%p1 call (r), malloc, (n); ld.param.b64 %rd7, [r]; }
+     @%p1 st.u32 [%rd7], %r5; @%p1 ld.u32 %r5, [%rd7]; mul.wide.u32 %rd3, %r1, 4; add.s64 %rd5, %rd2, %rd3; st.global.u32 [%rd5], %r5; ret;",
+    // Video instructions, matches, three operands.
+    "mul.wide.u32 %rd3, %r1, 4; add.s64 %rd4, %rd1, %rd3; ld.global.b32 %r2, [%rd4]; vadd4.u32.u32.u32.sat %r3, %r2, %r1, %r2; vsub.s32.s32.u32.sat %r4.b1, %r3.h0, %r1.b2, %r3;
+     vset2.u32.u32.ge %r5.h0, %r2, %r3.h01, %r4; vabsdiff4.u32.u32.u32.add %r6, %r5, %r4, %r1; vmad.u32.u32.u32.shr7 %r7, %r6.b0, %r5.h1, %r1; match.all.sync.b32 %r8|%p1, %r7, -1;
+     mov.b32 %f1, %r2; max.NaN.f32 %f2, %f1, 0f00000000, %f1; add.s64 %rd5, %rd2, %rd3; @!%p1 st.global.f32 [%rd5], %f2; ret;",
 ];
 
 fn module(body: &str) -> String {
     format!(
         ".version 8.3\n.target sm_90\n.address_size 64\n.func (.param .b32 r) twice (.param .b32 a)\n{{ .reg .b32 %r<3>; ld.param.b32 %r1, [a]; \
-         add.u32 %r2, %r1, %r1; st.param.b32 [r], %r2; ret; }}\n.visible .entry k(.param .u64 k_0, .param .u64 k_1)\n.maxntid 64, 1, 1\n{{\n\
+         add.u32 %r2, %r1, %r1; st.param.b32 [r], %r2; ret; }}\n.extern .func (.param .b64 r) malloc (.param .b64 n);\n\
+         .func (.param .b32 r) factorial (.param .b32 a)\n{{ .reg .pred %p; .reg .b32 %r<4>; .local .b32 own; ld.param.b32 %r0, [a]; st.local.b32 [own], %r0;\n\
+         mov.u32 %r1, 1; setp.lt.u32 %p, %r0, 2; @%p bra DONE; sub.u32 %r2, %r0, 1; {{ .param .b32 x; .param .b32 y; st.param.b32 [x], %r2;\n\
+         call (y), factorial, (x); ld.param.b32 %r3, [y]; }} ld.local.b32 %r0, [own]; mul.lo.u32 %r1, %r3, %r0;\nDONE: st.param.b32 [r], %r1; ret; }}\n\
+         .global .align 8 .u64 table[2] = {{twice, factorial}};\n.visible .entry k(.param .u64 k_0, .param .u64 k_1)\n.maxntid 64, 1, 1\n{{\n\
          .reg .pred %p<4>; .reg .b16 %h<4>; .reg .b32 %r<12>; .reg .f32 %f<8>; .reg .b64 %rd<12>;\n.local .align 8 .b8 spill[32];\n\
          .shared .align 16 .b8 tile[1024];\nld.param.u64 %rd1, [k_0]; ld.param.u64 %rd2, [k_1]; cvta.to.global.u64 %rd1, %rd1; \
          cvta.to.global.u64 %rd2, %rd2; mov.u32 %r1, %tid.x;\n{body}\n}}\n"

@@ -13,10 +13,10 @@ use cute_runtime::{Number, Parsed};
     name = "cute-run",
     version,
     after_help = "Exit codes:\n  0  everything ran and is right\n  1  a result is wrong, a kernel faulted, or the emulator found a mistake\n  2  something could not run: bad \
-                  arguments, package or input; no driver, GPU, or code for the device"
+                  arguments, package or input; no driver, GPU, or code for the device\n\nExit codes of a PTX file:\n  0  no findings, and memory as expected\n  1  no findings, but memory is not as expected\n  2  something could not run: bad arguments or files, PTX that the emulator does not know\n  3  a race, a missing wait or a missing fence\n  4  an access out of bounds, misaligned, to uninitialised memory, or a write to what is only read\n  5  a deadlock, a barrier that not all threads reach, or too many instructions\n  6  something that PTX leaves undefined\n  7  a trap or a failed assertion\n  Of several findings, the smallest."
 )]
 pub struct Cli {
-    /// Packages that cute-opt wrote.
+    /// Packages that cute-opt wrote; or one file of PTX (FILE.ptx), or one that says how to launch it (FILE.toml).
     #[arg(required = true, value_name = "PACKAGE")]
     pub packages: Vec<PathBuf>,
 
@@ -155,6 +155,9 @@ pub struct Cli {
     /// the emulator runs (by default the newest).
     #[arg(long, value_name = "SM")]
     pub arch: Option<String>,
+
+    #[command(flatten)]
+    pub ptx: crate::ptx::Options,
 }
 
 /// The parts that can be extracted.
@@ -228,7 +231,7 @@ fn number(text: &str) -> Result<Named<Number>, String> {
     })
 }
 
-fn binding(text: &str) -> Result<Binding, String> {
+pub(crate) fn binding(text: &str) -> Result<Binding, String> {
     match text.split_once('=') {
         Some((name, path)) if !name.is_empty() && !path.is_empty() => Ok(Binding {
             name: name.to_string(),

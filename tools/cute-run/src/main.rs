@@ -2,7 +2,7 @@
 //!
 //! Exit codes: 0 if everything ran and is right; 1 if a result is wrong or a kernel faulted (also
 //! if something else could not run) or the emulator found a mistake; 2 if something could not run:
-//! bad arguments, a bad package or input, no driver, no GPU, no code for the device.
+//! bad arguments, a bad package or input, no driver, no GPU, no code for the device. Those of PTX files: [`ptx`].
 
 mod cli;
 mod emit;
@@ -12,6 +12,7 @@ mod info;
 mod job;
 mod launches;
 mod outcome;
+mod ptx;
 mod report;
 mod session;
 mod tune;
@@ -47,6 +48,9 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
+    if let Some(code) = ptx::run(cli)? {
+        return Ok(code);
+    }
     if let Some(kind) = cli.emit {
         emit::emit(cli, kind)?;
         return Ok(ExitCode::SUCCESS);

@@ -25,6 +25,7 @@ mod packed;
 mod packed_float;
 mod round;
 mod scalar;
+mod video;
 mod wide;
 
 #[cfg(test)]
@@ -32,6 +33,7 @@ pub(in crate::emulator) mod tests;
 
 pub(super) use mods::Mods;
 pub(super) use round::{Format, Mode, bf16_to_f32, f16_to_f64, from_bits, narrow};
+pub(super) use video::{Comparison, Operation, Part, Then, Video};
 
 use crate::emulator::{Mask, Row};
 use crate::ptx::Type;

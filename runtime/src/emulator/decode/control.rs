@@ -4,6 +4,13 @@ use super::super::program::{Inst, Op, Origin};
 use super::Draft;
 use crate::ptx::Class;
 
+/// Instructions in their order, where they are from, and where functions begin.
+pub(super) struct Finished {
+    pub insts: Vec<Inst>,
+    pub origins: Vec<Origin>,
+    pub entries: Vec<u32>,
+}
+
 /// Puts basic blocks in an order in which every block comes after those that lead to it, loops
 /// apart, and resolves labels. The executor runs the threads at the lowest index first, so those
 /// that left the common path catch up before the others go on.
@@ -11,7 +18,8 @@ pub(super) fn finish(
     drafts: Vec<Draft>,
     labels: &[Option<u32>],
     origins: &[Origin],
-) -> (Vec<Inst>, Vec<Origin>) {
+    entries: &[u32],
+) -> Finished {
     let starts = block_starts(&drafts, labels);
     let block_of = |at: u32| starts.partition_point(|&start| start <= at) - 1;
     let end = |block: usize| {
@@ -38,15 +46,19 @@ pub(super) fn finish(
             next
         })
         .collect();
-    let order = order(&successors);
-    emit(drafts, origins, &starts, &order, labels)
+    let roots: Vec<usize> = entries
+        .iter()
+        .map(|&label| block_of(target(label)))
+        .collect();
+    let order = order(&successors, &roots);
+    emit(drafts, origins, &starts, &order, labels, entries)
 }
 
 fn falls_through(inst: &Inst) -> bool {
     inst.guard.is_some()
         || !matches!(
             inst.op,
-            Op::Branch(_) | Op::BranchIndex { .. } | Op::Exit | Op::Trap
+            Op::Branch(_) | Op::BranchIndex { .. } | Op::Exit | Op::Return | Op::Trap
         )
 }
 
@@ -56,7 +68,7 @@ fn block_starts(drafts: &[Draft], labels: &[Option<u32>]) -> Vec<u32> {
     for (i, draft) in drafts.iter().enumerate() {
         if matches!(
             draft.inst.op,
-            Op::Branch(_) | Op::BranchIndex { .. } | Op::Exit | Op::Trap
+            Op::Branch(_) | Op::BranchIndex { .. } | Op::Exit | Op::Return | Op::Trap
         ) {
             starts.push(i as u32 + 1);
         }
@@ -68,11 +80,11 @@ fn block_starts(drafts: &[Draft], labels: &[Option<u32>]) -> Vec<u32> {
     starts
 }
 
-/// Reverse post-order from the first block. Blocks further down in the text are visited first and
+/// Reverse post-order from the first block, then from those where functions begin. Blocks further down in the text are visited first and
 /// so come last: the exit of a loop after its body, as compilers lay code out.
-fn order(successors: &[Vec<usize>]) -> Vec<usize> {
+fn order(successors: &[Vec<usize>], roots: &[usize]) -> Vec<usize> {
     let mut done = vec![false; successors.len()];
-    let mut post = Vec::new();
+    let mut all = Vec::new();
     let mut stack: Vec<(usize, Vec<usize>)> = Vec::new();
     let open = |block: usize, done: &mut Vec<bool>| {
         done[block] = true;
@@ -80,24 +92,28 @@ fn order(successors: &[Vec<usize>]) -> Vec<usize> {
         next.sort_unstable();
         (block, next)
     };
-    if !successors.is_empty() {
-        stack.push(open(0, &mut done));
-    }
-    while let Some((block, next)) = stack.last_mut() {
-        match next.pop() {
-            Some(successor) if !done[successor] => {
-                let entry = open(successor, &mut done);
-                stack.push(entry);
-            }
-            Some(_) => {}
-            None => {
-                post.push(*block);
-                stack.pop();
+    for root in std::iter::once(0).chain(roots.iter().copied()) {
+        if root >= successors.len() || done[root] {
+            continue;
+        }
+        let mut post = Vec::new();
+        stack.push(open(root, &mut done));
+        while let Some((block, next)) = stack.last_mut() {
+            match next.pop() {
+                Some(successor) if !done[successor] => {
+                    let entry = open(successor, &mut done);
+                    stack.push(entry);
+                }
+                Some(_) => {}
+                None => {
+                    post.push(*block);
+                    stack.pop();
+                }
             }
         }
+        all.extend(post.into_iter().rev());
     }
-    post.reverse();
-    post
+    all
 }
 
 fn emit(
@@ -106,7 +122,8 @@ fn emit(
     starts: &[u32],
     order: &[usize],
     labels: &[Option<u32>],
-) -> (Vec<Inst>, Vec<Origin>) {
+    entries: &[u32],
+) -> Finished {
     let mut drafts: Vec<Option<Draft>> = drafts.into_iter().map(Some).collect();
     let mut insts = Vec::new();
     let mut at_origin = Vec::new();
@@ -177,5 +194,9 @@ fn emit(
     if let Some(end) = origins.last_mut() {
         end.class = Class::Control;
     }
-    (insts, origins)
+    Finished {
+        insts,
+        origins,
+        entries: entries.iter().map(|&label| target(label)).collect(),
+    }
 }

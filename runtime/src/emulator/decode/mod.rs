@@ -3,12 +3,14 @@
 
 mod blocks;
 mod bulk;
+mod calls;
 mod control;
 mod memory;
 mod names;
 mod operands;
 mod statements;
 mod sync;
+mod video;
 mod warpgroup;
 
 use std::collections::HashMap;
@@ -59,6 +61,12 @@ struct Decoder<'m, 'a> {
     labels: Vec<Option<u32>>,
     /// The labels that functions return to that are being decoded in place of their calls.
     returns: Vec<u32>,
+    /// Functions that are decoded once, and the frame of the one that is being decoded.
+    routines: Vec<calls::Draft<'m, 'a>>,
+    frame: Option<calls::Frame>,
+    graph: calls::Graph<'a>,
+    /// Why variables of the module cannot be used, by their names.
+    refused: HashMap<&'a str, String>,
     variables: Vec<ModuleVariable>,
     static_end: u64,
     /// Alignment of dynamic shared memory, if the kernel has it.
@@ -71,6 +79,9 @@ struct Decoder<'m, 'a> {
     line: u32,
     source: Option<Source<'a>>,
 }
+
+/// Bytes of the parameters of a kernel (PTX ISA 9.0, "Kernel Function Parameters"), at most.
+const MAX_PARAMS: u64 = 32_764;
 
 /// Decodes one kernel of a module.
 pub(super) fn kernel(module: &Module<'_>, name: &str) -> Result<Kernel> {
@@ -87,6 +98,10 @@ pub(super) fn kernel(module: &Module<'_>, name: &str) -> Result<Kernel> {
         origins: Vec::new(),
         labels: Vec::new(),
         returns: Vec::new(),
+        routines: Vec::new(),
+        frame: None,
+        graph: calls::Graph::of(module),
+        refused: HashMap::new(),
         variables: Vec::new(),
         static_end: address::SHARED_START,
         dynamic_align: None,
@@ -151,12 +166,24 @@ impl<'m, 'a> Decoder<'m, 'a> {
             self.names.insert(param.name, Name::Param(param_bytes));
             params.push((param.name.to_string(), param_bytes, bytes));
             param_bytes += bytes;
+            if param_bytes > MAX_PARAMS {
+                return self.error(format!(
+                    "expected at most {MAX_PARAMS} bytes of parameters of a kernel, found more with {}; pass a pointer",
+                    param.name
+                ));
+            }
         }
         self.statements(function.body.as_deref().unwrap_or_default())?;
-        let (insts, origins) = control::finish(
+        let called = self.routines()?;
+        let control::Finished {
+            insts,
+            origins,
+            entries,
+        } = control::finish(
             std::mem::take(&mut self.drafts),
             &self.labels,
             &self.origins,
+            &called,
         );
         let mut initial: Vec<(Reg, Initial)> = self
             .initial
@@ -171,6 +198,13 @@ impl<'m, 'a> Decoder<'m, 'a> {
             matches!(&inst.op, Op::Mbarrier(m) if matches!(m.op, MbarrierOp::CopiesArrive { .. }))
         });
         let constants: Vec<Reg> = initial.iter().map(|(reg, _)| *reg).collect();
+        let functions = self.finished_routines(&entries, &constants);
+        let stack_at = self.local_bytes.next_multiple_of(16);
+        let stack = if functions.is_empty() {
+            0
+        } else {
+            calls::STACK
+        };
         let touches = warpgroup::touches(&insts, &constants);
         let asynchronous = insts.iter().any(|inst| inst.op.is_asynchronous());
         let waits = insts.iter().any(|inst| match &inst.op {
@@ -206,7 +240,9 @@ impl<'m, 'a> Decoder<'m, 'a> {
             param_bytes,
             static_end: self.static_end,
             dynamic_at,
-            local_bytes: self.local_bytes.next_multiple_of(16),
+            local_bytes: stack_at + stack,
+            stack_at,
+            functions,
             variables: self.variables,
             granule: self.granule,
             global_granule: self.global_granule,

@@ -20,9 +20,13 @@ pub(super) enum Name {
     Const(u64),
     /// An offset into the thread's memory.
     Local(u64),
+    /// An offset into the frame of the function that is being decoded.
+    Frame(u64),
     /// An offset into the kernel's parameters.
     Param(u64),
     Label(u32),
+    /// A variable that the emulator cannot have.
+    Refused,
 }
 
 /// `%r<302>`: consecutive rows.
@@ -185,15 +189,52 @@ impl<'a> Decoder<'_, 'a> {
     /// The variables of the module that all kernels see.
     pub(super) fn module_variables(&mut self) -> Result<()> {
         let module = self.module;
-        for item in &module.items {
-            if let Item::Variable(variable) = item {
-                self.declare_variable(variable)?;
+        let variables = module.items.iter().filter_map(|item| match item {
+            Item::Variable(variable) => Some(variable),
+            _ => None,
+        });
+        let mut places = Vec::new();
+        for variable in variables {
+            let before = self.variables.len();
+            match self.place_variable(variable) {
+                // A texture is an error where it is used.
+                Err(error) if variable.ty.bytes().is_none() => {
+                    self.refused.insert(variable.name, error.message);
+                }
+                Err(error) => return Err(error),
+                Ok(()) if self.variables.len() > before => places.push((variable, before)),
+                Ok(()) => {}
+            }
+        }
+        // Some hold addresses of others, which may stand further down.
+        for (variable, place) in places {
+            if let Err(error) = self.initialize(variable, place) {
+                self.refused.insert(variable.name, error.message);
+                self.names.insert(variable.name, Name::Refused);
             }
         }
         Ok(())
     }
 
     pub(super) fn declare_variable(&mut self, variable: &Variable<'a>) -> Result<()> {
+        let before = self.variables.len();
+        self.place_variable(variable)?;
+        match self.variables.len() > before {
+            true => self.initialize(variable, before),
+            false => Ok(()),
+        }
+    }
+
+    /// Gives a variable of the module its contents.
+    fn initialize(&mut self, variable: &Variable<'a>, place: usize) -> Result<()> {
+        let bytes = self.variables[place].bytes.len() as u64;
+        if let Some(contents) = self.initial_bytes(variable, bytes)? {
+            self.variables[place].bytes = contents;
+        }
+        Ok(())
+    }
+
+    fn place_variable(&mut self, variable: &Variable<'a>) -> Result<()> {
         let (bytes, align) =
             self.size_of(variable.ty, variable.vector, &variable.dims, variable.align)?;
         let name = match variable.space {
@@ -219,7 +260,6 @@ impl<'a> Decoder<'_, 'a> {
                         variable.name
                     ));
                 }
-                let init = self.initial_bytes(variable, bytes)?;
                 let at = address::variable(self.variables.len(), align.max(16));
                 self.variables.push(ModuleVariable {
                     name: variable.name.to_string(),
@@ -227,7 +267,7 @@ impl<'a> Decoder<'_, 'a> {
                     // Others are zero unless something else is said (PTX ISA, "Initializers").
                     initialized: variable.linkage != Some(Linkage::Extern),
                     constant: variable.space == Space::Const,
-                    bytes: init.unwrap_or_else(|| vec![0; bytes as usize]),
+                    bytes: vec![0; bytes as usize],
                 });
                 if variable.space == Space::Global {
                     Name::Global(at)
@@ -235,6 +275,7 @@ impl<'a> Decoder<'_, 'a> {
                     Name::Const(at)
                 }
             }
+            Space::Local if self.frame.is_some() => Name::Frame(self.in_frame(bytes, align)?),
             // Parameters of calls live in the thread's own memory.
             Space::Local | Space::Param => {
                 let at = self.local_bytes.next_multiple_of(align);
@@ -280,10 +321,30 @@ impl<'a> Decoder<'_, 'a> {
                     self.flatten(item, values)?;
                 }
             }
-            Init::Address { symbol, .. } => {
-                return self.error(format!(
-                    "the emulator has no variables that are initialised with an address (of {symbol})"
-                ));
+            Init::Address {
+                symbol,
+                offset,
+                generic,
+                mask,
+            } => {
+                let address = match self.names.get(symbol) {
+                    Some(Name::Global(at) | Name::Const(at)) => at,
+                    Some(Name::Shared(at)) if *generic => address::SHARED + at,
+                    Some(Name::Shared(at)) => at,
+                    Some(_) | None => match self.function_address(symbol) {
+                        Some(at) => at,
+                        None => {
+                            return self.error(format!(
+                                "expected the address of a variable of the module or of a function, found {symbol}"
+                            ));
+                        }
+                    },
+                };
+                let address = address.wrapping_add_signed(*offset);
+                // `0xFF00(symbol)` is the second byte of it.
+                values.push(mask.map_or(address, |mask| {
+                    (address & mask) >> mask.trailing_zeros().min(63)
+                }));
             }
         }
         Ok(())

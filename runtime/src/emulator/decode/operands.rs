@@ -3,7 +3,7 @@
 use super::super::program::{Guard, Initial, Pred, Reg, Space, Special};
 use super::names::Name;
 use super::{Decoder, Result};
-use crate::ptx::{self, Base, Immediate, Item, Operand, Type};
+use crate::ptx::{self, Base, Immediate, Operand, Type};
 
 impl<'a> Decoder<'_, 'a> {
     /// A row with the value of an operand as that type. Immediates get rows of their own.
@@ -157,17 +157,18 @@ impl<'a> Decoder<'_, 'a> {
                 | Name::Param(at),
             ) => Ok(Symbol::Known(at)),
             Some(Name::DynamicShared) => Ok(Symbol::Dynamic),
-            Some(_) => self.error(format!("expected a variable, found {name}")),
-            None if self.is_function(name) => self.error(format!(
-                "{name} is a function, and the emulator has no addresses of functions, nor calls through them; call it by its name"
+            Some(Name::Frame(_)) => self.error(format!(
+                "expected a mov of the address of {name}, found it in another instruction"
             )),
+            _ if self.refused.contains_key(name) => {
+                self.error(format!("{name}: {}", self.refused[name]))
+            }
+            Some(_) => self.error(format!("expected a variable, found {name}")),
+            None if self.function_address(name).is_some() => {
+                Ok(Symbol::Known(self.function_address(name).unwrap_or(0)))
+            }
             None => self.error(format!("{name} is not declared")),
         }
-    }
-
-    fn is_function(&self, name: &str) -> bool {
-        let mut items = self.module.items.iter();
-        items.any(|item| matches!(item, Item::Function(function) if function.name == name))
     }
 
     /// `[base+offset]` as a row and an offset, and the space of its symbol if it is one.
@@ -186,6 +187,13 @@ impl<'a> Decoder<'_, 'a> {
             Base::Absolute(address) => (self.initial(Initial::Value(address)), None),
             Base::Symbol(name) => match self.names.get(name) {
                 Some(Name::Reg(reg, _)) => (reg, None),
+                Some(Name::Frame(offset)) => {
+                    let offset = address.offset.wrapping_add_unsigned(offset);
+                    return match self.frame {
+                        Some(frame) => Ok((frame.register, offset, Some(Space::Local))),
+                        None => self.error(format!("{name} is not of this function")),
+                    };
+                }
                 found => {
                     let space = match found {
                         Some(Name::Shared(_) | Name::DynamicShared) => Some(Space::Shared),
@@ -206,7 +214,7 @@ impl<'a> Decoder<'_, 'a> {
         Ok((base, address.offset, space))
     }
 
-    fn special(&self, register: &ptx::Register<'a>) -> Result<Initial> {
+    fn special(&mut self, register: &ptx::Register<'a>) -> Result<Initial> {
         let dim = match register.element {
             Some("x") => Some(0),
             Some("y") => Some(1),
@@ -225,6 +233,9 @@ impl<'a> Decoder<'_, 'a> {
             ("%cluster_ctarank", None) => Special::ClusterRank,
             ("%cluster_nctaid", Some(d)) => Special::ClusterNctaid(d),
             ("%cluster_nctarank", None) => Special::ClusterBlocks,
+            // Where grids of cooperative launches meet.
+            ("%envreg2", None) => return Ok(Initial::Value(self.workspace() & 0xffff_ffff)),
+            ("%envreg1", None) => return Ok(Initial::Value(self.workspace() >> 32)),
             ("%laneid", None) => Special::LaneId,
             ("%warpid", None) => Special::WarpId,
             ("%nwarpid", None) => Special::NwarpId,

@@ -2,7 +2,7 @@
 
 use super::super::alu::{self, Kind};
 use super::super::mma::Mma;
-use super::super::program::{AluOp, Carry, Guard, Inst, MmaOp, Op, Pred, Reg};
+use super::super::program::{AluOp, Carry, Guard, Initial, Inst, MmaOp, Op, Pred, Reg};
 use super::names::Name;
 use super::{Decoder, Draft, Result};
 use crate::ptx::{Instruction, Operand, Statement, Type};
@@ -56,17 +56,20 @@ impl<'m, 'a> Decoder<'m, 'a> {
             }),
         };
         let origin = self.origins.len() as u32 - 1;
-        let op = if instruction.opcode == "call" {
-            self.call(instruction, guard.is_some())?
-        } else {
-            Some(self.op(instruction, around)?)
-        };
-        if let Some(op) = op {
-            self.drafts.push(Draft {
-                inst: Inst { op, guard },
-                origin,
-            });
+        if self.drafts.len() >= super::calls::MAX_INSTRUCTIONS {
+            return self.error(format!(
+                "expected at most {} instructions of a kernel with all that it calls, found more",
+                super::calls::MAX_INSTRUCTIONS
+            ));
         }
+        if instruction.opcode == "call" {
+            return self.guarded_call(instruction, guard, around);
+        }
+        let op = self.op(instruction, around)?;
+        self.drafts.push(Draft {
+            inst: Inst { op, guard },
+            origin,
+        });
         Ok(())
     }
 
@@ -85,6 +88,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
             "ret" if !self.returns.is_empty() => {
                 Ok(Op::Branch(self.returns[self.returns.len() - 1]))
             }
+            "ret" if self.frame.is_some() => Ok(Op::Return),
             "ret" | "exit" => Ok(Op::Exit),
             "trap" => Ok(Op::Trap),
             "ld" | "ldu" => self.load(i),
@@ -111,6 +115,18 @@ impl<'m, 'a> Decoder<'m, 'a> {
             "prefetch" | "prefetchu" | "nanosleep" | "applypriority" | "discard" | "pmevent" => {
                 self.hint(i)
             }
+            // A debugger's, of which there is none.
+            "brkpt" if operands.is_empty() => Ok(Op::Hint),
+            // A policy of caches, which the emulator has none of.
+            "createpolicy" => match operands {
+                [dest, ..] => Ok(Op::Move {
+                    d: self.dest(dest)?.0,
+                    s: self.initial(Initial::Value(0)),
+                }),
+                [] => self.error("expected a register after createpolicy"),
+            },
+            "min" | "max" if operands.len() == 4 => self.extremum_of_three(i),
+            opcode if super::video::is_video(opcode) => self.video(i),
             opcode if alu::is_alu(opcode) => self.alu(i),
             _ => self.unknown(i),
         }
@@ -203,6 +219,11 @@ impl<'m, 'a> Decoder<'m, 'a> {
                 let (d, bits) = self.dest(dest)?;
                 Ok(Op::Clock { d, bits })
             }
+            (dest, Operand::Symbol { name, offset })
+                if matches!(self.names.get(name), Some(Name::Frame(_))) =>
+            {
+                self.frame_address(dest, name, *offset)
+            }
             (dest, source) => {
                 let (d, _) = self.dest(dest)?;
                 let s = self.source(source, ty)?;
@@ -290,6 +311,47 @@ impl<'m, 'a> Decoder<'m, 'a> {
             op.s[at] = op.s[0];
         }
         Ok(Op::Alu(Box::new(op)))
+    }
+
+    /// `max.f32 d, a, b, c`: the extremum of the first two, and of that and the third.
+    fn extremum_of_three(&mut self, i: &Instruction<'a>) -> Result<Op> {
+        if i.modifiers.last() != Some(&"f32") || i.modifiers.contains(&"xorsign") {
+            return self.unknown(i);
+        }
+        const BETWEEN: &str = "of three";
+        let row = self.row();
+        let between = || {
+            Operand::Register(crate::ptx::Register {
+                name: BETWEEN,
+                element: None,
+            })
+        };
+        self.names.open();
+        self.names.insert(BETWEEN, Name::Reg(row, Type::F32));
+        let [d, a, b, c] = i.operands.as_slice() else {
+            return self.unknown(i);
+        };
+        let of = |d: Operand<'a>, a: &Operand<'a>, b: &Operand<'a>| Instruction {
+            operands: vec![d, a.clone(), b.clone()],
+            ..i.clone()
+        };
+        let first = self.alu(&of(between(), a, b))?;
+        // A result of lanes that the guard leaves out is not looked at.
+        let origin = self.origins.len() as u32 - 1;
+        let guard = match i.guard {
+            None => None,
+            Some(guard) => Some(Guard {
+                pred: self.predicate(guard.register)?,
+                negated: guard.negated,
+            }),
+        };
+        self.drafts.push(Draft {
+            inst: Inst { op: first, guard },
+            origin,
+        });
+        let last = self.alu(&of(d.clone(), &between(), c));
+        self.names.close();
+        last
     }
 
     fn mma(&mut self, i: &Instruction<'a>) -> Result<Op> {

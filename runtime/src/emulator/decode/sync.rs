@@ -1,17 +1,13 @@
-//! Instructions through which threads meet, and calls.
+//! Instructions through which threads meet.
 
 use super::super::alu;
 use super::super::program::{
-    Barrier, BarrierKind, Inst, Mbarrier, MbarrierOp, Op, Reg, Scope, Shuffle, Space, Vote,
+    Barrier, BarrierKind, Mbarrier, MbarrierOp, Op, Scope, Shuffle, Space, Vote,
 };
-use super::names::Name;
-use super::{Decoder, Draft, Result};
-use crate::ptx::{Function, Instruction, Item, Operand, Param, Space as PtxSpace, Statement, Type};
+use super::{Decoder, Result};
+use crate::ptx::{Instruction, Operand, Type};
 
-/// Calls within calls.
-const MAX_CALLS: usize = 32;
-
-impl<'m, 'a> Decoder<'m, 'a> {
+impl<'a> Decoder<'_, 'a> {
     pub(super) fn barrier(&mut self, i: &Instruction<'a>) -> Result<Op> {
         let mut names: Vec<&str> = i.modifiers.clone();
         names.retain(|name| *name != "cta");
@@ -175,6 +171,19 @@ impl<'m, 'a> Decoder<'m, 'a> {
                     members: self.source(members, Type::B32)?,
                 })
             }
+            ("match", ["all", "sync", ty @ ("b32" | "b64")], [dest, a, members]) => {
+                let ty = if *ty == "b32" { Type::B32 } else { Type::B64 };
+                let (dest, p) = match dest {
+                    Operand::Pair(dest, p) => (dest.as_ref(), self.pred_dest(p)?),
+                    dest => (dest, None),
+                };
+                Ok(Op::MatchAll {
+                    d: self.dest_or_sink(dest)?.map(|(reg, _)| reg),
+                    p,
+                    a: self.source(a, ty)?,
+                    members: self.source(members, Type::B32)?,
+                })
+            }
             ("elect", ["sync"], [Operand::Pair(dest, p), members]) => {
                 let Some(p) = self.pred_dest(p)? else {
                     return self.unknown(i);
@@ -290,160 +299,5 @@ impl<'m, 'a> Decoder<'m, 'a> {
             base,
             offset,
         })))
-    }
-
-    /// A call: of one of the two functions that the system has, or of one of the module, which is decoded in
-    /// its place.
-    pub(super) fn call(&mut self, i: &Instruction<'a>, guarded: bool) -> Result<Option<Op>> {
-        let (returns, function, arguments) = match i.operands.as_slice() {
-            [
-                Operand::List(returns),
-                Operand::Symbol { name, .. },
-                Operand::List(arguments),
-            ] => (returns.as_slice(), *name, arguments.as_slice()),
-            [Operand::Symbol { name, .. }, Operand::List(arguments)] => {
-                (&[][..], *name, arguments.as_slice())
-            }
-            [Operand::Symbol { name, .. }] => (&[][..], *name, &[][..]),
-            _ => return self.error(
-                "expected the name of a function after call; the emulator makes no indirect calls",
-            ),
-        };
-        let module = self.module;
-        let called = module.items.iter().find_map(|item| match item {
-            Item::Function(called) if called.name == function => {
-                called.body.as_ref().map(|body| (called, body))
-            }
-            _ => None,
-        });
-        if let Some((called, body)) = called {
-            if guarded {
-                return self
-                    .error("the emulator makes no calls under a predicate; branch around it");
-            }
-            self.inline(called, body, returns, arguments)?;
-            return Ok(None);
-        }
-        let arguments = self.parameters(arguments)?;
-        let returns = self.parameters(returns)?;
-        match (function, arguments.as_slice()) {
-            ("vprintf", &[format, arguments]) => Ok(Some(Op::Printf {
-                format,
-                arguments,
-                result: returns.first().copied(),
-            })),
-            ("__assertfail", &[message, file, line, function, _]) => Ok(Some(Op::AssertFail {
-                message,
-                file,
-                line,
-                function,
-            })),
-            _ => self.error(format!(
-                "the emulator knows no function {function} with {} arguments; it calls those of the module, vprintf and __assertfail",
-                arguments.len()
-            )),
-        }
-    }
-
-    /// The body of a function in place of its call. Its parameters in memory are the caller's; those that are registers are copied.
-    fn inline(
-        &mut self,
-        called: &'m Function<'a>,
-        body: &'m [Statement<'a>],
-        returns: &[Operand<'a>],
-        arguments: &[Operand<'a>],
-    ) -> Result<()> {
-        if called.params.len() != arguments.len() || called.returns.len() != returns.len() {
-            return self.error(format!(
-                "{} takes {} arguments and gives {} results, found {} and {}",
-                called.name,
-                called.params.len(),
-                called.returns.len(),
-                arguments.len(),
-                returns.len()
-            ));
-        }
-        if self.returns.len() >= MAX_CALLS {
-            return self.error(format!(
-                "expected calls at most {MAX_CALLS} deep, found more; the emulator knows no recursion"
-            ));
-        }
-        let origin = self.origins.len() as u32 - 1;
-        let copy = |d, s| Draft {
-            inst: Inst {
-                op: Op::Move { d, s },
-                guard: None,
-            },
-            origin,
-        };
-        let mut names = Vec::new();
-        for (param, operand) in called.params.iter().zip(arguments) {
-            let name = match param.space {
-                PtxSpace::Reg => {
-                    let (s, d) = (self.source(operand, param.ty)?, self.register_for(param)?);
-                    self.drafts.push(copy(d, s));
-                    Name::Reg(d, param.ty)
-                }
-                _ => Name::Local(self.parameter(operand)?),
-            };
-            names.push((param.name, name));
-        }
-        let mut results = Vec::new();
-        for (param, operand) in called.returns.iter().zip(returns) {
-            let name = match param.space {
-                PtxSpace::Reg => {
-                    let s = self.register_for(param)?;
-                    if let Some((d, _)) = self.dest_or_sink(operand)? {
-                        results.push(copy(d, s));
-                    }
-                    Name::Reg(s, param.ty)
-                }
-                _ => Name::Local(self.parameter(operand)?),
-            };
-            names.push((param.name, name));
-        }
-        // What follows sees no names of the caller, but the module's and its own.
-        let caller = self.names.enter();
-        for (param, name) in names {
-            self.names.insert(param, name);
-        }
-        let end = self.labels.len() as u32;
-        self.labels.push(None);
-        self.returns.push(end);
-        self.statements(body)?;
-        self.returns.pop();
-        self.labels[end as usize] = Some(self.drafts.len() as u32);
-        self.drafts.extend(results);
-        self.names.leave(caller);
-        Ok(())
-    }
-
-    /// A row for a parameter of a function that is a register.
-    fn register_for(&mut self, param: &Param<'a>) -> Result<Reg> {
-        match (param.ty.bytes(), param.vector, param.dims.as_slice()) {
-            (Some(1..=8), None, []) if param.ty != Type::Pred => Ok(self.row()),
-            _ => self.error(format!(
-                "expected a register of 8 to 64 bits for parameter {}, found one of type {:?}; the emulator passes no others",
-                param.name, param.ty
-            )),
-        }
-    }
-
-    fn parameters(&self, operands: &[Operand<'a>]) -> Result<Vec<u64>> {
-        operands
-            .iter()
-            .map(|operand| self.parameter(operand))
-            .collect()
-    }
-
-    /// The place of a parameter of a call in the thread's memory.
-    fn parameter(&self, operand: &Operand<'a>) -> Result<u64> {
-        match operand {
-            Operand::Symbol { name, offset: 0 } => match self.names.get(name) {
-                Some(Name::Local(at)) => Ok(at),
-                _ => self.error(format!("expected a .param variable, found {name}")),
-            },
-            _ => self.error("expected a .param variable"),
-        }
     }
 }

@@ -12,6 +12,18 @@ impl Context<'_> {
         let pc = warp.groups[at].pc;
         match op {
             Op::Alu(op) => self.alu(warp, op, active, pc),
+            Op::Video(op) => {
+                for source in [op.a, op.b].into_iter().chain(op.c) {
+                    self.check(warp, source, active, pc);
+                }
+                let row = |reg: Reg| &warp.rows[reg as usize];
+                let value = std::array::from_fn(|lane| {
+                    let c = op.c.map_or(0, |c| row(c)[lane]);
+                    let (a, b) = (row(op.a)[lane], row(op.b)[lane]);
+                    u64::from(op.video.compute(a as u32, b as u32, c as u32))
+                });
+                Self::set(warp, op.d, &value, active);
+            }
             Op::Move { d, s } => Self::copy(warp, *d, *s, active),
             Op::MovePred { d, s } => {
                 let value = self.predicate(warp, *s, active, pc);
@@ -87,6 +99,16 @@ impl Context<'_> {
                 arguments,
                 result,
             } => self.printf(warp, active, *format, *arguments, *result),
+            Op::FrameAddress { d, frame, offset } => {
+                let value = warp.rows[*frame as usize].map(|base| base.wrapping_add(*offset));
+                Self::set(warp, *d, &value, active);
+            }
+            Op::Allocate {
+                bytes,
+                result,
+                heap,
+                size,
+            } => self.allocate(warp, active, [*bytes, *result, *heap, *size]),
             Op::AssertFail {
                 message,
                 file,
@@ -106,11 +128,18 @@ impl Context<'_> {
             | Op::Vote { members, .. }
             | Op::Reduce { members, .. }
             | Op::MatchAny { members, .. }
+            | Op::MatchAll { members, .. }
             | Op::Elect { members, .. } => {
                 return self.warp_wide(warp, at, op, active, *members);
             }
             // These are seen to before.
-            Op::Branch(_) | Op::Goto(_) | Op::BranchIndex { .. } | Op::Exit | Op::Trap => {}
+            Op::Branch(_)
+            | Op::Goto(_)
+            | Op::BranchIndex { .. }
+            | Op::Call(_)
+            | Op::Return
+            | Op::Exit
+            | Op::Trap => {}
         }
         Next::Advance
     }

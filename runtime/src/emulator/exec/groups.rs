@@ -145,6 +145,7 @@ impl Context<'_> {
                 | Op::Vote { .. }
                 | Op::Reduce { .. }
                 | Op::MatchAny { .. }
+                | Op::MatchAll { .. }
                 | Op::Elect { .. }
         )
     }

@@ -3,6 +3,7 @@
 mod alu;
 mod blocks;
 mod bulk;
+mod calls;
 mod checks;
 mod copies;
 mod count;
@@ -82,6 +83,8 @@ pub(super) struct Warp {
     carry_defined: Mask,
     copies: Copies,
     products: Products,
+    /// Functions that its threads are in.
+    stacks: calls::Stacks,
     local: Vec<u8>,
     /// A byte for each byte of `local`.
     local_written: Vec<bool>,
@@ -252,6 +255,7 @@ impl Context<'_> {
             carry_defined: 0,
             copies: Copies::default(),
             products: Products::default(),
+            stacks: calls::Stacks::default(),
             local: vec![0; kernel.local_bytes as usize * LANES],
             local_written: vec![false; kernel.local_bytes as usize * LANES],
             timed_out: 0,
@@ -377,6 +381,8 @@ impl Context<'_> {
             Op::BranchIndex { index, targets } => {
                 return self.branch_index(warp, at, active, *index, targets);
             }
+            Op::Call(call) if active != 0 => return self.call(warp, at, active, call),
+            Op::Return if active != 0 => return self.return_from(warp, at, active),
             Op::Exit | Op::Trap if active != 0 => {
                 if matches!(inst.op, Op::Trap) {
                     self.find(

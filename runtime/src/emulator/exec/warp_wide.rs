@@ -149,6 +149,19 @@ impl Context<'_> {
                 });
                 Self::set(warp, *d, &value, here);
             }
+            Op::MatchAll { d, p, a, .. } => {
+                self.check(warp, *a, here, pc);
+                let row = &warp.rows[*a as usize];
+                let value = row[first(here)];
+                let agree = select(here, |lane| row[lane] == value) == here;
+                if let Some(d) = d {
+                    let mask = if agree { u64::from(here) } else { 0 };
+                    Self::set(warp, *d, &[mask; LANES], here);
+                }
+                if let Some(p) = p {
+                    Self::set_pred(warp, *p, if agree { Mask::MAX } else { 0 }, here);
+                }
+            }
             Op::Elect { d, p, .. } => {
                 let leader = first(members & here);
                 if let Some(d) = d {

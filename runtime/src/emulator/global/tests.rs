@@ -134,6 +134,7 @@ fn addresses_find_their_window() {
     let global = Global {
         tensors: vec![buffer(64)],
         variables: vec![],
+        allocated: 0.into(),
     };
     assert!(global.find(0).is_none());
     let (found, offset) = global.find((1 << 40) + 100).unwrap();

@@ -1,6 +1,6 @@
 //! The registers that an instruction touches.
 
-use super::{BarrierKind, MbarrierOp, Op, Reg};
+use super::{BarrierKind, Callee, MbarrierOp, Op, Reg};
 
 impl Op {
     /// Calls `f` for each register that the instruction reads (`false`) or writes (`true`). Those of `wgmma` itself are left out: it says
@@ -30,6 +30,24 @@ impl Op {
                 writes.extend(parts.iter().flatten());
             }
             Op::BranchIndex { index, .. } => reads.push(*index),
+            Op::Video(op) => {
+                reads.extend([op.a, op.b]);
+                reads.extend(op.c);
+                writes.push(op.d);
+            }
+            Op::MatchAll { d, a, members, .. } => {
+                reads.extend([a, members]);
+                writes.extend(*d);
+            }
+            Op::Call(call) => {
+                if let Callee::Pointer(register) = call.callee {
+                    reads.push(register);
+                }
+            }
+            Op::FrameAddress { d, frame, .. } => {
+                reads.push(*frame);
+                writes.push(*d);
+            }
             Op::Load(access) => {
                 reads.push(access.base);
                 writes.extend(access.regs.iter().flatten());
@@ -125,6 +143,8 @@ impl Op {
             Op::MovePred { .. }
             | Op::Branch(_)
             | Op::Goto(_)
+            | Op::Return
+            | Op::Allocate { .. }
             | Op::Exit
             | Op::Trap
             | Op::AsyncCommit

@@ -139,6 +139,7 @@ impl Hopper {
         let global = Global {
             tensors,
             variables: Vec::new(),
+            allocated: 0.into(),
         };
         let outcome = launch::run(&exec::Launch {
             kernel: &kernel,

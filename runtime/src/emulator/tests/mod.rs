@@ -1,5 +1,7 @@
 //! Kernels written as PTX, and what running them shows.
 
+mod calls;
+mod causes;
 mod control;
 mod control_oracle;
 mod definedness;
@@ -12,7 +14,9 @@ mod memory;
 mod races_oracle;
 mod report;
 mod robustness;
+mod session;
 mod sync;
+mod video;
 
 use super::{Config, Emulator, Kind, Report};
 use crate::device::{Device, DeviceError};

@@ -1,0 +1,116 @@
+//! The options of a run of a PTX file.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::cli::{Binding, binding};
+
+/// Options for files of PTX, which the emulator runs; see docs/ptx.md.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "PTX files")]
+pub struct Options {
+    /// PTX: the kernel to launch; needed where the file has several.
+    #[arg(long, value_name = "NAME")]
+    pub kernel: Option<String>,
+
+    /// PTX: blocks of the grid, such as 64 or 8,8,2.
+    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = extents)]
+    pub grid: Option<[u32; 3]>,
+
+    /// PTX: threads of a block.
+    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = extents)]
+    pub block: Option<[u32; 3]>,
+
+    /// PTX: blocks of a cluster; by default those that the kernel says.
+    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = extents)]
+    pub cluster: Option<[u32; 3]>,
+
+    /// PTX: bytes of dynamic shared memory of a block.
+    #[arg(long, value_name = "BYTES")]
+    pub shared: Option<u32>,
+
+    /// PTX: an argument of the kernel, in their order: u32=1024, f32=2.5, "f32[64,128]=random", x.npy, "&x+16", "{s32=1, &x}",
+    /// bytes=00ff. Memory that an argument makes is called arg0, arg1, ... by the argument's place.
+    #[arg(long = "arg", value_name = "ARGUMENT", allow_hyphen_values = true)]
+    pub args: Vec<String>,
+
+    /// PTX: memory with a name, which arguments point into: "x=f32[1024]=iota".
+    #[arg(long, value_name = "NAME=MEMORY")]
+    pub memory: Vec<String>,
+
+    /// PTX: compares memory after the last launch: arg0=expected.npy, or a fill such as arg0=iota.
+    #[arg(long, value_name = "NAME=FILL")]
+    pub expect: Vec<String>,
+
+    /// PTX: the error that an element may have, relative to the expected value and absolute; 0 compares bytes.
+    #[arg(long, value_name = "E")]
+    pub tolerance: Option<f64>,
+
+    /// PTX: writes the findings as SARIF 2.1.0.
+    #[arg(long, value_name = "FILE")]
+    pub sarif: Option<PathBuf>,
+}
+
+impl Options {
+    /// The names of the options that were given and that are for PTX files alone.
+    pub fn given(&self) -> Vec<&'static str> {
+        let all = [
+            ("--kernel", self.kernel.is_some()),
+            ("--grid", self.grid.is_some()),
+            ("--block", self.block.is_some()),
+            ("--cluster", self.cluster.is_some()),
+            ("--shared", self.shared.is_some()),
+            ("--arg", !self.args.is_empty()),
+            ("--memory", !self.memory.is_empty()),
+            ("--expect", !self.expect.is_empty()),
+            ("--tolerance", self.tolerance.is_some()),
+            ("--sarif", self.sarif.is_some()),
+        ];
+        let given = all.into_iter().filter(|(_, given)| *given);
+        given.map(|(name, _)| name).collect()
+    }
+
+    /// Tells whether the command line says what is launched, in place of a file.
+    pub fn says_launch(&self) -> bool {
+        let others = ["--sarif"];
+        self.given().iter().any(|name| !others.contains(name))
+    }
+}
+
+fn extents(text: &str) -> Result<[u32; 3], String> {
+    let mut found = [1; 3];
+    let parts: Vec<&str> = text.split(',').collect();
+    let good = parts.len() <= 3
+        && parts.iter().zip(&mut found).all(|(part, slot)| {
+            let size = part.trim().parse().ok().filter(|size| *size > 0);
+            size.map(|size| *slot = size).is_some()
+        });
+    if good {
+        Ok(found)
+    } else {
+        Err("expected one to three positive numbers, such as 8,8,2".into())
+    }
+}
+
+/// A name and what follows it, as `--memory` and `--expect` have it.
+pub fn named(option: &str, text: &str) -> anyhow::Result<(String, String)> {
+    let Ok(Binding { name, path }) = binding(text) else {
+        anyhow::bail!("{option} {text}: expected a name, =, and what it is");
+    };
+    Ok((name, path.to_string_lossy().into_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extents_are_one_to_three_numbers() {
+        assert_eq!(extents("7"), Ok([7, 1, 1]));
+        assert_eq!(extents("7, 2,3"), Ok([7, 2, 3]));
+        for bad in ["", "0", "1,2,3,4", "1,,2", "x", "-1", "4294967296"] {
+            assert!(extents(bad).unwrap_err().contains("such as 8,8,2"), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! The outcome of a run of a PTX file: its text, its JSON, and the exit status.
+
+use cute_runtime::emulator::{self, Cause, Finding, Kind};
+use serde::Serialize;
+
+use super::execute::Compared;
+use crate::outcome::plural;
+use crate::report;
+
+/// The exit status of a run: the smallest that its findings have, else that of its values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Status {
+    Right = 0,
+    /// Memory is not as expected.
+    WrongValue = 1,
+    /// Threads, copies or launches that nothing orders.
+    Race = 3,
+    /// Accesses out of bounds, misaligned, to what is not initialised, to what is only read.
+    Memory = 4,
+    /// Threads that wait for ever, or that do not meet.
+    Stuck = 5,
+    /// Operands that PTX leaves undefined.
+    Undefined = 6,
+    /// A trap, or an assertion that failed.
+    Trap = 7,
+}
+
+impl Status {
+    pub fn of(kind: Kind) -> Status {
+        match kind {
+            Kind::SharedRace
+            | Kind::GlobalRace
+            | Kind::ConflictingWrites
+            | Kind::MissingWait
+            | Kind::MissingFence => Status::Race,
+            Kind::OutOfBounds
+            | Kind::Misaligned
+            | Kind::UninitializedRegister
+            | Kind::UninitializedShared
+            | Kind::UninitializedMemory
+            | Kind::NeverWritten
+            | Kind::WriteToInput => Status::Memory,
+            Kind::BarrierDivergence | Kind::Deadlock | Kind::InstructionLimit => Status::Stuck,
+            Kind::Undefined => Status::Undefined,
+            Kind::Trap => Status::Trap,
+        }
+    }
+}
+
+/// The outcome of all runs of a file.
+#[derive(Debug, Serialize)]
+pub struct Outcome {
+    pub ptx: String,
+    /// The architecture that was emulated.
+    pub arch: String,
+    pub launches: usize,
+    pub seeds: u32,
+    /// The exit status.
+    pub exit: u8,
+    pub findings: Vec<Finding>,
+    /// The findings by what is missing.
+    pub causes: Vec<Cause>,
+    pub compared: Vec<Compared>,
+    pub notes: Vec<String>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub printed: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub report: Option<emulator::Report>,
+}
+
+impl Outcome {
+    pub fn status(&self) -> Status {
+        let found = self.findings.iter().map(|finding| Status::of(finding.kind));
+        // Values that are not as expected follow from what was found, if anything was.
+        let right = self.compared.iter().all(|compared| compared.wrong == 0);
+        found.min().unwrap_or(match right {
+            true => Status::Right,
+            false => Status::WrongValue,
+        })
+    }
+
+    /// Prints what kernels printed, findings and comparisons.
+    pub fn print(&self, most: usize) {
+        if !self.printed.is_empty() {
+            print!("{}", self.printed);
+            if !self.printed.ends_with('\n') {
+                println!();
+            }
+        }
+        if let Some(report) = &self.report {
+            println!("{}\n", report::describe(report));
+        }
+        // What one barrier orders stands together.
+        let mut left = most;
+        for cause in &self.causes {
+            let shown = cause.findings.iter().take(left);
+            left -= shown.len();
+            if cause.findings.len() > 1 && shown.len() > 0 {
+                println!("{cause}:");
+            }
+            for &index in shown {
+                println!("{}", self.findings[index]);
+            }
+        }
+        if self.findings.len() > most {
+            let rest = self.findings.len() - most;
+            println!(
+                "and {} (--findings={})",
+                plural(rest, "more finding"),
+                self.findings.len()
+            );
+        }
+        for note in &self.notes {
+            println!("note: {note}");
+        }
+        for compared in &self.compared {
+            println!("{}", describe(compared));
+        }
+        let launches = plural(self.launches, "launch");
+        let launches = launches.replace("launchs", "launches");
+        let seeds = plural(self.seeds as usize, "seed");
+        let found = match self.findings.len() {
+            0 => "no findings".into(),
+            count => plural(count, "finding"),
+        };
+        println!(
+            "{}: {launches} on {} with {seeds}: {found}",
+            self.ptx, self.arch
+        );
+    }
+}
+
+fn describe(compared: &Compared) -> String {
+    let elements = plural(compared.elements, "element");
+    match &compared.first {
+        None => format!("{}: {elements} as expected", compared.name),
+        Some(first) => format!(
+            "{}: {} of {elements} wrong; at {:?}: expected {}, found {}",
+            compared.name, compared.wrong, first.at, first.expected, first.found
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_gravest_status_is_the_smallest() {
+        assert_eq!(Status::of(Kind::MissingFence), Status::Race);
+        assert!(Status::of(Kind::SharedRace) < Status::of(Kind::OutOfBounds));
+        assert!(Status::of(Kind::Deadlock) < Status::of(Kind::Trap));
+        let compared = Compared {
+            name: "x".into(),
+            elements: 2,
+            wrong: 1,
+            first: None,
+        };
+        let outcome = Outcome {
+            ptx: "k.ptx".into(),
+            arch: "sm_80".into(),
+            launches: 1,
+            seeds: 1,
+            exit: 0,
+            findings: vec![],
+            causes: vec![],
+            compared: vec![compared],
+            notes: vec![],
+            printed: String::new(),
+            report: None,
+        };
+        assert_eq!(outcome.status(), Status::WrongValue);
+    }
+}
