@@ -388,7 +388,8 @@ fn tensor_map(
     map_of(map, element, &numbers(&map.sizes)?, &numbers(&map.strides)?)
 }
 
-/// The map of a tensor with these sizes and strides, in elements, at an address that every map can have. Errors: what no map can have.
+/// The map of a tensor with these sizes and strides, in elements, at an address that every map can have; of a tensor without elements, of which
+/// nothing is copied, that of one element along each empty mode. Errors: what no map can have.
 pub(crate) fn map_of(
     map: &MapParam,
     element: Element,
@@ -404,8 +405,16 @@ pub(crate) fn map_of(
             "a tensor map with a size or a stride that is negative or too large".to_owned()
         })
     };
+    let is_empty = sizes.contains(&0);
     let sizes = sizes.iter().map(|size| number(size, 1));
+    let sizes = sizes.map(|size| size.map(|size| if is_empty { size.max(1) } else { size }));
     let strides = strides.iter().map(|stride| number(stride, element.bytes()));
+    let least = if is_empty {
+        u64::from(Limits::ALIGN)
+    } else {
+        0
+    };
+    let strides = strides.map(|stride| stride.map(|stride| stride.max(least)));
     let made = TensorMap {
         element,
         address: Limits::ALIGN.into(),

@@ -107,7 +107,8 @@ def Cute_MovementAttr : AttrDef<Cute_Dialect, "Movement"> {
   let summary = "A step on the way of an operand's tile: a copy by one atom";
   let description = [{
     By which atom the threads of a block copy a tile, and how they know that it is done: `immediate`,
-    with the instruction, or `group`, by commit and wait of cp.async; as the atom does.
+    with the instruction, `group`, by commit and wait of cp.async, `mbarrier`, by the bytes of a TMA load, or `bulk`, by the bulk group of a TMA
+    store; as the atom does.
 
     Where the tile stops in shared memory, `smem` is its layout there in elements, after a swizzle of
     byte addresses where it has one, and `buffers` the number of tiles that lie there at once.
@@ -118,7 +119,7 @@ def Cute_MovementAttr : AttrDef<Cute_Dialect, "Movement"> {
     ```
   }];
   let parameters = (ins "::mlir::Type":$atom,
-    StringRefParameter<"immediate or group">:$completion,
+    StringRefParameter<"immediate, group, mbarrier or bulk">:$completion,
     StringRefParameter<"swizzle or empty">:$swizzle,
     StringRefParameter<"layout or empty">:$layout, "int64_t":$buffers);
   let assemblyFormat = [{
@@ -145,6 +146,9 @@ def Cute_PlanAttr : AttrDef<Cute_Dialect, "Plan"> {
       stages. C, rounded to its own type, goes from registers through one tile in shared memory into
       global memory. Where `split` is more than 1, sums go from registers to a tile in the workspace that has the layout of C's
       tile in shared memory, without its swizzle, and the second kernel accesses tiles of C by C's second movement.
+
+    Where A and B come by TMA, by one movement each, `mma` reads them from shared memory, and warps have roles: a warpgroup copies, the others
+    multiply. C goes out in parts of as many columns as its tile in shared memory has. Blocks stay, and take one tile of C after another.
 
     A copy between registers and shared memory is tiled as `mma` holds the operand in registers. In any
     other, neighbouring threads copy neighbouring vectors of a row.

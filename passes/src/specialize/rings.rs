@@ -177,7 +177,7 @@ pub(super) fn of<'c>(kernel: Op<'c>) -> Result<Vec<Ring<'c>>, Failure> {
         let depth = around.and_then(|op| integer_of(op, STAGES)).unwrap_or(1);
         let bytes = memref
             .bytes()
-            .map_err(|e| diag::error(op.location(), e.to_string()))?;
+            .map_err(|e| diag::error(op.location(), e))?;
         let uses_of_it = [order[*first], order[*last]];
         let shared = rings
             .iter_mut()

@@ -76,7 +76,7 @@ fn unsupported(expected: &str, found: String, cure: &'static str) -> DeviceError
     }
 }
 
-/// The bytes of a map of a tensor at that address, whatever address the map itself says.
+/// The bytes of a map of a tensor at that address, or at the one that the map itself says where it has none.
 ///
 /// # Errors
 /// A map that breaks a rule, a driver that has no tensor maps, and what the driver says.
@@ -109,7 +109,8 @@ pub(super) fn encode(map: &TensorMap, address: u64) -> Result<sys::CUtensorMap, 
             &mut encoded,
             element(map.element),
             map.rank() as u32,
-            address as *mut c_void,
+            // A tensor without elements may be nowhere; nothing of it is copied.
+            address.max(map.address) as *mut c_void,
             map.sizes.as_ptr(),
             map.strides.as_ptr(),
             map.box_sizes.as_ptr(),

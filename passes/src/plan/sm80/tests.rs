@@ -37,6 +37,7 @@ fn problem(context: &Context, extents: [i64; 3]) -> Problem<'_> {
         accesses: [ROWS; 3],
         fed: [None; 2],
         reduced: super::super::Reduced::default(),
+        has_epilogue: false,
     }
 }
 
