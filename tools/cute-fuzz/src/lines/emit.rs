@@ -339,7 +339,7 @@ impl Text {
             ),
             2 => format!(
                 "shfl.sync.idx.b32 %r{d}, %r{a}, %r{b}, {}, -1;",
-                31 | 256 * [0, 16, 24][self.random.below(3)]
+                31 | (256 * [0, 16, 24][self.random.below(3)])
             ),
             3 => format!("vote.sync.ballot.b32 %r{d}, %p{p}, -1;"),
             4 => format!("vote.sync.any.pred %p{p}, %p{q}, -1;"),
