@@ -111,7 +111,7 @@ fn one(on: &On, text: &str, seed: u64, index: u64) -> Result<(), Failure> {
                 DeviceError::Findings(findings) => {
                     failure(Kind::Wrong, findings[0].kind.name(), text)
                 }
-                _ => failure(Kind::Refused, "refused", text),
+                _ => failure(Kind::Refused, &text, text.clone()),
             }
         };
         let mut program = device.load(&package, &function).map_err(refused)?;

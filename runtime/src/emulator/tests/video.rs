@@ -130,3 +130,25 @@ fn wrong_forms_are_refused() {
         assert!(error.contains(expected), "{instruction}: {error}");
     }
 }
+
+/// The table of docs/emulator-ptx.md.
+#[test]
+fn what_the_page_says_is_refused() {
+    for body in [
+        "wmma.load.a.sync.aligned.row.m16n16k16.f16 {%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}, [%s1], %r9;",
+        "alloca.u64 %s1, %s2, 8;",
+        "stacksave.u64 %s1;",
+        "mov.u32 %r1, %reserved_smem_offset_1;",
+        "mov.pred %p1, %is_explicit_cluster;",
+        "red.async.relaxed.cluster.global.add.u32 [%r1], %r1;",
+        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r1], %r1, [%r2];",
+        "shfl.up.b32 %r1, %r1, 1, 0;",
+        "vote.all.pred %p1, %p1;",
+        "match.sync.any.b32 %r1, %r1, -1;",
+    ] {
+        let error = refused("", body);
+        assert!(error.contains("PTX line 7: "), "{body}: {error}");
+    }
+    let error = refused("", ".reg .v2 .b32 %v;");
+    assert!(error.contains("no registers that are vectors"), "{error}");
+}

@@ -25,7 +25,7 @@ pub const ROWS: &[&str] = &[
     "add.rn.f32 f f f", "add.rz.f32 f f f", "add.rm.ftz.f32 f f f", "add.rp.sat.f32 f f f", "sub.rn.ftz.f32 f f f", "mul.rn.f32 f f f", "mul.rp.f32 f f f",
     "mul.rz.ftz.sat.f32 f f f", "fma.rn.f32 f f f f", "fma.rz.f32 f f f f", "fma.rm.ftz.f32 f f f f", "fma.rp.sat.f32 f f f f", "div.rn.f32 f f f", "div.rz.f32 f f f",
     "div.rp.ftz.f32 f f f", "rcp.rn.f32 f f", "rcp.rm.ftz.f32 f f", "sqrt.rn.f32 f f", "sqrt.rp.f32 f f", "min.f32 f f f", "max.ftz.f32 f f f", "min.NaN.f32 f f f",
-    "max.NaN.ftz.f32 f f f", "copysign.f32 f f f",
+    "max.ftz.NaN.f32 f f f", "copysign.f32 f f f",
     // Of 64 bits.
     "add.rn.f64 e e e", "sub.rm.f64 e e e", "mul.rz.f64 e e e", "fma.rn.f64 e e e e", "fma.rp.f64 e e e e", "div.rn.f64 e e e", "div.rm.f64 e e e", "rcp.rn.f64 e e",
     "sqrt.rn.f64 e e", "min.f64 e e e", "max.f64 e e e", "copysign.f64 e e e",

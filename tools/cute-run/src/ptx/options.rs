@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::cli::{Binding, binding};
 
-/// Options for files of PTX, which the emulator runs; see docs/ptx.md.
+/// Options for files of PTX, which the emulator runs; see docs/emulator-ptx.md.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "PTX files")]
 pub struct Options {

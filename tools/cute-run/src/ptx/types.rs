@@ -203,7 +203,7 @@ impl Type {
             return Type::of("u8");
         }
         let mut all = NAMES.iter().map(|(_, ty)| *ty);
-        all.find(|ty| ty.descr() == descr && ty.bytes().to_string() == descr[2..])
+        all.find(|ty| !ty.is_converted() && ty.descr() == descr)
     }
 
     /// Tells whether files hold its elements as another type.
