@@ -630,8 +630,6 @@ mod driver_without_a_gpu {
             error.contains("moved") && error.contains("16") && error.contains("0x10008"),
             "{error}"
         );
-        let error = call(0x10000, 0).unwrap_err().to_string();
-        assert!(error.contains("elements, not 0"), "{error}");
         assert_eq!(last(&library).launches, launches);
         let before = ALLOCATIONS.get();
         call(0x20000, 7).unwrap();

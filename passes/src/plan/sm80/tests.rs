@@ -245,7 +245,10 @@ fn an_open_problem_gets_a_few_plans_that_are_fast_together() {
         ..problem(&context, [1; 3])
     };
     let arch = arch("sm_90a");
-    let request = Request::default();
+    let request = Request {
+        instructions: Some(super::super::Instructions::Mma),
+        ..Request::default()
+    };
     let made = super::super::choose(&open, rules(&request), &arch.into(), 6).unwrap();
     assert!((3..=6).contains(&made.len()), "{}", made.len());
     let builder = builder(&context);
