@@ -253,8 +253,8 @@ impl Frame {
                 self.numbers("values")?,
             )
         };
-        // SAFETY: the interface is XLA's.
         let (stream, ordinal) = match device {
+            // SAFETY: the interface is XLA's.
             CUDA => unsafe { self.stream()? },
             _ => (ptr::null_mut(), 0),
         };
