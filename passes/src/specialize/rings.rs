@@ -175,9 +175,7 @@ pub(super) fn of<'c>(kernel: Op<'c>) -> Result<Vec<Ring<'c>>, Failure> {
         }
         let around = owner_of(block).filter(|op| scf::For::of(*op).is_some());
         let depth = around.and_then(|op| integer_of(op, STAGES)).unwrap_or(1);
-        let bytes = memref
-            .bytes()
-            .map_err(|e| diag::error(op.location(), e))?;
+        let bytes = memref.bytes().map_err(|e| diag::error(op.location(), e))?;
         let uses_of_it = [order[*first], order[*last]];
         let shared = rings
             .iter_mut()

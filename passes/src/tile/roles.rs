@@ -198,12 +198,7 @@ impl<'c> Gemm<'c> {
             let tile = tile_of(self.plan.extents(operand)).map_err(|e| t.error(e))?;
             let tile = t.static_value(types::tile_type(t.context, &tile))?;
             let coord = t.coord(&tuple([IntTuple::dynamic(), keep()]), &[leaf])?;
-            tiles.push((
-                operand,
-                atom,
-                t.infer(cute::LOCAL_TILE, &[coords, tile, coord], &[])?,
-                shared,
-            ));
+            tiles.push((operand, atom, [coords, tile, coord], shared));
         }
         let (from, to, step) = (t.i32(0)?, self.tiles(t, body, 2)?, t.i32(1)?);
         let (region, inner) = Detached::with_block(&[(t.i32_type(), t.location)]);
@@ -216,6 +211,8 @@ impl<'c> Gemm<'c> {
         )?;
         for (operand, atom, tiles, shared) in tiles {
             let l = l.step(["copy A", "copy B", "copy C"][operand as usize]);
+            // Tiles are asked for in a turn: where K is 0 there are none, and no layout has such an extent.
+            let tiles = l.infer(cute::LOCAL_TILE, &tiles, &[])?;
             let tile = l.infer(cute::SLICE, &[tiles, coord], &[])?;
             let segments = [("operandSegmentSizes", l.i32_array(&[1, 1, 1, 0, 0]))];
             l.op(cute_nvgpu::TMA_LOAD, &[atom, tile, shared], &[], &segments)?;
