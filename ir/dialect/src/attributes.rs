@@ -32,6 +32,8 @@ pub const UNIT: &str = "cute.unit";
 pub const CYCLES: &str = "cute.cycles";
 /// The registers that a thread of the warpgroup that copies has, and one of those that compute, in a kernel that is cut into these roles.
 pub const ROLES: &str = "cute.roles";
+/// The blocks of a cluster of a kernel whose warps get roles, along x of its grid.
+pub const CLUSTER: &str = "cute.cluster";
 /// A branch in which so many threads stay together, which are those that take its first region: the number of their barrier, and theirs.
 pub const TOGETHER: &str = "cute.together";
 /// A kernel that leaves it to the compiler to order the accesses of its threads to shared memory.

@@ -10,7 +10,7 @@ use super::{
 use cute_ir::ops::{arith, cute, scf};
 use cute_ir::{
     Expected, Failure,
-    attributes::{PLAN, ROLES, STAGES},
+    attributes::{CLUSTER, PLAN, ROLES, STAGES},
     mlir::*,
     tensor,
     types::{self, MemRef},
@@ -102,9 +102,9 @@ impl<'c> Located<'c> {
 }
 
 impl<'c> Gemm<'c> {
-    /// Tiles along M (0), N (1) or K (2), where they are known.
+    /// Tiles along M (0), N (1) or K (2), where they are known: those that a cluster of blocks computes at a time, where there are such.
     pub(super) fn known_tiles(&self, axis: usize) -> Option<i64> {
-        let (extent, tile) = (self.extents[axis].known?, self.plan.tile[axis]);
+        let (extent, tile) = (self.extents[axis].known?, self.plan.step()[axis]);
         Some(extent / tile + i64::from(extent % tile != 0))
     }
 
@@ -146,6 +146,10 @@ impl<'c> Gemm<'c> {
         let mut attributes = vec![(PLAN, self.plan.attribute(place.location)?)];
         if let Some(budgets) = self.plan.budgets() {
             attributes.push((ROLES, place.i64_array(&budgets)));
+        }
+        if self.plan.blocks_of_cluster() > 1 {
+            let blocks = self.plan.blocks_of_cluster();
+            attributes.push((CLUSTER, place.i64_attribute(blocks)));
         }
         let kernel = Kernel {
             name,
@@ -469,7 +473,7 @@ impl<'c> Gemm<'c> {
         let mut ends = [None, None, None];
         for (axis, end) in ends.iter_mut().enumerate() {
             let extent = &self.extents[axis];
-            if extent.is_divided_by(self.plan.tile[axis]) {
+            if extent.is_divided_by(self.plan.step()[axis]) {
                 continue;
             }
             *end = Some(match extent.known {

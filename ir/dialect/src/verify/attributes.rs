@@ -7,7 +7,7 @@ use crate::{
     attributes::{self, MOST_TURNS},
     diag::{self, Failure},
     mlir::name_of,
-    plan::{MOST_SPLIT, Plan},
+    plan::{MOST_BLOCKS, MOST_SPLIT, Plan},
     types::memref_of,
     types::{CuteType, MOST_STAGES, Space},
 };
@@ -133,6 +133,11 @@ const KNOWN: &[Known] = &[
     known(
         attributes::ROLES,
         Form::Integers(2, 24, 256),
+        &[Home::Kernel],
+    ),
+    known(
+        attributes::CLUSTER,
+        Form::Integer(1, MOST_BLOCKS),
         &[Home::Kernel],
     ),
     known(
