@@ -68,8 +68,9 @@ def CuteNvgpu_MbarrierArriveOp : CuteNvgpu_BarrierOp<"mbarrier_arrive", (ins), "
 def CuteNvgpu_MbarrierArriveAtOp : CuteNvgpu_BarrierOp<"mbarrier_arrive_at", (ins I32:$block), "`,` $block", ""> {
   let summary = "One arrival at the mbarrier of a block of the cluster";
   let description = [{
-    `block` is its rank in the cluster, and the mbarrier the one at the same place in its shared memory. What this thread did before is seen by
-    those in the cluster that wait for the phase (PTX ISA, mapa, mbarrier.arrive).
+    `block` is its rank in the cluster, and the mbarrier the one at the same place in its shared memory (PTX ISA, mapa, mbarrier.arrive). It says that
+    this thread has read what it needed; what it wrote is not ordered for other blocks: an arrival that releases to the cluster waits
+    for all writes of the thread, some microseconds over a loop's turns.
 
     ```mlir
     !bars = !cute.memref<i64, smem, align<8>, "4:1">

@@ -48,6 +48,8 @@ pub const FUSED: &str = "cute.fused";
 pub const DYNAMIC_SMEM: &str = "cute.dynamic_smem";
 /// The arguments of a kernel that are tensor maps, by index.
 pub const TENSOR_MAPS: &str = "cute.tensor_maps";
+/// A launch of a kernel that itself waits for what is before in the stream.
+pub const DEPENDENT: &str = "cute.dependent";
 /// Pairs of a launch's kernel operands that must not overlap, one after the other.
 pub const DISJOINT: &str = "cute.disjoint";
 /// The products that a function of the host computes, so that a run can be verified.

@@ -25,8 +25,7 @@ impl<'c> Lowering<'c, '_> {
             let bar = self.barrier(arrive.barriers(), arrive.index(), b)?;
             let of_cluster = b.ty("!llvm.ptr<7>")?;
             let there = b.value(nvvm::MAPA, &[bar, arrive.block()], of_cluster, &[])?;
-            let scope = [("scope", b.attribute("#nvvm.mem_scope<cluster>")?)];
-            b.op(nvvm::MBARRIER_ARRIVE, &[there], &[], &scope)?;
+            b.op(nvvm::MBARRIER_ARRIVE, &[there], &[], &[])?;
         } else if let Some(arrive) = cute_nvgpu::MbarrierArriveAndExpectTx::of(op) {
             let bar = self.barrier(arrive.barriers(), arrive.index(), b)?;
             let operands = [bar, arrive.bytes()];

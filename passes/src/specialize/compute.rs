@@ -6,6 +6,7 @@ use super::{
     rings::{asynchronous_product, fence_proxy, has_within, is_timed},
 };
 use crate::memory::{is_memory, root_of};
+use crate::synchronize::barrier_of;
 use cute_arith::Predicate;
 use cute_ir::ops::{arith, cute_nvgpu, nvvm};
 use cute_ir::{Expected, Failure, mlir::*};
@@ -249,9 +250,7 @@ impl<'c> Emit<'_, 'c> {
 
     /// A barrier of those who compute.
     fn barrier(&self, b: Builder<'c>) -> Result<(), Failure> {
-        let operands = [b.i32(BARRIER)?, b.i32(self.who.threads)?];
-        let segments = [("operandSegmentSizes", b.i32_array(&[1, 1, 0]))];
-        b.op(nvvm::BARRIER, &operands, &[], &segments)?;
+        barrier_of(b, [BARRIER, self.who.threads])?;
         Ok(())
     }
 
@@ -296,7 +295,7 @@ impl<'c> Emit<'_, 'c> {
         Ok(())
     }
 
-    /// Waits for all stores, before shared memory is gone with the block.
+    /// Waits until no store reads any more, before shared memory is gone with the block.
     pub(super) fn finish_stores(&mut self, b: Builder<'c>) -> Result<(), Failure> {
         let Some(has_stored) = self.has_stored else {
             return Ok(());
@@ -308,7 +307,7 @@ impl<'c> Emit<'_, 'c> {
             &[],
         )?;
         alone(b.step("wait for stores"), waits, |b| {
-            let attributes = [("group", b.integer(b.i32_type(), 0))];
+            let attributes = [("group", b.integer(b.i32_type(), 0)), ("read", b.unit())];
             b.op(nvvm::CP_ASYNC_BULK_WAIT_GROUP, &[], &[], &attributes)?;
             Ok(())
         })

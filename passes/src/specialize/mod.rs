@@ -152,6 +152,11 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
         }
         _ => barrier_of_cluster(top)?,
     }
+    // All of that may be done while what is before in the stream still runs; what is behind may do the same from here on.
+    for kind in ["wait", "launch_dependents"] {
+        let kind = [("kind", top.attribute(&format!("#nvvm<grid_dep_action {kind}>"))?)];
+        top.op(nvvm::GRIDDEPCONTROL, &[], &[], &kind)?;
+    }
 
     // The number of a warp is told to ptxas, so that it knows that the warps of a branch stay together.
     let warp = top.value(arith::DIVUI, &[thread, top.i32(WARP)?], top.i32_type(), &[])?;

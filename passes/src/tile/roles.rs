@@ -8,7 +8,6 @@ use super::{
     function::block_index,
     kernel::{Located, Place, block_copy, tile_of},
     matrix::Matrix,
-    region::On,
 };
 use crate::algorithms::{Arrival, start_load};
 use cute_ir::ops::{arith, cute, cute_nvgpu, gpu, scf};
@@ -132,13 +131,8 @@ impl<'c> Gemm<'c> {
     pub(super) fn body_of_roles(&self, b: Builder<'c>, body: Blk<'c>) -> Result<(), Failure> {
         let i32_type = b.i32_type();
         let [tm, tn, _] = self.plan.tile;
-        let shared = |operand| {
-            let (tile, _) = self.plan.shared(operand).map_err(|e| b.error(e))?;
-            let ty = tile.to_type(b.location)?;
-            b.value(cute::MEMREF_ALLOCA, &[], ty, &[])
-        };
-        let (shared_a, shared_b) = (shared(Operand::A)?, shared(Operand::B)?);
-        let shared_c = shared(Operand::C)?;
+        let (shared_a, shared_b) = (self.shared(b, Operand::A)?, self.shared(b, Operand::B)?);
+        let shared_c = self.shared(b, Operand::C)?;
         let sums =
             super::kernel::block_registers(self.accumulate, tm, tn).map_err(|e| b.error(e))?;
         let sums = sums.to_type(b.location)?;
@@ -358,37 +352,11 @@ impl<'c> Gemm<'c> {
         }
         let none = Located::default();
         block_copy(p.step("gather C"), Operand::C, [rounded, shared_c], &none)?;
-        let value = |argument: usize| cute_ir::mlir::argument(body, argument);
-        if let Some((atom, coords)) = bulk {
-            self.store_in_bulk(p.step("store C"), &at, (atom, coords), shared_c)?;
-        } else {
-            let c = self.tile_of_c(p, body, &self.matrices.product[2], &at, &ends)?;
-            match &self.epilogue {
-                None => {
-                    block_copy(
-                        p.step("store C"),
-                        Operand::C,
-                        [shared_c, c.tensor],
-                        &c.located(1),
-                    )?;
-                }
-                Some(epilogue) => {
-                    let (inputs, outputs) = self.tiles_beside(p, body, &at)?;
-                    let inputs = [vec![shared_c], inputs].concat();
-                    let outputs = [vec![c.tensor], outputs].concat();
-                    let located = Located {
-                        whole: self.whole_of_c(1),
-                        ..c.located(0)
-                    };
-                    let on = On {
-                        operand: Operand::C,
-                        inputs: &inputs,
-                        outputs: &outputs,
-                        reduce: &self.kinds(),
-                        located: &located,
-                    };
-                    epilogue.transform(p.step("epilogue"), on, value)?;
-                }
+        match bulk {
+            Some(bulk) => self.store_in_bulk(p.step("store C"), &at, bulk, shared_c)?,
+            None => {
+                let c = self.tile_of_c(p, body, &self.matrices.product[2], &at, &ends)?;
+                self.store_c(p, body, &at, (c, shared_c))?;
             }
         }
         p.op(scf::YIELD, &[], &[], &[])?;

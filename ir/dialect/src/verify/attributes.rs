@@ -153,6 +153,7 @@ const KNOWN: &[Known] = &[
     ),
     known(attributes::TENSOR_MAPS, Form::Indices, &[Home::Kernel]),
     known(attributes::DISJOINT, Form::Indices, &[Home::Launch]),
+    known(attributes::DEPENDENT, Form::Unit, &[Home::Launch]),
     known(attributes::COMPUTES, Form::Array, &[Home::Host]),
     known(
         attributes::PTX,
