@@ -7,9 +7,9 @@ use cute_ir::{
     attributes::DEPENDENT,
     diag,
     mlir::{
-        Blk, Op, Val, ValueKey, attribute_of, block_argument, body_of, defining_op, int_width, integer_of,
-        is_index, key, name_of, next_block, operands_of, ops_of, result_index, results_of,
-        string_of, users_of,
+        Blk, Op, Val, ValueKey, attribute_of, block_argument, body_of, defining_op, int_width,
+        integer_of, is_index, key, name_of, next_block, operands_of, ops_of, result_index,
+        results_of, string_of, users_of,
     },
     ops::{arith, cf, cute, func, gpu, scf},
     types::CuteType,

@@ -190,6 +190,10 @@ const AROUND: i64 = 500_000;
 /// tiles of 64 x 128 with 8 and 16 turns, 5.3 us were left that no turn takes, some 2 more than of a kernel of SM80.
 const ROLES: i64 = 1_500_000;
 
+/// Picoseconds that clusters take longer to start and to end: on an H200 0.6 to 1 us more of the same tile at 512^3 to 2048^3. What they save of L2's
+/// bytes was not seen in a time there.
+const CLUSTER: i64 = 800_000;
+
 /// Picoseconds of a second kernel beside the bytes that it moves: a microsecond until what depends on another kernel runs, and two
 /// that the smallest kernels take (those of 512^3 take 4.8, of which its loop is less than half).
 const SECOND: i64 = 3_000_000;
@@ -276,10 +280,9 @@ impl Estimate {
         let atom = atom.atom();
         let multiplied = m * n * k * 1_000_000_000 / (SPEED * i128::from(speed.max(1)));
         let (mut moved, mut computed) = (0, 0);
-        let operands = [(m, atom.a, Operand::A), (n, atom.b, Operand::B)];
-        for ((lines, elem, operand), fed) in operands.into_iter().zip(sources.fed) {
+        for ((lines, elem), fed) in [(m, atom.a), (n, atom.b)].into_iter().zip(sources.fed) {
             let bits = fed.map_or(elem.bits(), |fed| fed.bits);
-            moved += lines * k * i128::from(bits) / i128::from(plan.sharers(operand));
+            moved += lines * k * i128::from(bits);
             computed += if fed.is_some() { lines * k } else { 0 };
         }
         let moved = moved / 8 * 1_000_000 / BYTES;
@@ -298,7 +301,11 @@ impl Estimate {
             },
             busy: i64::try_from(busy.max(moved)).unwrap_or(i64::MAX),
             wait: LATENCY / (plan.stages.max(2) - 1),
-            around: if plan.has_roles() { ROLES } else { 0 },
+            around: match (plan.has_roles(), plan.blocks_of_cluster()) {
+                (false, _) => 0,
+                (true, 1) => ROLES,
+                (true, _) => ROLES + CLUSTER,
+            },
         })
     }
 

@@ -5,6 +5,7 @@
 
 mod copies;
 mod driver;
+mod graph;
 mod launches;
 mod maps;
 mod memory;

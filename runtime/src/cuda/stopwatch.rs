@@ -1,6 +1,7 @@
 //! Repeated, timed launches.
 
 use super::driver::Event;
+use super::graph::Graph;
 use super::memory::{Buffer, footprint, free};
 use super::program::{CudaProgram, check_places, wait_for_all};
 use crate::device::{DeviceError, Stopwatch};
@@ -116,13 +117,15 @@ impl Stopwatch for CudaStopwatch<'_, '_> {
 
     fn batch(&mut self, count: usize) -> Result<f64, DeviceError> {
         let (start, end) = self.events()?;
-        // The first launch fills the queue, so that what is timed does not wait for the host.
+        // What a launch asks for the first time may not be recorded.
         self.launch_next()?;
-        start.record(self.program.stream())?;
-        for _ in 0..count {
-            self.launch_next()?;
-        }
-        end.record(self.program.stream())?;
+        let stream = self.program.stream();
+        let graph = Graph::record(stream, || (0..count).try_for_each(|_| self.launch_next()))?;
+        // The first time fills the queue, so that what is timed does not wait for the host.
+        graph.launch(stream)?;
+        start.record(stream)?;
+        graph.launch(stream)?;
+        end.record(stream)?;
         self.program.stream().wait("the batch of launches")?;
         let seconds = end.since(&start);
         self.spare.push((start, end));

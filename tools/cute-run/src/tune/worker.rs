@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
 
 use anyhow::{Context, bail};
-use cute_measured::{By, code_of, median};
+use cute_measured::{By, code_of};
 use cute_runtime::device::{
     Device, DeviceError, DeviceInfo, DeviceKind, Opened, Program, Stopwatch, open,
 };
@@ -213,15 +213,15 @@ fn check(cli: &Cli, job: &Job, device: &dyn Device) -> Answer {
     }
 }
 
-/// The median time of some runs in nanoseconds, 1 at least.
+/// The time of a run among some in a row, in nanoseconds, 1 at least.
 fn timed(cli: &Cli, watch: &mut dyn Stopwatch) -> Result<u64, DeviceError> {
-    let reps = (cli.reps as usize).div_ceil(cli.rounds as usize);
-    for _ in 0..cli.warmup as usize + reps {
+    let reps = (cli.reps as usize).div_ceil(cli.rounds as usize).max(1);
+    for _ in 0..cli.warmup {
         watch.enqueue()?;
     }
-    let times = watch.collect()?.into_iter().skip(cli.warmup as usize);
-    let times = times.map(|seconds| (seconds * 1e9).round().max(1.0) as u64);
-    median(times.collect()).ok_or_else(|| DeviceError::NoClock("the device".to_owned()))
+    watch.collect()?;
+    let seconds = watch.batch(reps)? / reps as f64;
+    Ok((seconds * 1e9).round().max(1.0) as u64)
 }
 
 /// The instructions that the warps of a run executed.
