@@ -8,6 +8,7 @@ use cute_ir::{
     block::block_size_of,
     diag::{self, each},
     mlir::*,
+    names::dialect_of,
     types::{self, CuteType, Space},
 };
 use melior::ir::{Type, ValueLike, operation::OperationLike};
@@ -22,17 +23,39 @@ pub const PASS: PassSpec = PassSpec {
 };
 
 fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
-    let sound = each(kernels(module), |kernel| {
+    let sound = each(nested_ops(module), without_prefix);
+    let sound = sound.and(each(kernels(module), |kernel| {
         threads(kernel)?;
         ordered_by_hand(kernel)?;
         arguments(kernel)
-    });
+    }));
     let of_devices = nested_ops(module)
         .into_iter()
         .filter(|op| name_of(*op) == func::FUNC && parent_of(*op, gpu::MODULE).is_some());
     sound.and(each(of_devices, |function| {
         device_function(module, function)
     }))
+}
+
+/// Attributes of the dialects that lack their prefix say nothing on ops of others.
+fn without_prefix<'c>(op: Op<'c>) -> Result<(), Failure> {
+    // The dialects' own ops have verified theirs.
+    if matches!(dialect_of(op), "cute" | "cute_nvgpu") {
+        return Ok(());
+    }
+    each(
+        attributes_of(op),
+        |(name, _)| match cute_ir::verify::without_prefix(op, name) {
+            Some(meant) => Err(diag::error(
+                op.location(),
+                format!(
+                    "'{}' op has the attribute '{name}', which nothing reads; did you mean '{meant}'?",
+                    name_of(op)
+                ),
+            )),
+            None => Ok(()),
+        },
+    )
 }
 
 /// A block has at least one thread, and no more than the hardware runs.

@@ -207,7 +207,8 @@ ParseResult HeadParser::parseBody(OperationState &state,
 
 ParseResult HeadParser::finish(OperationState &state,
                                function_ref<DictionaryAttr()> attributes) {
-  auto wrong = [&] { return emitError(getNameLoc()) << "'" << state.name.getStringRef() << "' op "; };
+  // The check names the op itself.
+  auto wrong = [&] { return mlir::emitError(getEncodedSourceLoc(getNameLoc())); };
   if (failed(state.name.verifyInherentAttrs(state.attributes, wrong)))
     return failure();
   SmallVector<Type> results;

@@ -48,7 +48,10 @@ pub(super) fn infer<'c>(
                     .and_then(|view| view.start(&start, &super::dynamic_leaves(&coord)))
                     .map(|element| vec![types::coord_type(context, &element)])
             }
-            _ => Err(expected("a tensor and a !cute.coord", operands)),
+            _ => Err(expected(
+                "a tensor and a !cute.coord, as cute.make_coord makes it of integers",
+                operands,
+            )),
         },
         // The initial value has the result's type.
         cute::REDUCE => match operands.get(1) {
