@@ -32,9 +32,7 @@ fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failur
     let of_devices = nested_ops(module)
         .into_iter()
         .filter(|op| name_of(*op) == func::FUNC && parent_of(*op, gpu::MODULE).is_some());
-    sound.and(each(of_devices, |function| {
-        device_function(module, function)
-    }))
+    sound.and(each(of_devices, device_function))
 }
 
 /// Attributes of the dialects that lack their prefix say nothing on ops of others.
@@ -167,7 +165,7 @@ fn arguments<'c>(kernel: Op<'c>) -> Result<(), Failure> {
 }
 
 /// Functions beside kernels take and give numbers, vectors, and values of the layout algebra.
-fn device_function<'c>(module: Op<'c>, function: Op<'c>) -> Result<(), Failure> {
+fn device_function(function: Op<'_>) -> Result<(), Failure> {
     let name = string_of(function, "sym_name").unwrap_or_default();
     let signature =
         attribute_of(function, "function_type").map_or_else(String::new, |t| t.to_string());
@@ -179,24 +177,13 @@ fn device_function<'c>(module: Op<'c>, function: Op<'c>) -> Result<(), Failure> 
         "!cute_nvgpu.",
     ];
     if refused.iter().any(|name| signature.contains(name)) {
-        let call = nested_ops(module).into_iter().find(|op| {
-            name_of(*op) == func::CALL
-                && parent_of(*op, gpu::MODULE) == parent_of(function, gpu::MODULE)
-                && attribute_of(*op, "callee")
-                    .is_some_and(|callee| callee.to_string() == format!("@{name}"))
-        });
-        let message = format!(
-            "functions on tensors, pointers and atoms are not supported: @{name} is {signature}; write its body where it is \
-             called, or give it the numbers, vectors and coordinates that it works on"
-        );
-        return Err(match call {
-            Some(call) => diag::error_with_notes(
-                call.location(),
-                message,
-                &[(function.location(), "the function is here")],
+        return Err(diag::error(
+            function.location(),
+            format!(
+                "functions on tensors, pointers and atoms are put in place of their calls, and @{name}, {signature}, is still here: call it \
+                 by its name in place of taking its address, and run cute-inline first"
             ),
-            None => diag::error(function.location(), message),
-        });
+        ));
     }
     let allocation = nested_ops(function)
         .into_iter()
@@ -205,8 +192,8 @@ fn device_function<'c>(module: Op<'c>, function: Op<'c>) -> Result<(), Failure> 
         Some(op) => Err(diag::error(
             op.location(),
             format!(
-                "expected '{}' in a kernel, whose registers and shared memory it takes, found it in the function @{name}; \
-                 write the function's body where it is called",
+                "expected '{}' in a kernel, whose registers and shared memory it takes, found it in the function @{name}: call it by its \
+                 name in place of taking its address, and run cute-inline first",
                 name_of(op)
             ),
         )),

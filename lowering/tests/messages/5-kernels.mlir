@@ -143,12 +143,48 @@ module attributes {gpu.container_module} {
 
 // -----
 
-// A function on tensors that is called in a kernel
+// A function on tensors without its body
 !T = !cute.memref<f32, gmem, "8:1">
 gpu.module @k {
   func.func private @clear(%t: !T)
   gpu.func @f(%t: !T) kernel {
     func.call @clear(%t) : (!T) -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+// A function on tensors that calls itself
+!T = !cute.memref<f32, gmem, "8:1">
+gpu.module @k {
+  func.func private @again(%t: !T) {
+    func.call @again(%t) : (!T) -> ()
+    return
+  }
+  gpu.func @f(%t: !T) kernel {
+    func.call @again(%t) : (!T) -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+// A mistake in a function, as the kernel that calls it finds it
+!T = !cute.memref<f32, gmem, align<16>, "(128,8):(1,128)">
+!copy = !cute.tiled_copy<!cute_nvgpu.atom.universal_copy<f32, 128 b>, layout_copy_tv = <"((32,8),4):((4,128),1)">, tiler_mn = <"[128:1;8:1]">>
+gpu.module @k {
+  func.func private @clear(%t: !T, %thread: !cute.coord<"?">) {
+    %copy = cute.static : !copy
+    %part = cute.tiled.copy.partition_D(%copy, %t, %thread)
+    cute.clear(%part)
+    return
+  }
+  gpu.func @f(%t: !T) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %tx = gpu.thread_id x
+    %i = arith.index_cast %tx : index to i32
+    %thread = cute.make_coord(%i)
+    func.call @clear(%t, %thread) : (!T, !cute.coord<"?">) -> ()
     gpu.return
   }
 }
