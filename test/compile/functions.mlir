@@ -4,8 +4,8 @@
 // RUN: cute-opt %s --cute-compile="arch=sm_90a package=%t.cutepkg" -o /dev/null
 // RUN: cute-run %t.cutepkg --device=emulator --seeds 2 --function by_functions --shape src=256x128 --shape dst=256x128
 // RUN: cute-run %t.cutepkg --emit ptx --to %t.ptx
-// RUN: grep -v -E '^[[:space:]]*\.(loc|file)|^//|\[param2\], [0-9]+;|callseq' %t.ptx | sed -n '/entry by_functions/,/^}/p' | sed 's/by_functions_kernel//g' > %t.functions
-// RUN: grep -v -E '^[[:space:]]*\.(loc|file)|^//|\[param2\], [0-9]+;|callseq' %t.ptx | sed -n '/entry in_one_piece/,/^}/p' | sed 's/in_one_piece_kernel//g' > %t.piece
+// RUN: grep -v -E '^[[:space:]]*\.(loc|file)|^//|\[param2\], [0-9]+;|callseq' %t.ptx | sed -n '/entry by_functions/,/^}/p' | sed -E 's/by_functions_kernel|BB[0-9]+_//g' > %t.functions
+// RUN: grep -v -E '^[[:space:]]*\.(loc|file)|^//|\[param2\], [0-9]+;|callseq' %t.ptx | sed -n '/entry in_one_piece/,/^}/p' | sed -E 's/in_one_piece_kernel|BB[0-9]+_//g' > %t.piece
 // RUN: FileCheck %s --input-file=%t.functions
 // RUN: diff %t.functions %t.piece
 // CHECK: st.global
