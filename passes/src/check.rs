@@ -147,6 +147,7 @@ fn arguments<'c>(kernel: Op<'c>) -> Result<(), Failure> {
                 "a launch has no {} to pass: allocate it in the kernel by cute.memref.alloca",
                 memref.space
             ),
+            Some(CuteType::Any) => "only calls say what it stands for: write the type".to_owned(),
             Some(_) => "its type says all of it: make it in the kernel, by cute.make_atom, cute.make_tiled_copy and \
                         cute.make_tiled_mma"
                 .to_owned(),

@@ -72,6 +72,22 @@ static LogicalResult verifyAttributeNames(Operation *op) {
   return success();
 }
 
+bool cute::hasOpenTypes(Operation *op) {
+  auto isOpen = [](Type type) { return isa<AnyType>(type); };
+  for (Region &region : op->getRegions())
+    if (!region.empty() && llvm::any_of(region.getArgumentTypes(), isOpen))
+      return true;
+  return llvm::any_of(op->getOperandTypes(), isOpen) || llvm::any_of(op->getResultTypes(), isOpen);
+}
+
+/// What does not depend on the types that are not known: names of attributes, and attributes.
+LogicalResult cute::verifyOpenOp(Operation *op) {
+  if (failed(verifyAttributeNames(op)))
+    return failure();
+  NamedAttrList attributes(op->getAttrDictionary());
+  return op->getName().verifyInherentAttrs(attributes, [&] { return emitError(op->getLoc()); });
+}
+
 LogicalResult cute::verifyOp(Operation *op) {
   if (failed(verifyResultTypes(op)) || failed(verifyAttributeNames(op)))
     return failure();

@@ -233,6 +233,9 @@ ParseResult HeadParser::finish(OperationState &state,
     NamedAttrList all(attributes());
     if (leaves)
       all.set("pattern", getBuilder().getStringAttr(pattern));
+    // How many there are where operands do not say it: as many as are named.
+    all.set("results", getBuilder().getI64IntegerAttr(
+                           traits.oneResult ? 1 : static_cast<int64_t>(inner.getNumResults())));
     if (failed(inferTypes(state.name.getStringRef(), getContext(), getEncodedSourceLoc(getNameLoc()),
                           state.operands, all.getDictionary(getContext()), results)))
       return failure();
