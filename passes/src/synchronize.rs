@@ -56,6 +56,16 @@ pub(crate) fn is_asynchronous(op: Op<'_>) -> bool {
     })
 }
 
+/// A barrier by its number, of so many threads of a block.
+pub(crate) fn barrier_of<'c>(
+    b: Builder<'c>,
+    [number, threads]: [i64; 2],
+) -> Result<Op<'c>, Failure> {
+    let operands = [b.i32(number)?, b.i32(threads)?];
+    let segments = [("operandSegmentSizes", b.i32_array(&[1, 1, 0]))];
+    b.op(nvvm::BARRIER, &operands, &[], &segments)
+}
+
 /// A wait of a thread for its own copies, but those of so many groups that were committed last.
 pub(crate) fn wait_for_copies<'c>(b: Builder<'c>, groups: i64) -> Result<(), Failure> {
     let groups = [("n", b.integer(b.i32_type(), groups))];
@@ -372,11 +382,7 @@ impl Guard {
         }
         match together(op) {
             None => b.op(gpu::BARRIER, &[], &[], &[])?,
-            Some([barrier, threads]) => {
-                let operands = [b.i32(barrier)?, b.i32(threads)?];
-                let segments = [("operandSegmentSizes", b.i32_array(&[1, 1, 0]))];
-                b.op(nvvm::BARRIER, &operands, &[], &segments)?
-            }
+            Some(some) => barrier_of(b, some)?,
         };
         state.clear();
         Ok(())

@@ -53,6 +53,8 @@ pub struct Planned {
     pub cluster: [u32; 3],
     /// Bytes of a block.
     pub dynamic_smem: u32,
+    /// Tells whether blocks may start while what is before in the stream still runs.
+    pub dependent: bool,
     /// The values of the kernel's parameters, in their order.
     pub params: Vec<Value>,
 }
@@ -79,6 +81,7 @@ impl Planned {
             block: sizes.block,
             cluster: sizes.cluster,
             dynamic_smem: sizes.dynamic_smem,
+            dependent: launch.dependent,
             params,
         }
     }

@@ -13,7 +13,7 @@ gpu.module @kernels attributes {targets = [#nvvm.target<chip = "sm_90a">]} {
   // CHECK-LABEL: gpu.func @copies
   // CHECK-SAME:    (%[[MAP:.*]]: !llvm.ptr, %[[TO:.*]]: !llvm.ptr, %[[X:.*]]: i32, %[[ROW:.*]]: !llvm.ptr<1>
   // CHECK-SAME:    cute.tensor_maps = array<i64: 0, 1>
-  gpu.func @copies(%load: !load, %store: !store, %x: i32, %row: !row) kernel {
+  gpu.func @copies(%load: !load, %store: !store, %x: i32, %row: !row, %mask: i16) kernel {
     %s = cute.memref.alloca() {offset = 0 : i64} : !s
     %r = cute.memref.alloca() {offset = 16384 : i64} : !srow
     %bars = cute.memref.alloca() {offset = 17408 : i64} : !bars
@@ -30,6 +30,12 @@ gpu.module @kernels attributes {targets = [#nvvm.target<chip = "sm_90a">]} {
     cute_nvgpu.mbarrier_arrive %bars[%x] : !bars
     // CHECK: llvm.inline_asm has_side_effects "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1, {$3, $4}], [$2];", "l,l,l,r,r,~{memory}" %{{.*}}, %[[MAP]], %{{.*}}, %[[X]], %[[X]]
     cute_nvgpu.tma_load(%load, [%x, %x], %s) on %bars[%x] : (!load, [i32, i32], !s), !bars
+    // To several blocks of the cluster, and an arrival at one of another.
+    // CHECK: llvm.inline_asm has_side_effects "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [$0], [$1, {$3, $4}], [$2], $5;", "l,l,l,r,r,h,~{memory}" %{{.*}}, %[[MAP]], %{{.*}}, %[[X]], %[[X]], %{{.*}}
+    cute_nvgpu.tma_load(%load, [%x, %x], %s) on %bars[%x] multicast(%mask) : (!load, [i32, i32], !s), !bars
+    // CHECK: %[[THERE:.*]] = nvvm.mapa %{{.*}}, %[[X]] : !llvm.ptr<3> -> !llvm.ptr<7>
+    // CHECK: nvvm.mbarrier.arrive %[[THERE]] : !llvm.ptr<7>
+    cute_nvgpu.mbarrier_arrive_at %bars[%x], %x : !bars
     // CHECK: llvm.inline_asm has_side_effects "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1], $2, [$3];", "l,l,r,l,~{memory}"
     cute_nvgpu.bulk_load(%row, %r) on %bars[%x] : (!row, !srow), !bars
     // Attempts, one after another.

@@ -228,3 +228,37 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(?,?)", "(64,64):(1@1,1@0)">
+!tile = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64):(64,1)">
+!at = !cute.coord<"(?,?)">
+
+gpu.module @kernels {
+  gpu.func @kernel(%A: !load, %at: !coords, %i: !at, %mask: i16) kernel attributes {known_block_size = array<i32: 256, 1, 1>, cute.roles = array<i64: 40, 232>} {
+    %s = cute.memref.alloca() : !tile
+    // expected-error @below {{is a load for several blocks in a kernel without clusters; expected cute.cluster of 2 or more on the kernel}}
+    cute_nvgpu.tma_load(%A, [%at], %s) multicast(%mask) : (!load, [!coords], !tile)
+    %x = cute.memref.load(%s, %i) : (!tile, !at) -> f16
+    gpu.return
+  }
+}
+
+// -----
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(?,?)", "(64,64):(1@1,1@0)">
+!tile = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64):(64,1)">
+!at = !cute.coord<"(?,?)">
+
+gpu.module @kernels {
+  gpu.func @kernel(%A: !load, %at: !coords, %i: !at, %mask: i16) kernel attributes {known_block_size = array<i32: 256, 1, 1>, cute.roles = array<i64: 40, 232>, cute.cluster = 2 : i64} {
+    %s = cute.memref.alloca() : !tile
+    // expected-error @below {{fills 4096 of 4096 elements in several blocks; expected a slice, which 2 to 2 blocks of the cluster make whole}}
+    cute_nvgpu.tma_load(%A, [%at], %s) multicast(%mask) : (!load, [!coords], !tile)
+    %x = cute.memref.load(%s, %i) : (!tile, !at) -> f16
+    gpu.return
+  }
+}

@@ -18,10 +18,13 @@
 // CHECK: %[[SB:.*]] = cute.memref.alloca() {cute.ring} : !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64,3):(64,1,4096)">
 // CHECK: %[[FULL:.*]] = cute.memref.alloca() {cute.ring} : !cute.memref<i64, smem, {{.*}}"3:1">
 // CHECK: %[[EMPTY:.*]] = cute.memref.alloca() {cute.ring} : !cute.memref<i64, smem, {{.*}}"3:1">
-// CHECK: cute_nvgpu.mbarrier_init %[[FULL]][%{{.*}}], %{{.*}}
-// CHECK: cute_nvgpu.mbarrier_init %[[EMPTY]][%{{.*}}], %{{.*}}
+// One warp's arrival for each of four.
+// CHECK: cute_nvgpu.mbarrier_init %[[FULL]][%{{.*}}], %c1_i32
+// CHECK: cute_nvgpu.mbarrier_init %[[EMPTY]][%{{.*}}], %c4_i32{{.*}}
 // CHECK: nvvm.fence.mbarrier.init
 // CHECK: gpu.barrier
+// CHECK: nvvm.griddepcontrol wait
+// CHECK: nvvm.griddepcontrol launch_dependents
 // CHECK: cute_nvgpu.arch.make_warp_uniform
 // CHECK: scf.if
 // CHECK: nvvm.setmaxregister increase 232
@@ -102,7 +105,7 @@ gpu.module @kernels {
 // CHECK: cute_nvgpu.wgmma_wait_group 1
 // CHECK: cute_nvgpu.mbarrier_arrive %[[EMPTY_V:[0-9a-z_]*]]
 // CHECK: cute_nvgpu.wgmma_wait_group 0
-// CHECK-NEXT: cute_nvgpu.mbarrier_arrive %[[EMPTY_K:[0-9a-z_]*]]
+// CHECK: cute_nvgpu.mbarrier_arrive %[[EMPTY_K:[0-9a-z_]*]]
 // CHECK: cute.convert
 // CHECK: cute_nvgpu.mbarrier_wait %[[FULL_V:[0-9a-z_]*]]
 // CHECK: cute.gemm
@@ -146,6 +149,69 @@ gpu.module @kernels {
       cute.gemm(%mma, %o, %q, %v, %o) : (!mma, !acc, !part, !part, !acc)
     } {cute.stages = 2}
     %h = cute.convert(%o) : (!acc) -> !cute.memref<f16, rmem, "((2,2,8),1,1):((1,2,4),0,0)">
+    gpu.return
+  }
+}
+
+// -----
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
+!half = !cute_nvgpu.atom.tma_load<f16, copy_bits = 32768, tma_gbasis = <"(64,32):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(?,?)", "(64,64):(1@1,1@0)">
+!slice = !cute.coord_tensor<"(?,?)", "(32,64):(1@1,1@0)">
+!tile = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64):(64,1)">
+!own = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(32,64):(64,1)">
+!part = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((64,16),1,4):((64,1),0,16)">
+!mma = !cute.tiled_mma<!cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+!acc = !cute.memref<f32, rmem, "((2,2,8),1,1):((1,2,4),0,0)">
+!at = !cute.coord<"?">
+
+// Two blocks of a cluster share the loads of B, of which each loads a slice for both. A place is empty when the warps of both have said so, at the
+// barriers of both, and a block stays until the other has ended.
+
+// CHECK-LABEL: gpu.func @shared
+// CHECK-NOT: cute.cluster
+// CHECK: cute_nvgpu.mbarrier_init %[[FULL:.*]][%{{.*}}], %c1_i32
+// CHECK: cute_nvgpu.mbarrier_init %[[EMPTY:.*]][%{{.*}}], %c8_i32
+// CHECK: nvvm.cluster.arrive
+// CHECK-NEXT: nvvm.cluster.wait
+// CHECK: %[[LANE:.*]] = arith.remui %{{.*}}, %c32_i32
+// CHECK: cute_nvgpu.wgmma_wait_group 1
+// CHECK: %[[ARRIVES:.*]] = arith.cmpi ult, %[[LANE]], %c2_i32
+// CHECK: arith.andi %[[ARRIVES]]
+// CHECK: cute_nvgpu.mbarrier_arrive_at %[[EMPTY]][%{{.*}}], %[[LANE]]
+// CHECK: nvvm.setmaxregister decrease
+// All bytes of both tiles arrive at each block.
+// CHECK: %[[BYTES:.*]] = arith.constant 16384
+// CHECK: cute_nvgpu.mbarrier_arrive_and_expect_tx %[[FULL]][%[[TO:.*]]], %[[BYTES]]
+// CHECK: cute_nvgpu.tma_load({{.*}}) on %[[FULL]][%[[TO]]] :
+// CHECK: %[[SLICE:.*]] = cute.local_tile(%{{.*}}, %{{.*}}, %{{.*}}) : {{.*}} -> !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(32,64):(64,1)">
+// CHECK: cute_nvgpu.tma_load(%{{.*}}, [%{{.*}}], %[[SLICE]]) on %[[FULL]][%[[TO]]] multicast(%{{.*}})
+// CHECK: nvvm.cluster.arrive
+// CHECK-NEXT: nvvm.cluster.wait
+// CHECK-NEXT: gpu.return
+gpu.module @kernels {
+  gpu.func @shared(%A: !load, %at_A: !coords, %B: !half, %at_B: !slice, %turns: i32, %both: i16, %rank: i32) kernel
+      attributes {known_block_size = array<i32: 256, 1, 1>, cute.roles = array<i64: 40, 232>, cute.cluster = 2 : i64} {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %t = cute.make_coord(%c0) : (i32) -> !at
+    %sA = cute.memref.alloca() : !tile
+    %sB = cute.memref.alloca() : !tile
+    %atom = cute.make_atom() : () -> !cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
+    %mma = cute.make_tiled_mma(%atom) : !mma
+    %a = cute.tiled.mma.partition A (%mma, %sA, %t) : (!mma, !tile, !at) -> !part
+    %b = cute.tiled.mma.partition B (%mma, %sB, %t) : (!mma, !tile, !at) -> !part
+    %acc = cute.memref.alloca() : !acc
+    cute.clear(%acc) : (!acc)
+    %rows = cute.static : !cute.tile<"[32:1;64:1]">
+    %mine = cute.make_coord(%rank) : (i32) -> !cute.coord<"(?,0)">
+    scf.for %k = %c0 to %turns step %c1 : i32 {
+      cute_nvgpu.tma_load(%A, [%at_A], %sA) : (!load, [!coords], !tile)
+      %slice = cute.local_tile(%sB, %rows, %mine) : (!tile, !cute.tile<"[32:1;64:1]">, !cute.coord<"(?,0)">) -> !own
+      cute_nvgpu.tma_load(%B, [%at_B], %slice) multicast(%both) : (!half, [!slice], !own)
+      cute.gemm(%mma, %acc, %a, %b, %acc) : (!mma, !acc, !part, !part, !acc)
+    } {cute.stages = 3}
     gpu.return
   }
 }

@@ -140,6 +140,8 @@ def Cute_PlanAttr : AttrDef<Cute_Dialect, "Plan"> {
     - `raster`: blocks along M that are neighbours in launch order, so that they share B in L2.
     - `split`: blocks that share the sums of a tile of C along K, each a range of its tiles; 1 where it is not written. Of more
       than 1, each leaves its sums in a workspace, and a second kernel adds them.
+    - `cluster_m`, `cluster_n`: blocks along M and N of a cluster, whose tiles of C are neighbours; 1 where it is not written. Those along M share the
+      loads of B, those along N the loads of A: each loads a slice for all of them.
     - `mma`: the atom that multiplies, and its tiling over warps.
     - `A`, `B`, `C`: the movements of each operand in the order in which they happen. A and B come from
       global memory through shared memory into registers, in a ring of as many buffers as there are
@@ -165,11 +167,13 @@ def Cute_PlanAttr : AttrDef<Cute_Dialect, "Plan"> {
     ```
   }];
   let parameters = (ins "int64_t":$m, "int64_t":$n, "int64_t":$k, "int64_t":$stages,
-    "int64_t":$raster, DefaultValuedParameter<"int64_t", "1">:$split, "::mlir::Type":$mma, "::mlir::ArrayAttr":$a, "::mlir::ArrayAttr":$b,
+    "int64_t":$raster, DefaultValuedParameter<"int64_t", "1">:$split, DefaultValuedParameter<"int64_t", "1">:$clusterM,
+    DefaultValuedParameter<"int64_t", "1">:$clusterN, "::mlir::Type":$mma, "::mlir::ArrayAttr":$a, "::mlir::ArrayAttr":$b,
     "::mlir::ArrayAttr":$c);
   let assemblyFormat = [{
     `<` `tile` `=` custom<ShapeMNK>($m, $n, $k) `,` `stages` `=` $stages `,`
-        `raster` `=` $raster `,` (`split` `=` $split^ `,`)? `mma` `=` $mma `,` `A` `=` custom<Movements>($a) `,`
+        `raster` `=` $raster `,` (`split` `=` $split^ `,`)? (`cluster_m` `=` $clusterM^ `,`)? (`cluster_n` `=` $clusterN^ `,`)?
+        `mma` `=` $mma `,` `A` `=` custom<Movements>($a) `,`
         `B` `=` custom<Movements>($b) `,` `C` `=` custom<Movements>($c) `>` }];
   let genVerifyDecl = 1;
 }

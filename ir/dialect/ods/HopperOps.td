@@ -65,6 +65,21 @@ def CuteNvgpu_MbarrierArriveOp : CuteNvgpu_BarrierOp<"mbarrier_arrive", (ins), "
   }];
 }
 
+def CuteNvgpu_MbarrierArriveAtOp : CuteNvgpu_BarrierOp<"mbarrier_arrive_at", (ins I32:$block), "`,` $block", ""> {
+  let summary = "One arrival at the mbarrier of a block of the cluster";
+  let description = [{
+    `block` is its rank in the cluster, and the mbarrier the one at the same place in its shared memory (PTX ISA, mapa, mbarrier.arrive). It says that
+    this thread has read what it needed; what it wrote is not ordered for other blocks: an arrival that releases to the cluster waits
+    for all writes of the thread, some microseconds over a loop's turns.
+
+    ```mlir
+    !bars = !cute.memref<i64, smem, align<8>, "4:1">
+    // Given %empty: !bars, %i: i32, %block: i32
+    cute_nvgpu.mbarrier_arrive_at %empty[%i], %block : !bars
+    ```
+  }];
+}
+
 def CuteNvgpu_MbarrierArriveAndExpectTxOp
     : CuteNvgpu_BarrierOp<"mbarrier_arrive_and_expect_tx", (ins I32:$bytes), "`,` $bytes", ""> {
   let summary = "One arrival at an mbarrier, and bytes that copies are to bring in this phase";
@@ -214,6 +229,9 @@ def CuteNvgpu_TmaLoadOp : CuteNvgpu_Op<"tma_load", [AttrSizedOperandSegments]> {
     One thread starts it. Its bytes count on the mbarrier, which waiters wait for; those outside of the tensor count as well. The tile is
     of the coordinates that were made together with the atom, or its first element's coordinates, one for each dimension of the map.
 
+    With `multicast` the bytes arrive in the shared memory of each block of the cluster whose bit is set in the mask, at the same place, and count on
+    its mbarrier at the same place.
+
     Without an mbarrier, in a kernel with `cute.roles`, `cute-specialize-warps` chooses the thread, the place in a ring, and the barriers.
 
     ```mlir
@@ -223,12 +241,15 @@ def CuteNvgpu_TmaLoadOp : CuteNvgpu_Op<"tma_load", [AttrSizedOperandSegments]> {
     !sA = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(128,64):(64,1)">
     // Given %atom: !tma, %tile: !tile, %sA: !sA, %full: !bars, %i: i32
     cute_nvgpu.tma_load(%atom, [%tile], %sA) on %full[%i] : (!tma, [!tile], !sA), !bars
+    // Given %both: i16
+    cute_nvgpu.tma_load(%atom, [%tile], %sA) on %full[%i] multicast(%both) : (!tma, [!tile], !sA), !bars
     ```
   }];
   let arguments = (ins CuteNvgpu_TmaLoad:$atom, Variadic<AnyTypeOf<[Cute_CoordTensorType, I32, I64]>>:$coords,
                        Arg<Cute_MemRefType, "", [MemWrite]>:$destination,
-                       Arg<Optional<Cute_MemRefType>, "", [MemRead, MemWrite]>:$barriers, Optional<I32>:$index);
-  let assemblyFormat = [{ `(` $atom `,` `[` $coords `]` `,` $destination `)` (`on` $barriers^ `[` $index `]`)? attr-dict `:`
+                       Arg<Optional<Cute_MemRefType>, "", [MemRead, MemWrite]>:$barriers, Optional<I32>:$index, Optional<I16>:$mask);
+  let assemblyFormat = [{ `(` $atom `,` `[` $coords `]` `,` $destination `)` (`on` $barriers^ `[` $index `]`)? (`multicast` `(` $mask^ `)`)?
+    attr-dict `:`
     `(` qualified(type($atom)) `,` `[` type($coords) `]` `,` qualified(type($destination)) `)` (`,` qualified(type($barriers))^)? }];
   let opDocGroup = CuteNvgpu_TmaGroup;
 }

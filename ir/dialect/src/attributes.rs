@@ -32,6 +32,8 @@ pub const UNIT: &str = "cute.unit";
 pub const CYCLES: &str = "cute.cycles";
 /// The registers that a thread of the warpgroup that copies has, and one of those that compute, in a kernel that is cut into these roles.
 pub const ROLES: &str = "cute.roles";
+/// The blocks of a cluster of a kernel whose warps get roles, along x of its grid.
+pub const CLUSTER: &str = "cute.cluster";
 /// A branch in which so many threads stay together, which are those that take its first region: the number of their barrier, and theirs.
 pub const TOGETHER: &str = "cute.together";
 /// A kernel that leaves it to the compiler to order the accesses of its threads to shared memory.
@@ -46,6 +48,8 @@ pub const FUSED: &str = "cute.fused";
 pub const DYNAMIC_SMEM: &str = "cute.dynamic_smem";
 /// The arguments of a kernel that are tensor maps, by index.
 pub const TENSOR_MAPS: &str = "cute.tensor_maps";
+/// A launch of a kernel that itself waits for what is before in the stream.
+pub const DEPENDENT: &str = "cute.dependent";
 /// Pairs of a launch's kernel operands that must not overlap, one after the other.
 pub const DISJOINT: &str = "cute.disjoint";
 /// The products that a function of the host computes, so that a run can be verified.

@@ -84,7 +84,7 @@ pub fn tma_box(tensor: &MemRef<'_>, layout: &CuteType<'_>) -> Result<TmaBox, Str
 }
 
 /// The types of the atom that moves tiles of `tensor` that lie in shared memory as `layout` says, and of the tensor of its coordinates.
-pub(crate) fn tma_types<'c>(
+pub fn tma_types<'c>(
     location: Location<'c>,
     tensor: &MemRef<'c>,
     layout: &CuteType<'c>,

@@ -7,6 +7,8 @@
 
 /// Threads of a warp.
 pub const WARP: u32 = 32;
+/// Threads of a warpgroup, four warps that multiply together (PTX ISA, "wgmma").
+pub const WARPGROUP: u32 = 128;
 /// Threads of one block, at most.
 pub const THREADS_PER_BLOCK: u32 = 1024;
 /// 32-bit registers of a multiprocessor, and of a block at most.

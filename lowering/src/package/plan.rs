@@ -3,11 +3,13 @@
 use crate::to_nvvm::aliasing;
 use cute_arith::{Predicate, Sign};
 use cute_ir::{
-    Failure, diag,
+    Failure,
+    attributes::DEPENDENT,
+    diag,
     mlir::{
-        Blk, Op, Val, ValueKey, block_argument, body_of, defining_op, int_width, integer_of,
-        is_index, key, name_of, next_block, operands_of, ops_of, result_index, results_of,
-        string_of, users_of,
+        Blk, Op, Val, ValueKey, attribute_of, block_argument, body_of, defining_op, int_width,
+        integer_of, is_index, key, name_of, next_block, operands_of, ops_of, result_index,
+        results_of, string_of, users_of,
     },
     ops::{arith, cf, cute, func, gpu, scf},
     types::CuteType,
@@ -266,6 +268,7 @@ impl HostPlan {
             grid,
             block,
             cluster,
+            dependent: attribute_of(op, DEPENDENT).is_some(),
             dynamic_smem,
             params,
             when: None,

@@ -21,6 +21,11 @@ impl<'c> Lowering<'c, '_> {
         } else if let Some(arrive) = cute_nvgpu::MbarrierArrive::of(op) {
             let bar = self.barrier(arrive.barriers(), arrive.index(), b)?;
             b.op(nvvm::MBARRIER_ARRIVE, &[bar], &[b.i64_type()], &[])?;
+        } else if let Some(arrive) = cute_nvgpu::MbarrierArriveAt::of(op) {
+            let bar = self.barrier(arrive.barriers(), arrive.index(), b)?;
+            let of_cluster = b.ty("!llvm.ptr<7>")?;
+            let there = b.value(nvvm::MAPA, &[bar, arrive.block()], of_cluster, &[])?;
+            b.op(nvvm::MBARRIER_ARRIVE, &[there], &[], &[])?;
         } else if let Some(arrive) = cute_nvgpu::MbarrierArriveAndExpectTx::of(op) {
             let bar = self.barrier(arrive.barriers(), arrive.index(), b)?;
             let operands = [bar, arrive.bytes()];
@@ -45,7 +50,7 @@ impl<'c> Lowering<'c, '_> {
             let to = place.start.pointer(b, None)?;
             let barriers = load.barriers().expected(b, "an mbarrier")?;
             let bar = self.barrier(barriers, load.index(), b)?;
-            tma_load(b, [to, load.atom(), bar], &load.coords())?;
+            tma_load(b, [to, load.atom(), bar], &load.coords(), load.mask())?;
         } else if let Some(store) = cute_nvgpu::TmaStore::of(op) {
             let place = self.place(store.source(), b)?;
             let from = place.start.pointer(b, None)?;
@@ -142,15 +147,21 @@ fn tma_load<'c>(
     b: Builder<'c>,
     [to, map, bar]: [Val<'c>; 3],
     coords: &[Val<'c>],
+    mask: Option<Val<'c>>,
 ) -> Result<(), Failure> {
     let rank = coords.len();
+    let (multicast, last, of_mask) = match mask {
+        Some(_) => (".multicast::cluster", format!(", ${}", 3 + rank), "h,"),
+        None => ("", String::new(), ""),
+    };
     // A block that is in no cluster is one of its own.
     let text = format!(
-        "cp.async.bulk.tensor.{rank}d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], {}, [$2];",
+        "cp.async.bulk.tensor.{rank}d.shared::cluster.global.mbarrier::complete_tx::bytes{multicast} [$0], {}, [$2]{last};",
         box_at(1, 3, rank)
     );
-    let constraints = format!("l,l,l,{}~{{memory}}", "r,".repeat(rank));
-    let operands = [vec![to, map, bar], coords.to_vec()].concat();
+    let constraints = format!("l,l,l,{}{of_mask}~{{memory}}", "r,".repeat(rank));
+    let operands = vec![to, map, bar].into_iter();
+    let operands: Vec<_> = operands.chain(coords.iter().copied()).chain(mask).collect();
     assembly(b, &text, &constraints, &operands, &[])?;
     Ok(())
 }

@@ -1,20 +1,76 @@
 //! Launches: each passes what its kernel needs and takes.
 
 use super::{CAST, aliasing};
-use cute_ir::{Failure, attributes::DYNAMIC_SMEM, diag::each, mlir::*, ops::gpu, types::CuteType};
-use melior::ir::ValueLike;
+use cute_ir::{
+    Failure,
+    attributes::{DEPENDENT, DYNAMIC_SMEM},
+    diag::{self, each},
+    mlir::*,
+    ops::{cute, cute_nvgpu, gpu, nvvm, scf},
+    types::CuteType,
+};
+use melior::ir::{ValueLike, operation::OperationLike};
 
-/// Lets launches of a kernel have the shared memory that it needs, and say which of its tensors must not overlap. Errors: no
-/// operand for the size, or one tensor passed as two that must not overlap.
+/// Lets launches of a kernel have the shared memory that it needs, and say which of its tensors must not overlap, and that it waits itself for what is
+/// before it. Errors: no operand for the size, or one tensor passed as two that must not overlap; a launch that says that a kernel waits
+/// which does not.
 pub(super) fn complete<'c>(kernel: Op<'c>, launches: &[Op<'c>]) -> Result<(), Failure> {
     let bytes = integer_of(kernel, DYNAMIC_SMEM);
     let pairs = aliasing::pairs(kernel);
+    let waits = waits_first(kernel);
     each(launches.iter().copied(), |launch| {
+        if waits {
+            set_attribute(launch, DEPENDENT, Builder::before(launch).unit());
+        } else if attribute_of(launch, DEPENDENT).is_some() {
+            return Err(diag::error_with_notes(
+                launch.location(),
+                format!(
+                    "has {DEPENDENT}, by which its kernel may start before what is before it has ended; expected a kernel that begins with \
+                     nvvm.griddepcontrol wait, or no {DEPENDENT}: the compiler sets it"
+                ),
+                &[(kernel.location(), "the kernel is here")],
+            ));
+        }
         if let Some(bytes) = bytes {
             resize(launch, bytes)?;
         }
         aliasing::record(launch, &pairs)
     })
+}
+
+/// Tells whether all threads of a kernel wait for what is before it in the stream ahead of whatever they do to global memory.
+fn waits_first(kernel: Op<'_>) -> bool {
+    let Some(body) = body_of(kernel, 0) else {
+        return false;
+    };
+    let ops = ops_of(body);
+    let waits = |op: &Op<'_>| {
+        let kind = attribute_of(*op, "kind").map(|kind| kind.to_string());
+        name_of(*op) == nvvm::GRIDDEPCONTROL && kind.is_some_and(|kind| kind.contains("wait"))
+    };
+    let Some(place) = ops.iter().position(waits) else {
+        return false;
+    };
+    let before = ops[..place]
+        .iter()
+        .flat_map(|op| std::iter::once(*op).chain(nested_ops(*op)));
+    let mut before = before.filter(|op| op.region_count() == 0 && !is_pure(*op));
+    before.all(is_of_block)
+}
+
+/// Tells whether an op that is not pure is known to do nothing to global memory.
+fn is_of_block(op: Op<'_>) -> bool {
+    matches!(
+        name_of(op),
+        cute::MEMREF_ALLOCA
+            | cute_nvgpu::MBARRIER_INIT
+            | cute_nvgpu::PREFETCH_TMA_DESC
+            | gpu::BARRIER
+            | nvvm::FENCE_MBARRIER_INIT
+            | nvvm::CLUSTER_ARRIVE
+            | nvvm::CLUSTER_WAIT
+            | scf::YIELD
+    )
 }
 
 /// Sets the launch's dynamic shared memory.

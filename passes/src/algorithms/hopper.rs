@@ -14,13 +14,22 @@ use melior::ir::ValueLike;
 const NO_BARRIER: &str = "expected an mbarrier on which its bytes count; write `on %bars[%i]`, or give the kernel cute.roles, so that \
                           cute-specialize-warps chooses one";
 
-/// A `cute_nvgpu.tma_load` at some coordinates, whose bytes count on an mbarrier of a tensor of them.
+/// Where the bytes of a load by TMA arrive.
+#[derive(Clone, Copy)]
+pub(crate) struct Arrival<'c> {
+    /// The mbarriers, and the index of the one that bytes count on; none where `cute-specialize-warps` chooses it.
+    pub(crate) barrier: Option<(Val<'c>, Val<'c>)>,
+    /// A bit for each block of the cluster that gets them; none where it is this block.
+    pub(crate) mask: Option<Val<'c>>,
+}
+
+/// A `cute_nvgpu.tma_load` at some coordinates.
 pub(crate) fn start_load<'c>(
     b: Builder<'c>,
     atom: Val<'c>,
     coords: &[Val<'c>],
     to: Val<'c>,
-    barrier: Option<(Val<'c>, Val<'c>)>,
+    Arrival { barrier, mask }: Arrival<'c>,
 ) -> Result<(), Failure> {
     let on = i32::from(barrier.is_some());
     let segments = [
@@ -29,11 +38,12 @@ pub(crate) fn start_load<'c>(
         1,
         on,
         on,
+        i32::from(mask.is_some()),
     ];
     let attributes = [("operandSegmentSizes", b.i32_array(&segments))];
     let barrier = barrier.into_iter().flat_map(|(all, index)| [all, index]);
     let operands = [atom].into_iter().chain(coords.iter().copied()).chain([to]);
-    let operands: Vec<_> = operands.chain(barrier).collect();
+    let operands: Vec<_> = operands.chain(barrier).chain(mask).collect();
     b.op(cute_nvgpu::TMA_LOAD, &operands, &[], &attributes)?;
     Ok(())
 }
@@ -50,7 +60,11 @@ impl<'c> Lower<'c> {
         let barrier = load.barriers().zip(load.index());
         let (barriers, index) = barrier.ok_or_else(|| self.b.error(NO_BARRIER))?;
         for (coords, part) in boxes {
-            start_load(self.b, load.atom(), &coords, part, Some((barriers, index)))?;
+            let arrival = Arrival {
+                barrier: Some((barriers, index)),
+                mask: load.mask(),
+            };
+            start_load(self.b, load.atom(), &coords, part, arrival)?;
         }
         Ok(true)
     }

@@ -14,7 +14,7 @@ mod hopper;
 mod products;
 mod reductions;
 
-pub(crate) use hopper::start_load;
+pub(crate) use hopper::{Arrival, start_load};
 
 pub(crate) use reductions::operation;
 

@@ -1,6 +1,7 @@
 //! Products of warpgroups, and the parts in which their sums go out.
 
 use super::{Partition, wrong};
+use crate::arch::{WARP, WARPGROUP};
 use cute_ir::{
     Expected, Failure,
     mlir::*,
@@ -8,10 +9,6 @@ use cute_ir::{
     types::{self, CuteType, MemRef, Space, memref_of},
 };
 use cute_layout::{Layout, int, tuple};
-use cute_target::WARP;
-
-/// Threads of a warpgroup.
-const WARPGROUP: i64 = 128;
 
 impl<'c> Partition<'c> {
     /// C += A B with A and B in shared memory, which all threads of a warpgroup see alike.
@@ -36,11 +33,11 @@ impl<'c> Partition<'c> {
     fn first_of_warpgroup(&self, b: Builder<'c>) -> Result<Val<'c>, Failure> {
         let i32_type = b.i32_type();
         let thread = b.infer(cute::GET_SCALARS, &[self.thread], &[])?;
-        let warp = b.value(arith::DIVUI, &[thread, b.i32(WARP.into())?], i32_type, &[])?;
+        let warp = b.value(arith::DIVUI, &[thread, b.i32(WARP)?], i32_type, &[])?;
         let warp = b.value(cute_nvgpu::ARCH_MAKE_WARP_UNIFORM, &[warp], i32_type, &[])?;
         let group = b.value(
             arith::DIVUI,
-            &[warp, b.i32(WARPGROUP / i64::from(WARP))?],
+            &[warp, b.i32(WARPGROUP / WARP)?],
             i32_type,
             &[],
         )?;

@@ -245,6 +245,8 @@ impl Arithmetic for Numbers {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     tile: [i64; 3],
+    /// Blocks of a cluster, whose tiles [`Estimate::tile`] is.
+    cluster: i64,
     /// Blocks that share a tile's sums.
     split: i64,
     /// Bytes of the sums of a tile.
@@ -274,16 +276,18 @@ impl Estimate {
         let atom = atom.atom();
         let multiplied = m * n * k * 1_000_000_000 / (SPEED * i128::from(speed.max(1)));
         let (mut moved, mut computed) = (0, 0);
-        for ((lines, elem), fed) in [(m, atom.a), (n, atom.b)].into_iter().zip(sources.fed) {
+        let operands = [(m, atom.a, Operand::A), (n, atom.b, Operand::B)];
+        for ((lines, elem, operand), fed) in operands.into_iter().zip(sources.fed) {
             let bits = fed.map_or(elem.bits(), |fed| fed.bits);
-            moved += lines * k * i128::from(bits);
+            moved += lines * k * i128::from(bits) / i128::from(plan.sharers(operand));
             computed += if fed.is_some() { lines * k } else { 0 };
         }
         let moved = moved / 8 * 1_000_000 / BYTES;
         // Prologues are computed by the warps that multiply.
         let busy = multiplied + computed * 1_000_000 / COMPUTED;
         Ok(Self {
-            tile: plan.tile,
+            tile: plan.step(),
+            cluster: plan.blocks_of_cluster(),
             split: plan.split,
             sums: plan.tile[0] * plan.tile[1] * atom.d.bits() / 8,
             bits: atom.a.bits(),
@@ -320,6 +324,9 @@ impl Estimate {
         let mut turns = tiles(2)?;
         let blocks = n.apply(Op::Mul, [&tiles(0)?, &tiles(1)?])?;
         let mut blocks = n.apply(Op::Mul, [&blocks, batch])?;
+        if self.cluster > 1 {
+            blocks = n.apply(Op::Mul, [&blocks, &n.constant(self.cluster)?])?;
+        }
         if self.split > 1 {
             let split = n.constant(self.split)?;
             turns = n.apply(Op::CeilDivS, [&turns, &split])?;

@@ -242,11 +242,20 @@ pub fn choose<'c>(
         {
             return Ok(Vec::new());
         }
-        sm90::Builder::new(problem, problem.has_epilogue)?.candidates(request, archs)
+        sm90::Builder::new(problem)?.candidates(request, archs)
     };
+    // Clusters are of blocks whose warpgroups multiply.
+    let of_clusters = request.cluster.is_some_and(|cluster| cluster != [1, 1]);
+    let instructions = match request.instructions {
+        None if of_clusters => Some(Instructions::Wgmma),
+        asked => asked,
+    };
+    if of_clusters && instructions == Some(Instructions::Mma) {
+        return Err("asks for clusters, whose blocks share what TMA loads, and for instructions=mma; expected instructions=wgmma".to_owned());
+    }
     // A tile that is asked for is one of warps, unless it says otherwise.
     let is_asked = request.tile.is_some() || request.warps.is_some() || request.swizzle.is_some();
-    let of_warpgroups = match request.instructions {
+    let of_warpgroups = match instructions {
         Some(Instructions::Wgmma) => of_warpgroups()?,
         None if is_asked => Vec::new(),
         _ => of_warpgroups().unwrap_or_default(),
@@ -267,7 +276,7 @@ pub fn choose<'c>(
             Ok(all)
         }
     };
-    let of_warps = match (request.instructions, of_warpgroups.is_empty()) {
+    let of_warps = match (instructions, of_warpgroups.is_empty()) {
         (Some(Instructions::Wgmma), _) => Vec::new(),
         (_, true) => of_warps()?,
         // There is another way.

@@ -94,6 +94,8 @@ cute_ir::options! {
             "Blocks that share the sums of a tile along K, which a second kernel adds, where 1 is one kernel; chosen where not given";
         instructions: Option<Instructions> = None, "",
             "The instructions that multiply: mma, of warps, or wgmma, of warpgroups with operands that TMA brings (sm_90a); chosen where not given";
+        cluster: Option<[i64; 2]> = None, "",
+            "Blocks along M and N of a cluster, which share what TMA loads, such as 2x1; chosen where not given";
         variants: Option<i64> = None, "",
             "Kernels for a problem whose sizes are open, at most, of which a launch takes one; 6 for a product and 12 for a map where not given";
         candidates: Option<i64> = None, "",
@@ -108,10 +110,14 @@ cute_ir::options! {
 pub struct Avoid(pub Vec<String>);
 
 impl Avoid {
-    /// The name of a plan among those for one problem: its tile, its warps, its stages and its parts of K.
+    /// The name of a plan among those for one problem: its tile, its warps, its stages, its parts of K, and its clusters where it has some.
     pub fn name_of(plan: &Plan<'_>) -> String {
         let ([m, n, k], [wm, wn]) = (plan.tile, warps_of(plan));
-        format!("{m}x{n}x{k}-{wm}x{wn}-{}-{}", plan.stages, plan.split)
+        let name = format!("{m}x{n}x{k}-{wm}x{wn}-{}-{}", plan.stages, plan.split);
+        match plan.cluster {
+            [1, 1] => name,
+            [cm, cn] => format!("{name}-{cm}x{cn}"),
+        }
     }
 
     /// Tells whether a plan is among them.
@@ -126,7 +132,7 @@ impl OptionValue for Avoid {
         let names: Vec<String> = text.split('+').map(str::to_owned).collect();
         let known = |name: &String| {
             let parts: Vec<&str> = name.split(['x', '-']).collect();
-            parts.len() == 7
+            matches!(parts.len(), 7 | 9)
                 && parts
                     .iter()
                     .all(|part| part.parse::<i64>().is_ok_and(|n| n > 0))

@@ -464,6 +464,7 @@ impl<'c> Builder<'c> {
             stages: choice.stages,
             raster: choice.raster,
             split: choice.split,
+            cluster: [1, 1],
             mma,
             paths: [
                 factor(a, [m, k], major_a)?,

@@ -9,6 +9,7 @@ use super::{
     request::Instructions,
     require,
 };
+use crate::arch::{WARP, WARPGROUP};
 use cute_ir::{
     Failure,
     mlir::context_of_type,
@@ -33,7 +34,7 @@ const ROW: i64 = 128;
 const ROWS: i64 = 64;
 
 /// Warps of a warpgroup.
-const WARPS: i64 = 4;
+const WARPS: i64 = WARPGROUP / WARP;
 
 /// Columns of C of a part that goes out at once, at most.
 const PART: i64 = 64;
@@ -51,6 +52,10 @@ const TABLE: &[([i64; 2], i64, i64)] = &[
     ([64, 64], 1, 1075),
     ([64, 32], 1, 600),
 ];
+
+/// Blocks along M and N of the clusters that are tried. Two share a load: of larger ones, not as many may be on the chip at once as there are
+/// multiprocessors for.
+const CLUSTERS: &[[i64; 2]] = &[[1, 1], [2, 1], [1, 2]];
 
 /// Bytes of shared memory beside tiles: mbarriers, and what starts at multiples of 1024.
 const BESIDE: i64 = 2048;
@@ -81,6 +86,8 @@ pub(super) struct Builder<'c> {
     accesses: [Access; 3],
     /// Tells whether what is stored is computed of the sums.
     has_epilogue: bool,
+    /// M, N and K; none where only a launch knows.
+    extents: [Option<i64>; 3],
 }
 
 /// A point of the space of plans.
@@ -90,12 +97,14 @@ struct Choice {
     groups: i64,
     stages: i64,
     raster: i64,
+    /// Blocks along M and N of a cluster.
+    cluster: [i64; 2],
     speed: i64,
 }
 
 impl<'c> Builder<'c> {
     /// The builder for a problem. Errors: what of it `wgmma` or TMA does not take.
-    pub(super) fn new(problem: &Problem<'c>, has_epilogue: bool) -> Result<Self, String> {
+    pub(super) fn new(problem: &Problem<'c>) -> Result<Self, String> {
         let [a, b, c] = problem.elements;
         let elems = [types::elem(a)?, types::elem(b)?];
         let sum = types::elem(problem.accumulate)?;
@@ -120,7 +129,8 @@ impl<'c> Builder<'c> {
             elems,
             sum,
             accesses: problem.accesses,
-            has_epilogue,
+            has_epilogue: problem.has_epilogue,
+            extents: problem.extents,
         };
         builder.row(PART)?;
         Ok(builder)
@@ -148,21 +158,24 @@ impl<'c> Builder<'c> {
         MmaAtom::of(&spec).map_err(wrong)
     }
 
-    /// A movement by TMA of a tile that lies in shared memory in rows of what the swizzle spans, contiguous along a mode.
+    /// A movement by TMA of a tile that lies in shared memory in rows of what the swizzle spans, contiguous along a mode, and that so many blocks
+    /// load together.
     fn by_tma(
         &self,
         element: Type<'c>,
         extents: [i64; 2],
         (major, buffers, stores): (usize, i64, bool),
+        sharers: i64,
     ) -> Result<(Movement<'c>, SharedTile), String> {
         let tile = self.tile(element, extents, major, buffers)?;
+        let slice = tile.slice(sharers)?;
         // The box of a matrix that is contiguous along the same mode, as the plan sees it; strides of it do not matter.
         let far = 1 << 20;
         let stride = if major == 1 { [far, 1] } else { [1, far] };
         let gmem =
             Layout::new(tuple([far, far].map(int)), tuple(stride.map(int))).map_err(wrong)?;
         let bits = types::elem(element)?.bits();
-        let map = TmaBox::of(&gmem, &tile.layout, tile.swizzle, bits).map_err(wrong)?;
+        let map = TmaBox::of(&gmem, &slice.layout, slice.swizzle, bits).map_err(wrong)?;
         let atom = types::tma_type(self.location, element, &map, stores).map_err(said)?;
         let completion = match stores {
             true => Completion::BulkGroup,
@@ -229,9 +242,13 @@ impl<'c> Builder<'c> {
         let step = [choice.groups * ROWS, n, row.shape_mnk[2]];
         let step = Tile::from_shape(&tuple(step.map(int))).map_err(wrong)?;
         let mma = types::tiled_mma_type(self.location, mma, &groups, &step).map_err(said)?;
-        let load = |element, extents, access: &Access| {
-            let (movement, tile) =
-                self.by_tma(element, extents, (access.major, choice.stages, false))?;
+        let load = |element, extents, access: &Access, sharers| {
+            let (movement, tile) = self.by_tma(
+                element,
+                extents,
+                (access.major, choice.stages, false),
+                sharers,
+            )?;
             Ok::<_, String>(vec![Movement {
                 shared: Some(tile),
                 ..movement
@@ -248,7 +265,7 @@ impl<'c> Builder<'c> {
         };
         let is_bulk = !self.has_epilogue && is_in_lines(of_c, bits);
         let (out, tile) = match is_bulk {
-            true => self.by_tma(c, [m, columns], (1, 1, true))?,
+            true => self.by_tma(c, [m, columns], (1, 1, true), 1)?,
             false => {
                 let out = Movement {
                     atom: copy((of_c.vector * bits).min(WIDEST)).map_err(said)?,
@@ -266,10 +283,11 @@ impl<'c> Builder<'c> {
             stages: choice.stages,
             raster: choice.raster,
             split: 1,
+            cluster: choice.cluster,
             mma,
             paths: [
-                load(a, [m, k], of_a)?,
-                load(b, [n, k], of_b)?,
+                load(a, [m, k], of_a, choice.cluster[1])?,
+                load(b, [n, k], of_b, choice.cluster[0])?,
                 vec![into, out],
             ],
         })
@@ -295,32 +313,50 @@ impl<'c> Builder<'c> {
             .tile
             .zip(request.warps)
             .map(|([m, n, _], [wm, _])| ([m, n], wm / WARPS, TABLE[0].2));
-        for ([m, n], groups, speed) in TABLE.iter().copied().chain(own) {
-            let tile = [m, n, k];
-            let is_asked = request.tile.is_none_or(|asked| asked == tile)
-                && request
-                    .warps
-                    .is_none_or(|asked| asked == [groups * WARPS, 1]);
-            if !is_asked
-                || all
-                    .iter()
-                    .any(|other: &Candidate<'_>| other.plan.tile == tile)
-            {
-                continue;
-            }
-            let choice = Choice {
-                tile,
-                groups,
-                stages: 1,
-                raster: request.raster.unwrap_or(RASTER),
-                speed,
-            };
-            match self.candidate(choice, request.stages, archs) {
-                Ok(candidate) => all.push(candidate),
-                Err(reason) => why = reason,
+        let tiles: Vec<_> = TABLE.iter().copied().chain(own).collect();
+        let clusters = CLUSTERS.iter().copied().chain(request.cluster);
+        let clusters: Vec<_> = clusters.collect();
+        for ([m, n], groups, speed) in tiles {
+            for cluster in &clusters {
+                let (tile, cluster) = ([m, n, k], *cluster);
+                let is_asked = request.tile.is_none_or(|asked| asked == tile)
+                    && request
+                        .warps
+                        .is_none_or(|asked| asked == [groups * WARPS, 1])
+                    && match request.cluster {
+                        Some(asked) => asked == cluster,
+                        None => self.is_filled(tile, cluster),
+                    };
+                let is_there = |other: &Candidate<'_>| {
+                    other.plan.tile == tile && other.plan.cluster == cluster
+                };
+                if !is_asked || all.iter().any(is_there) {
+                    continue;
+                }
+                let choice = Choice {
+                    tile,
+                    groups,
+                    stages: 1,
+                    raster: request.raster.unwrap_or(RASTER),
+                    cluster,
+                    speed,
+                };
+                match self.candidate(choice, request.stages, archs) {
+                    Ok(candidate) => all.push(candidate),
+                    Err(reason) => why = reason,
+                }
             }
         }
         if all.is_empty() { Err(why) } else { Ok(all) }
+    }
+
+    /// Tells whether there are tiles of C for all blocks of a cluster, as far as M and N are known.
+    fn is_filled(&self, tile: [i64; 3], cluster: [i64; 2]) -> bool {
+        (0..2).all(|axis| {
+            let known = self.extents[axis];
+            cluster[axis] == 1
+                || known.is_none_or(|extent| extent > tile[axis] * (cluster[axis] - 1))
+        })
     }
 
     fn candidate(
@@ -352,7 +388,7 @@ impl<'c> Builder<'c> {
         let choice = Choice { stages, ..choice };
         let plan = self.plan(choice)?;
         plan.verify()?;
-        let sums = m * n / (choice.groups * 128);
+        let sums = m * n / (choice.groups * WARPGROUP);
         let [_, budget] = plan.budgets().unwrap_or([0, 255]);
         if sums + 40 > budget {
             return Err(format!(
@@ -366,6 +402,7 @@ impl<'c> Builder<'c> {
             warps: Some([choice.groups * WARPS, 1]),
             stages: Some(stages),
             raster: Some(choice.raster).filter(|raster| *raster != RASTER),
+            cluster: Some(choice.cluster),
             instructions: Some(Instructions::Wgmma),
             ..Request::default()
         };
@@ -392,13 +429,14 @@ pub(super) fn check_given(
     problem: &Problem<'_>,
     archs: &Archs,
 ) -> Result<(), String> {
-    let builder = Builder::new(problem, problem.has_epilogue)?;
-    let groups = plan.tiled_mma()?.num_threads() / 128;
+    let builder = Builder::new(problem)?;
+    let groups = plan.tiled_mma()?.num_threads() / WARPGROUP;
     let choice = Choice {
         tile: plan.tile,
         groups,
         stages: plan.stages,
         raster: plan.raster,
+        cluster: plan.cluster,
         speed: TABLE[0].2,
     };
     let made = builder.candidate(choice, Some(plan.stages), archs)?;

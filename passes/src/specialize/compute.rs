@@ -1,13 +1,14 @@
 //! The part of those who compute: products that go on while their warps do, and stores by TMA.
 
 use super::{
-    BARRIER,
+    BARRIER, alone,
     emit::Emit,
-    rings::{asynchronous_product, fence_proxy, load_of},
+    rings::{asynchronous_product, fence_proxy, has_within, is_timed},
 };
 use crate::memory::{is_memory, root_of};
+use crate::synchronize::barrier_of;
 use cute_arith::Predicate;
-use cute_ir::ops::{arith, cute_nvgpu, nvvm, scf};
+use cute_ir::ops::{arith, cute_nvgpu, nvvm};
 use cute_ir::{Expected, Failure, mlir::*};
 use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::{HashMap, HashSet};
@@ -38,7 +39,7 @@ pub(super) struct Carried<'c> {
 
 impl<'c> Carried<'c> {
     /// The product as one that goes on, with the places that are pending.
-    pub(super) fn group(&self, _: &Emit<'_, 'c>, pending: &[Val<'c>]) -> Group<'c> {
+    pub(super) fn group(&self, pending: &[Val<'c>]) -> Group<'c> {
         let releases = self.rings.iter().zip(pending);
         let releases = releases.map(|(ring, place)| Release {
             ring: *ring,
@@ -120,16 +121,6 @@ pub(super) fn staged(kernel: Op<'_>) -> HashSet<ValueKey> {
     stores.map(|store| key(root_of(store.source()))).collect()
 }
 
-/// Tells whether an op has products, loads or stores within, behind which nothing goes on.
-fn stops(op: Op<'_>) -> bool {
-    op.region_count() > 0
-        && nested_ops(op).into_iter().any(|op| {
-            load_of(op).is_some()
-                || asynchronous_product(op).is_some()
-                || cute_nvgpu::TmaStore::of(op).is_some()
-        })
-}
-
 impl<'c> Emit<'_, 'c> {
     /// The product that a loop may let go on into its next turn: the last one of its body, if nothing touches its sums before the next one
     /// is started.
@@ -144,7 +135,7 @@ impl<'c> Emit<'_, 'c> {
             .position(|op| asynchronous_product(*op).is_some())?;
         let (_, sums) = asynchronous_product(ops[last])?;
         let root = key(root_of(sums));
-        let lets = |op: &Op<'c>| !stops(*op) && !touched(*op).contains(&root);
+        let lets = |op: &Op<'c>| !has_within(*op, is_timed) && !touched(*op).contains(&root);
         if !ops[last + 1..].iter().chain(&ops[..first]).all(lets) {
             return None;
         }
@@ -250,29 +241,16 @@ impl<'c> Emit<'_, 'c> {
 
     fn release_now(&self, release: Release<'c>, b: Builder<'c>) -> Result<(), Failure> {
         let ring = self.rings.get(release.ring).expected(b, "a ring")?;
-        if release.is_certain {
-            return ring.release(b, release.place);
-        }
-        let is_one = b.compare(Predicate::Sge, release.place, b.i32(0)?)?;
-        let (region, block) = Detached::with_block(&[]);
-        b.with_regions(
-            scf::IF,
-            &[is_one],
-            &[],
-            &[],
-            vec![region, Detached::empty()],
-        )?;
-        let inner = Builder::at_end(b.context, block, b.location);
-        ring.release(inner, release.place)?;
-        inner.op(scf::YIELD, &[], &[], &[])?;
-        Ok(())
+        let is_one = match release.is_certain {
+            true => None,
+            false => Some(b.compare(Predicate::Sge, release.place, b.i32(0)?)?),
+        };
+        ring.release(b, release.place, (self.who.lane, is_one))
     }
 
     /// A barrier of those who compute.
     fn barrier(&self, b: Builder<'c>) -> Result<(), Failure> {
-        let operands = [b.i32(BARRIER)?, b.i32(self.first.1)?];
-        let segments = [("operandSegmentSizes", b.i32_array(&[1, 1, 0]))];
-        b.op(nvvm::BARRIER, &operands, &[], &segments)?;
+        barrier_of(b, [BARRIER, self.who.threads])?;
         Ok(())
     }
 
@@ -282,7 +260,7 @@ impl<'c> Emit<'_, 'c> {
         let has_stored = self.has_stored.expected(b, "a store")?;
         let waits = b.value(
             arith::ANDI,
-            &[self.first.0, has_stored],
+            &[self.who.is_first, has_stored],
             has_stored.r#type(),
             &[],
         )?;
@@ -307,7 +285,7 @@ impl<'c> Emit<'_, 'c> {
             self.written.clear();
         }
         let mut mapping = self.mapping.clone();
-        alone(b, self.first.0, |b| {
+        alone(b, self.who.is_first, |b| {
             b.clone_op(op, &mut mapping);
             b.op(nvvm::CP_ASYNC_BULK_COMMIT_GROUP, &[], &[], &[])?;
             Ok(())
@@ -317,41 +295,21 @@ impl<'c> Emit<'_, 'c> {
         Ok(())
     }
 
-    /// Waits for all stores, before shared memory is gone with the block.
+    /// Waits until no store reads any more, before shared memory is gone with the block.
     pub(super) fn finish_stores(&mut self, b: Builder<'c>) -> Result<(), Failure> {
         let Some(has_stored) = self.has_stored else {
             return Ok(());
         };
         let waits = b.value(
             arith::ANDI,
-            &[self.first.0, has_stored],
+            &[self.who.is_first, has_stored],
             has_stored.r#type(),
             &[],
         )?;
         alone(b.step("wait for stores"), waits, |b| {
-            let attributes = [("group", b.integer(b.i32_type(), 0))];
+            let attributes = [("group", b.integer(b.i32_type(), 0)), ("read", b.unit())];
             b.op(nvvm::CP_ASYNC_BULK_WAIT_GROUP, &[], &[], &attributes)?;
             Ok(())
         })
     }
-}
-
-/// What a thread does where a condition holds.
-fn alone<'c>(
-    b: Builder<'c>,
-    condition: Val<'c>,
-    write: impl FnOnce(Builder<'c>) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    let (region, block) = Detached::with_block(&[]);
-    b.with_regions(
-        scf::IF,
-        &[condition],
-        &[],
-        &[],
-        vec![region, Detached::empty()],
-    )?;
-    let inner = Builder::at_end(b.context, block, b.location);
-    write(inner)?;
-    inner.op(scf::YIELD, &[], &[], &[])?;
-    Ok(())
 }

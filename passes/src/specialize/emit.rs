@@ -1,11 +1,11 @@
 //! The part of a kernel that one role has, written anew.
 
 use super::{
-    Role,
+    Role, Who,
     compute::{Group, Release, Stored},
-    rings::{Barrier, Ring, asynchronous_product, load_of},
+    rings::{Barrier, Ring, has_within, is_timed, load_of},
 };
-use crate::algorithms::start_load;
+use crate::algorithms::{Arrival, start_load};
 use cute_ir::ops::{cute_nvgpu, scf};
 use cute_ir::{Expected, Failure, attributes::STAGES, diag, mlir::*};
 use melior::ir::{Attribute, Type, ValueLike, operation::OperationLike};
@@ -19,8 +19,7 @@ pub(super) struct Emit<'a, 'c> {
     needed: &'a HashSet<OpKey>,
     /// The tensors that are stored by TMA.
     pub(super) staged: &'a HashSet<ValueKey>,
-    /// True in the first thread of those who compute, and how many they are.
-    pub(super) first: (Val<'c>, i64),
+    pub(super) who: Who<'c>,
     /// New values in place of old ones.
     pub(super) mapping: Mapping<'c>,
     /// The next place of each ring, and the parity of its phase.
@@ -41,14 +40,14 @@ impl<'a, 'c> Emit<'a, 'c> {
         rings: &'a [Ring<'c>],
         needed: &'a HashSet<OpKey>,
         staged: &'a HashSet<ValueKey>,
-        first: (Val<'c>, i64),
+        who: Who<'c>,
     ) -> Self {
         Self {
             role,
             rings,
             needed,
             staged,
-            first,
+            who,
             mapping: Mapping::new(),
             next: Vec::new(),
             open: Vec::new(),
@@ -75,7 +74,6 @@ impl<'a, 'c> Emit<'a, 'c> {
             self.drain(b)?;
             self.finish_stores(b)?;
         }
-        b.op(scf::YIELD, &[], &[], &[])?;
         Ok(())
     }
 
@@ -113,11 +111,16 @@ impl<'a, 'c> Emit<'a, 'c> {
             return Ok(());
         }
         let is_view_of_ring = |ring: &Ring<'c>| ring.views.contains(&op);
-        if self.rings.iter().any(is_view_of_ring) {
+        let is_slice = |ring: &Ring<'c>| ring.slices.iter().flatten().any(|view| *view == op);
+        if self
+            .rings
+            .iter()
+            .any(|ring| is_view_of_ring(ring) || is_slice(ring))
+        {
             return Ok(());
         }
         if self.role == Role::Copies {
-            if self.has_loads(op) {
+            if has_within(op, |op| load_of(op).is_some()) {
                 return self.regions(op, b);
             }
             if self.needed.contains(&op_key(op)) {
@@ -130,7 +133,7 @@ impl<'a, 'c> Emit<'a, 'c> {
                 self.acquire(at, ring, b)?;
             }
         }
-        if op.region_count() > 0 && self.is_written_anew(op) {
+        if has_within(op, is_timed) {
             self.drain(b)?;
             self.regions(op, b)?;
         } else {
@@ -151,19 +154,6 @@ impl<'a, 'c> Emit<'a, 'c> {
             }
         }
         Ok(())
-    }
-
-    fn has_loads(&self, op: Op<'c>) -> bool {
-        op.region_count() > 0 && nested_ops(op).into_iter().any(|op| load_of(op).is_some())
-    }
-
-    /// Tells whether something within an op is more than a copy of what was there.
-    fn is_written_anew(&self, op: Op<'c>) -> bool {
-        nested_ops(op).into_iter().any(|op| {
-            load_of(op).is_some()
-                || asynchronous_product(op).is_some()
-                || cute_nvgpu::TmaStore::of(op).is_some()
-        })
     }
 
     /// Starts a load, the first of a place behind a wait for it.
@@ -188,9 +178,19 @@ impl<'a, 'c> Emit<'a, 'c> {
             .map(|value| self.mapped(value))
             .collect();
         let to = ring.places(b, place)?;
-        let to = *to.get(index).expected(b, "a tensor of the load")?;
-        let on = (ring.barrier(b, Barrier::Full)?, place);
-        start_load(b, self.mapped(load.atom()), &coords, to, Some(on))?;
+        let mut to = *to.get(index).expected(b, "a tensor of the load")?;
+        if let Some(slice) = ring.slices.get(index).filter(|slice| !slice.is_empty()) {
+            let mut mapping = self.mapping.clone();
+            mapping.insert(key(ring.tensors[index]), to);
+            for view in slice {
+                to = result_of(b.clone_op(*view, &mut mapping), 0);
+            }
+        }
+        let arrival = Arrival {
+            barrier: Some((ring.barrier(b, Barrier::Full)?, place)),
+            mask: load.mask().map(|mask| self.mapped(mask)),
+        };
+        start_load(b, self.mapped(load.atom()), &coords, to, arrival)?;
         if index + 1 == ring.loads.len() {
             self.next[at] = ring.next(b, self.next[at])?;
         }
@@ -262,7 +262,7 @@ impl<'a, 'c> Emit<'a, 'c> {
         }
         let none = b.i32(-1)?;
         initial.extend(released.iter().map(|_| none));
-        let stores = self.role == Role::Computes && has_stores(op);
+        let stores = self.role == Role::Computes && has_within(op, is_store);
         if stores {
             initial.push(match self.has_stored {
                 Some(before) => before,
@@ -299,7 +299,7 @@ impl<'a, 'c> Emit<'a, 'c> {
         let pending = self.enter(&within, &behind);
         self.open = carried
             .iter()
-            .map(|carried| carried.group(self, &pending))
+            .map(|carried| carried.group(&pending))
             .collect();
         if self.role == Role::Computes {
             self.stored = self.stored.before_turns(body);
@@ -337,7 +337,7 @@ impl<'a, 'c> Emit<'a, 'c> {
         let pending = self.enter(&within, &behind);
         self.open = carried
             .iter()
-            .map(|carried| carried.group(self, &pending))
+            .map(|carried| carried.group(&pending))
             .collect();
         Ok(())
     }
@@ -355,7 +355,7 @@ impl<'a, 'c> Emit<'a, 'c> {
         let within = self.rings_within(op);
         let before: Vec<_> = within.iter().map(|at| self.next[*at]).collect();
         let types = results_of(op).into_iter().map(|value| value.r#type());
-        let stores = self.role == Role::Computes && has_stores(op);
+        let stores = self.role == Role::Computes && has_within(op, is_store);
         let before_stores = match self.has_stored {
             Some(before) => before,
             None => b.constant(b.ty("i1")?, 0)?,
@@ -422,9 +422,7 @@ impl<'a, 'c> Emit<'a, 'c> {
     }
 }
 
-/// Tells whether an op has stores by TMA within.
-fn has_stores(op: Op<'_>) -> bool {
-    nested_ops(op)
-        .into_iter()
-        .any(|op| cute_nvgpu::TmaStore::of(op).is_some())
+/// Tells whether an op is a store by TMA.
+fn is_store(op: Op<'_>) -> bool {
+    cute_nvgpu::TmaStore::of(op).is_some()
 }

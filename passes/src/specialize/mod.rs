@@ -7,6 +7,9 @@
 //! they are given is released, and their sums are touched, behind a wait for them; a loop lets one of them go on into its next turn.
 //! Stores by TMA are started by one thread, behind a fence and a barrier of those who compute.
 //!
+//! Where `cute.cluster` says that blocks form clusters, a load with `multicast` fills a slice of a tensor in several of them. Then a place of its ring
+//! is empty when the warps of all blocks of the cluster have said so, and no block leaves before all have ended.
+//!
 //! `rings.rs` finds the rings, `needed.rs` what loads need; `emit.rs` writes a role's part, `compute.rs` what only those who compute have.
 
 mod compute;
@@ -14,12 +17,16 @@ mod emit;
 mod needed;
 mod rings;
 
-use crate::{kernel::body_of_kernel, shared::in_shared};
+use crate::{
+    arch::{REGISTERS, WARP, WARPGROUP},
+    kernel::body_of_kernel,
+    shared::in_shared,
+};
 use cute_arith::Predicate;
 use cute_ir::ops::{arith, cute, cute_nvgpu, gpu, nvvm, scf};
 use cute_ir::{
     Anchor, Expected, Failure, PassSpec,
-    attributes::{RING, ROLES, SYNCHRONIZE, TOGETHER},
+    attributes::{CLUSTER, RING, ROLES, SYNCHRONIZE, TOGETHER},
     block::block_size_of,
     diag,
     mlir::*,
@@ -39,12 +46,6 @@ pub const PASS: PassSpec = PassSpec {
     run,
 };
 
-/// Threads of a warpgroup.
-const WARPGROUP: i64 = 128;
-
-/// Threads of a warp.
-const WARP: i64 = 32;
-
 /// The barrier of a block's threads that compute; 0 is that of all of them.
 const BARRIER: i64 = 1;
 
@@ -55,6 +56,17 @@ enum Role {
     Copies,
     /// It does everything else.
     Computes,
+}
+
+/// The values that tell threads apart.
+#[derive(Clone, Copy)]
+struct Who<'c> {
+    /// True in the first thread of those who compute.
+    is_first: Val<'c>,
+    /// The index of this thread in its warp.
+    lane: Val<'c>,
+    /// Threads that compute.
+    threads: i64,
 }
 
 fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(), Failure> {
@@ -82,7 +94,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
             )));
         }
     };
-    let budget = 65536 / WARPGROUP;
+    let budget = REGISTERS / WARPGROUP;
     let all = of_copies + of_computes * (threads / WARPGROUP);
     if all > budget {
         return Err(wrong(format!(
@@ -91,7 +103,8 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
             threads / WARPGROUP
         )));
     }
-    let rings = rings::of(kernel)?;
+    let blocks = integer_of(kernel, CLUSTER).unwrap_or(1);
+    let rings = rings::of(kernel, blocks)?;
     let needed = needed::of(kernel, &rings)?;
     let body = body_of_kernel(kernel)?;
     let mut old = ops_of(body);
@@ -125,22 +138,28 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
     let thread = top.value(arith::INDEX_CAST, &[thread], top.i32_type(), &[])?;
     let zero = top.i32(0)?;
     let is_first = top.compare(Predicate::Eq, thread, zero)?;
-    let (region, block) = Detached::with_block(&[]);
-    top.step("barriers").with_regions(
-        scf::IF,
-        &[is_first],
-        &[],
-        &[],
-        vec![region, Detached::empty()],
-    )?;
-    let init = Builder::at_end(top.context, block, top.location).step("barriers");
-    prefetch(init, kernel)?;
-    for ring in &rings {
-        ring.init(init, threads)?;
+    alone(top.step("barriers"), is_first, |init| {
+        prefetch(init, kernel)?;
+        for ring in &rings {
+            ring.init(init, threads / WARP)?;
+        }
+        init.op(nvvm::FENCE_MBARRIER_INIT, &[], &[], &[])?;
+        Ok(())
+    })?;
+    match blocks {
+        1 => {
+            top.op(gpu::BARRIER, &[], &[], &[])?;
+        }
+        _ => barrier_of_cluster(top)?,
     }
-    init.op(nvvm::FENCE_MBARRIER_INIT, &[], &[], &[])?;
-    init.op(scf::YIELD, &[], &[], &[])?;
-    top.op(gpu::BARRIER, &[], &[], &[])?;
+    // All of that may be done while what is before in the stream still runs; what is behind may do the same from here on.
+    for kind in ["wait", "launch_dependents"] {
+        let kind = [(
+            "kind",
+            top.attribute(&format!("#nvvm<grid_dep_action {kind}>"))?,
+        )];
+        top.op(nvvm::GRIDDEPCONTROL, &[], &[], &kind)?;
+    }
 
     // The number of a warp is told to ptxas, so that it knows that the warps of a branch stay together.
     let warp = top.value(arith::DIVUI, &[thread, top.i32(WARP)?], top.i32_type(), &[])?;
@@ -154,45 +173,67 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
     let computes = top.compare(Predicate::Ult, warp, first_of_copies)?;
     let (of_computing, computing) = Detached::with_block(&[]);
     let (of_copying, copying) = Detached::with_block(&[]);
+    let lane = top.value(arith::REMUI, &[thread, top.i32(WARP)?], top.i32_type(), &[])?;
+    let who = Who {
+        is_first,
+        lane,
+        threads,
+    };
     let together = [(TOGETHER, top.i64_array(&[BARRIER, threads]))];
     let regions = vec![of_computing, of_copying];
     top.with_regions(scf::IF, &[computes], &[], &together, regions)?;
 
     let b = Builder::at_end(top.context, computing, top.location);
     budget_of(b, "increase", of_computes)?;
-    let emit = Emit::new(
-        Role::Computes,
-        &rings,
-        &needed,
-        &staged,
-        (is_first, threads),
-    );
+    let emit = Emit::new(Role::Computes, &rings, &needed, &staged, who);
     emit.all(&old, b, mapping.clone())?;
+    b.op(scf::YIELD, &[], &[], &[])?;
 
     let b = Builder::at_end(top.context, copying, top.location);
     budget_of(b, "decrease", of_copies)?;
     let is_one = b.compare(Predicate::Eq, warp, first_of_copies)?;
+    alone(b, is_one, |one| {
+        let leads = one.value(nvvm::ELECT_SYNC, &[], one.ty("i1")?, &[])?;
+        let emit = Emit::new(Role::Copies, &rings, &needed, &staged, who);
+        alone(one, leads, |leader| emit.all(&old, leader, mapping))
+    })?;
+    b.op(scf::YIELD, &[], &[], &[])?;
+    if blocks > 1 {
+        // Others may still arrive here, and load into this block's shared memory.
+        barrier_of_cluster(top)?;
+    }
+
+    rewriter.erase_all(old)?;
+    remove_attribute(kernel, ROLES);
+    remove_attribute(kernel, CLUSTER);
+    set_attribute(kernel, SYNCHRONIZE, top.unit());
+    Ok(())
+}
+
+/// A barrier of all threads of a cluster.
+fn barrier_of_cluster(b: Builder<'_>) -> Result<(), Failure> {
+    b.op(nvvm::CLUSTER_ARRIVE, &[], &[], &[])?;
+    b.op(nvvm::CLUSTER_WAIT, &[], &[], &[])?;
+    Ok(())
+}
+
+/// Writes something that is done where a condition holds.
+fn alone<'c>(
+    b: Builder<'c>,
+    condition: Val<'c>,
+    write: impl FnOnce(Builder<'c>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     let (region, block) = Detached::with_block(&[]);
     b.with_regions(
         scf::IF,
-        &[is_one],
+        &[condition],
         &[],
         &[],
         vec![region, Detached::empty()],
     )?;
-    let one = Builder::at_end(top.context, block, top.location);
-    let leads = one.value(nvvm::ELECT_SYNC, &[], one.ty("i1")?, &[])?;
-    let (region, block) = Detached::with_block(&[]);
-    one.with_regions(scf::IF, &[leads], &[], &[], vec![region, Detached::empty()])?;
-    let leader = Builder::at_end(top.context, block, top.location);
-    let emit = Emit::new(Role::Copies, &rings, &needed, &staged, (is_first, threads));
-    emit.all(&old, leader, mapping)?;
-    one.op(scf::YIELD, &[], &[], &[])?;
-    b.op(scf::YIELD, &[], &[], &[])?;
-
-    rewriter.erase_all(old)?;
-    remove_attribute(kernel, ROLES);
-    set_attribute(kernel, SYNCHRONIZE, top.unit());
+    let inner = Builder::at_end(b.context, block, b.location);
+    write(inner)?;
+    inner.op(scf::YIELD, &[], &[], &[])?;
     Ok(())
 }
 

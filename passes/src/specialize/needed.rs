@@ -31,14 +31,27 @@ pub(super) fn of<'c>(kernel: Op<'c>, rings: &[Ring<'c>]) -> Result<HashSet<OpKey
             op = parent;
         }
     };
-    for load in rings.iter().flat_map(|ring| &ring.loads) {
-        let tensors: HashSet<_> = rings.iter().flat_map(Ring::roots).collect();
-        let operands = operands_of(*load).into_iter();
-        left.extend(
-            operands
-                .filter(|value| !tensors.contains(&key(*value)))
-                .map(|value| (value, *load)),
-        );
+    let tensors: HashSet<_> = rings.iter().flat_map(Ring::roots).collect();
+    for (load, slice) in rings
+        .iter()
+        .flat_map(|ring| ring.loads.iter().zip(&ring.slices))
+    {
+        // A slice is made of a place of the ring: it needs its coordinates.
+        let views: HashSet<_> = slice
+            .iter()
+            .flat_map(|view| results_of(*view))
+            .map(key)
+            .collect();
+        let is_made =
+            |value: &Val<'c>| tensors.contains(&key(*value)) || views.contains(&key(*value));
+        for op in slice.iter().chain([load]) {
+            let operands = operands_of(*op).into_iter();
+            left.extend(
+                operands
+                    .filter(|value| !is_made(value))
+                    .map(|value| (value, *load)),
+            );
+        }
         enclose(*load, *load, &mut around, &mut left);
     }
     while let Some((value, load)) = left.pop() {

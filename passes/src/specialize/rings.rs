@@ -1,15 +1,17 @@
 //! The tensors that loads by TMA fill, which become rings.
 
+use super::alone;
 use crate::{
     memory::{is_memory, root_of},
     pipeline::rings::{ring_of, slice},
     shared::in_shared,
 };
+use cute_arith::Predicate;
 use cute_ir::args::GemmArgs;
-use cute_ir::ops::{cute, cute_nvgpu, scf};
+use cute_ir::ops::{arith, cute, cute_nvgpu, nvvm, scf};
 use cute_ir::{
     Expected, Failure,
-    attributes::{RING, STAGES},
+    attributes::{CLUSTER, RING, STAGES},
     diag, hopper,
     mlir::*,
     types::{MemRef, Space, memref_of, mma_row},
@@ -27,6 +29,10 @@ pub(super) struct Ring<'c> {
     pub(super) depth: i64,
     /// The tensors that the loads fill.
     pub(super) tensors: Vec<Val<'c>>,
+    /// The views of its tensor that each load fills, from the tensor on: a slice, where blocks of a cluster share the load.
+    pub(super) slices: Vec<Vec<Op<'c>>>,
+    /// The blocks of the cluster that use what each of them loads; 1 where each loads for itself.
+    pub(super) sharers: i64,
     /// The first and the last op of the block that uses them.
     pub(super) uses: [Op<'c>; 2],
     /// Views of the tensors that are made in front of the loads, in their order.
@@ -69,6 +75,18 @@ pub(super) fn load_of<'c>(op: Op<'c>) -> Option<cute_nvgpu::TmaLoad<'c>> {
     cute_nvgpu::TmaLoad::of(op).filter(|load| load.barriers().is_none())
 }
 
+/// Tells whether an op is a load, a product or a store that goes on while its threads do.
+pub(super) fn is_timed(op: Op<'_>) -> bool {
+    load_of(op).is_some()
+        || asynchronous_product(op).is_some()
+        || cute_nvgpu::TmaStore::of(op).is_some()
+}
+
+/// Tells whether an op has such a one within.
+pub(super) fn has_within<'c>(op: Op<'c>, is: impl Fn(Op<'c>) -> bool) -> bool {
+    op.region_count() > 0 && nested_ops(op).into_iter().any(is)
+}
+
 /// The op of a block that `op` is, or that it is within.
 fn within<'c>(block: Blk<'c>, op: Op<'c>) -> Option<Op<'c>> {
     let mut op = op;
@@ -87,7 +105,7 @@ struct Uses<'c> {
 }
 
 fn uses_of<'c>(
-    load: Op<'c>,
+    (load, slice): (Op<'c>, &[Op<'c>]),
     tensor: Val<'c>,
     (block, order): (Blk<'c>, &[Op<'c>]),
     at: usize,
@@ -100,7 +118,7 @@ fn uses_of<'c>(
     let mut left = vec![tensor];
     while let Some(value) = left.pop() {
         for user in users_of(value) {
-            if user == load {
+            if user == load || slice.contains(&user) {
                 continue;
             }
             let is_view = is_pure(user)
@@ -129,18 +147,65 @@ fn uses_of<'c>(
     Ok(uses)
 }
 
+/// The views between a tensor and what a load of a slice of it fills, from the tensor on. Errors: a slice in a kernel without clusters, or one that the
+/// blocks of a cluster do not make whole; a whole tensor that goes to several blocks.
+fn slice_of<'c>(load: cute_nvgpu::TmaLoad<'c>, blocks: i64) -> Result<Vec<Op<'c>>, Failure> {
+    let (op, mut value) = (load.op(), load.destination());
+    let tensor = root_of(value);
+    let refuse = |message: String| Err(diag::error(op.location(), message));
+    let mut views = Vec::new();
+    while value != tensor {
+        let view = defining_op(value).expected(op, "a view")?;
+        views.push(view);
+        let mut of = operands_of(view).into_iter().filter(|v| is_memory(*v));
+        value = of.next().expected(op, "a view of a tensor")?;
+    }
+    views.reverse();
+    if load.mask().is_none() {
+        return match views.is_empty() {
+            true => Ok(views),
+            false => refuse(
+                "expected a load of a whole tensor in shared memory, one that cute.memref.alloca makes: it becomes a ring"
+                    .to_owned(),
+            ),
+        };
+    }
+    if blocks < 2 {
+        return refuse(format!(
+            "is a load for several blocks in a kernel without clusters; expected {CLUSTER} of 2 or more on the kernel"
+        ));
+    }
+    let size = |value| {
+        let memref = memref_of(value).expected(op, "a tensor")?;
+        memref
+            .layout
+            .size()
+            .map_err(|e| diag::error(op.location(), e.to_string()))
+    };
+    let (own, all) = (size(load.destination())?, size(tensor)?);
+    let sharers = all / own.max(1);
+    if all % own.max(1) != 0 || !(2..=blocks).contains(&sharers) {
+        return refuse(format!(
+            "fills {own} of {all} elements in several blocks; expected a slice, which 2 to {blocks} blocks of the cluster make whole"
+        ));
+    }
+    Ok(views)
+}
+
 /// Finds the rings of a kernel. Errors: a load of something else than a whole tensor of shared memory; a tensor that is used before it is loaded, or outside of the
 /// loop that loads it; no load.
-pub(super) fn of<'c>(kernel: Op<'c>) -> Result<Vec<Ring<'c>>, Failure> {
+pub(super) fn of<'c>(kernel: Op<'c>, blocks: i64) -> Result<Vec<Ring<'c>>, Failure> {
     let ops = nested_ops(kernel);
     let mut rings: Vec<Ring<'c>> = Vec::new();
     let mut met = HashSet::new();
     for load in ops.iter().filter_map(|op| load_of(*op)) {
         let op = load.op();
-        let tensor = load.destination();
+        let tensor = root_of(load.destination());
+        let slice = slice_of(load, blocks)?;
+        let sharers = if load.mask().is_some() { blocks } else { 1 };
         let made = defining_op(tensor).and_then(cute::MemrefAlloca::of);
         let memref = memref_of(tensor).expected(op, "a tensor")?;
-        if made.is_none() || !in_shared(tensor) || root_of(tensor) != tensor {
+        if made.is_none() || !in_shared(tensor) {
             return Err(diag::error(
                 op.location(),
                 "expected a load of a whole tensor in shared memory, one that cute.memref.alloca makes: it becomes a ring",
@@ -158,7 +223,7 @@ pub(super) fn of<'c>(kernel: Op<'c>) -> Result<Vec<Ring<'c>>, Failure> {
             .iter()
             .position(|other| *other == op)
             .expected(op, "an op of its block")?;
-        let uses = uses_of(op, tensor, (block, &order), at)?;
+        let uses = uses_of((op, &slice), tensor, (block, &order), at)?;
         let ends = uses.places.iter().min().zip(uses.places.iter().max());
         let Some((first, last)) = ends else {
             return Err(diag::error(
@@ -184,6 +249,8 @@ pub(super) fn of<'c>(kernel: Op<'c>) -> Result<Vec<Ring<'c>>, Failure> {
             Some(ring) => {
                 ring.loads.push(op);
                 ring.tensors.push(tensor);
+                ring.slices.push(slice);
+                ring.sharers = ring.sharers.max(sharers);
                 ring.bytes += bytes;
                 ring.views.extend(uses.views);
                 ring.is_read |= uses.is_read;
@@ -193,6 +260,8 @@ pub(super) fn of<'c>(kernel: Op<'c>) -> Result<Vec<Ring<'c>>, Failure> {
                 loads: vec![op],
                 depth,
                 tensors: vec![tensor],
+                slices: vec![slice],
+                sharers,
                 uses: uses_of_it,
                 views: uses.views,
                 is_read: uses.is_read,
@@ -256,11 +325,11 @@ impl<'c> Ring<'c> {
         self.made.as_ref().expected(b, "a ring that was made")
     }
 
-    /// Makes its mbarriers: one arrival fills a place, and so many threads empty it.
-    pub(super) fn init(&self, b: Builder<'c>, threads: i64) -> Result<(), Failure> {
+    /// Makes its mbarriers: one arrival fills a place, and one of each warp that computes empties it, in all blocks that use it.
+    pub(super) fn init(&self, b: Builder<'c>, warps: i64) -> Result<(), Failure> {
         let made = self.made(b)?;
         for place in 0..self.depth {
-            for (barriers, count) in made.barriers.iter().zip([1, threads]) {
+            for (barriers, count) in made.barriers.iter().zip([1, warps * self.sharers]) {
                 let operands = [*barriers, b.i32(place)?, b.i32(count)?];
                 b.op(cute_nvgpu::MBARRIER_INIT, &operands, &[], &[])?;
             }
@@ -300,15 +369,35 @@ impl<'c> Ring<'c> {
         Ok(())
     }
 
-    /// Says that this thread does not need a place any more.
-    pub(super) fn release(&self, b: Builder<'c>, place: Val<'c>) -> Result<(), Failure> {
+    /// Says that this warp does not need a place any more, by the threads of it that are the first ones: one for each block that loads it.
+    pub(super) fn release(
+        &self,
+        b: Builder<'c>,
+        place: Val<'c>,
+        (lane, if_any): (Val<'c>, Option<Val<'c>>),
+    ) -> Result<(), Failure> {
         let b = b.step("release a buffer");
         if self.is_read {
             fence_proxy(b)?;
+            b.op(nvvm::BAR_WARP_SYNC, &[b.i32(-1)?], &[], &[])?;
         }
-        let operands = [self.barrier(b, Barrier::Empty)?, place];
-        b.op(cute_nvgpu::MBARRIER_ARRIVE, &operands, &[], &[])?;
-        Ok(())
+        let mut arrives = b.compare(Predicate::Ult, lane, b.i32(self.sharers)?)?;
+        if let Some(holds) = if_any {
+            arrives = b.value(arith::ANDI, &[arrives, holds], arrives.r#type(), &[])?;
+        }
+        alone(b, arrives, |b| {
+            let bar = self.barrier(b, Barrier::Empty)?;
+            match self.sharers {
+                1 => b.op(cute_nvgpu::MBARRIER_ARRIVE, &[bar, place], &[], &[])?,
+                _ => b.op(
+                    cute_nvgpu::MBARRIER_ARRIVE_AT,
+                    &[bar, place, lane],
+                    &[],
+                    &[],
+                )?,
+            };
+            Ok(())
+        })
     }
 
     /// A place of each of its tensors.
@@ -334,8 +423,6 @@ impl<'c> Ring<'c> {
         b: Builder<'c>,
         [place, phase]: [Val<'c>; 2],
     ) -> Result<[Val<'c>; 2], Failure> {
-        use cute_arith::Predicate;
-        use cute_ir::ops::arith;
         let (i32_type, one) = (b.i32_type(), b.i32(1)?);
         if self.depth == 1 {
             return Ok([place, b.value(arith::XORI, &[phase, one], i32_type, &[])?]);
@@ -355,6 +442,6 @@ pub(super) fn fence_proxy(b: Builder<'_>) -> Result<(), Failure> {
         ("kind", b.attribute("#nvvm.proxy_kind<async.shared>")?),
         ("space", b.attribute("#nvvm.shared_space<cta>")?),
     ];
-    b.op(cute_ir::ops::nvvm::FENCE_PROXY, &[], &[], &attributes)?;
+    b.op(nvvm::FENCE_PROXY, &[], &[], &attributes)?;
     Ok(())
 }

@@ -1,7 +1,10 @@
 //! The grid of a kernel whose blocks take tiles of rows and columns, each of one part of a batch: what a launch counts, and what a block finds by
 //! its index.
 
-use super::{function::block_index, host::launch_kernel};
+use super::{
+    function::block_index,
+    host::{LaunchSizes, launch_kernel},
+};
 use cute_ir::{Expected, Failure, mlir::*, ops::arith};
 use cute_layout::{Dyn, IntTuple, Leaf, int, tuple};
 
@@ -101,7 +104,12 @@ impl Grid {
             let tiles = tiles(axis)?;
             arguments.push(host.value(arith::INDEX_CAST, &[tiles], host.i32_type(), &[])?);
         }
-        launch_kernel(host, kernel, (blocks, threads), &arguments)
+        let sizes = LaunchSizes {
+            blocks,
+            threads,
+            cluster: 1,
+        };
+        launch_kernel(host, kernel, sizes, &arguments)
     }
 
     /// The first row and column of this block's tile, a coordinate, and its part of the batch, if there is one; what was counted stands behind

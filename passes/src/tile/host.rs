@@ -16,22 +16,41 @@ use cute_ir::{
 use cute_layout::{IntTuple, Leaf};
 use melior::ir::ValueLike;
 
-/// Launches a kernel, a symbol, on a grid of so many blocks along x, of so many threads each.
+/// The grid of a launch, along x.
+#[derive(Clone, Copy)]
+pub(super) struct LaunchSizes<'c> {
+    /// Blocks.
+    pub(super) blocks: Val<'c>,
+    /// Threads of a block.
+    pub(super) threads: i64,
+    /// Blocks of a cluster; 1 is no cluster.
+    pub(super) cluster: i64,
+}
+
+/// Launches a kernel, a symbol.
 pub(super) fn launch_kernel<'c>(
     host: Builder<'c>,
     kernel: &str,
-    (blocks, threads): (Val<'c>, i64),
+    sizes: LaunchSizes<'c>,
     arguments: &[Val<'c>],
 ) -> Result<(), Failure> {
     let index = host.index_type();
-    let mut operands = vec![blocks];
-    for size in [1, 1, threads, 1, 1] {
+    let mut operands = vec![sizes.blocks];
+    for size in [1, 1, sizes.threads, 1, 1] {
         operands.push(host.constant(index, size)?);
+    }
+    let in_cluster = i32::from(sizes.cluster > 1);
+    if sizes.cluster > 1 {
+        for size in [sizes.cluster, 1, 1] {
+            operands.push(host.constant(index, size)?);
+        }
     }
     operands.push(host.i32(0)?);
     operands.extend(arguments);
     let arguments = i32::try_from(arguments.len()).unwrap_or(0);
-    let segments = host.i32_array(&[0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, arguments, 0]);
+    let segments = host.i32_array(&[
+        0, 1, 1, 1, 1, 1, 1, in_cluster, in_cluster, in_cluster, 1, arguments, 0,
+    ]);
     let attributes = [
         ("kernel", host.attribute(kernel)?),
         ("operandSegmentSizes", segments),
@@ -240,7 +259,7 @@ impl<'c> Gemm<'c> {
         for axis in self.counted_by_launch() {
             let (matrix, mode) = self.extents[axis].from;
             let extent = self.dimension(host, &self.matrices.product[matrix], mode)?;
-            let tile = host.constant(index, self.plan.tile[axis])?;
+            let tile = host.constant(index, self.plan.step()[axis])?;
             counted.push((
                 axis,
                 host.value(arith::CEILDIVSI, &[extent, tile], index, &[])?,
@@ -264,9 +283,17 @@ impl<'c> Gemm<'c> {
         arguments.extend(self.make_bulk(host)?);
         for (kernel, blocks) in kernels.iter().zip(blocks) {
             let mut grid = tiles;
+            let cluster = self.plan.blocks_of_cluster();
             if self.plan.has_roles() {
-                let sms = host.value(cute::SM_COUNT, &[], index, &[])?;
-                grid = host.value(arith::MINSI, &[sms, tiles], index, &[])?;
+                let mut most = host.value(cute::SM_COUNT, &[], index, &[])?;
+                let own = host.constant(index, cluster)?;
+                if cluster > 1 {
+                    most = host.value(arith::DIVSI, &[most, own], index, &[])?;
+                }
+                grid = host.value(arith::MINSI, &[most, tiles], index, &[])?;
+                if cluster > 1 {
+                    grid = host.value(arith::MULI, &[grid, own], index, &[])?;
+                }
             }
             if blocks != 1 {
                 grid = host.value(
@@ -276,7 +303,12 @@ impl<'c> Gemm<'c> {
                     &[],
                 )?;
             }
-            launch_kernel(host, kernel, (grid, self.threads()?), &arguments)?;
+            let sizes = LaunchSizes {
+                blocks: grid,
+                threads: self.threads()?,
+                cluster,
+            };
+            launch_kernel(host, kernel, sizes, &arguments)?;
         }
         Ok(workspaces)
     }

@@ -10,7 +10,7 @@ use super::{
 use cute_ir::ops::{arith, cute, scf};
 use cute_ir::{
     Expected, Failure,
-    attributes::{PLAN, ROLES, STAGES},
+    attributes::{CLUSTER, PLAN, ROLES, STAGES},
     mlir::*,
     tensor,
     types::{self, MemRef},
@@ -102,9 +102,9 @@ impl<'c> Located<'c> {
 }
 
 impl<'c> Gemm<'c> {
-    /// Tiles along M (0), N (1) or K (2), where they are known.
+    /// Tiles along M (0), N (1) or K (2), where they are known: those that a cluster of blocks computes at a time, where there are such.
     pub(super) fn known_tiles(&self, axis: usize) -> Option<i64> {
-        let (extent, tile) = (self.extents[axis].known?, self.plan.tile[axis]);
+        let (extent, tile) = (self.extents[axis].known?, self.plan.step()[axis]);
         Some(extent / tile + i64::from(extent % tile != 0))
     }
 
@@ -146,6 +146,10 @@ impl<'c> Gemm<'c> {
         let mut attributes = vec![(PLAN, self.plan.attribute(place.location)?)];
         if let Some(budgets) = self.plan.budgets() {
             attributes.push((ROLES, place.i64_array(&budgets)));
+        }
+        if self.plan.blocks_of_cluster() > 1 {
+            let blocks = self.plan.blocks_of_cluster();
+            attributes.push((CLUSTER, place.i64_attribute(blocks)));
         }
         let kernel = Kernel {
             name,
@@ -192,13 +196,8 @@ impl<'c> Gemm<'c> {
         };
 
         // Shared memory and accumulators.
-        let shared = |operand| {
-            let (tile, _) = self.plan.shared(operand).map_err(|e| b.error(e))?;
-            let ty = tile.to_type(b.location)?;
-            b.value(cute::MEMREF_ALLOCA, &[], ty, &[])
-        };
-        let shared_a = shared(Operand::A)?;
-        let shared_b = shared(Operand::B)?;
+        let shared_a = self.shared(b, Operand::A)?;
+        let shared_b = self.shared(b, Operand::B)?;
         let accumulators = block_registers(self.accumulate, tm, tn).map_err(|e| b.error(e))?;
         let accumulators = accumulators.to_type(b.location)?;
         let accumulators = b.value(cute::MEMREF_ALLOCA, &[], accumulators, &[])?;
@@ -280,15 +279,32 @@ impl<'c> Gemm<'c> {
             let convert = b.step("convert C");
             rounded = convert.value(cute::CONVERT, &[accumulators], ty, &[])?;
         }
-        let shared_c = shared(Operand::C)?;
+        let shared_c = self.shared(b, Operand::C)?;
         let ends = [rounded, shared_c];
         block_copy(b.step("gather C"), Operand::C, ends, &Located::default())?;
+        self.store_c(b, body, &at, (c, shared_c))
+    }
+
+    /// The tile of an operand in shared memory.
+    pub(super) fn shared(&self, b: Builder<'c>, operand: Operand) -> Result<Val<'c>, Failure> {
+        let (tile, _) = self.plan.shared(operand).map_err(|e| b.error(e))?;
+        b.value(cute::MEMREF_ALLOCA, &[], tile.to_type(b.location)?, &[])
+    }
+
+    /// Stores a tile of C from shared memory, or what the epilogue computes of it.
+    pub(super) fn store_c(
+        &self,
+        b: Builder<'c>,
+        body: Blk<'c>,
+        at: &Place<'c>,
+        (c, shared): (Tiles<'c>, Val<'c>),
+    ) -> Result<(), Failure> {
         let Some(epilogue) = &self.epilogue else {
-            let ends = [shared_c, c.tensor];
+            let ends = [shared, c.tensor];
             return block_copy(b.step("store C"), Operand::C, ends, &c.located(1));
         };
-        let (inputs, outputs) = self.tiles_beside(b, body, &at)?;
-        let inputs = [vec![shared_c], inputs].concat();
+        let (inputs, outputs) = self.tiles_beside(b, body, at)?;
+        let inputs = [vec![shared], inputs].concat();
         let outputs = [vec![c.tensor], outputs].concat();
         let located = Located {
             whole: self.whole_of_c(1),
@@ -301,6 +317,7 @@ impl<'c> Gemm<'c> {
             reduce: &self.kinds(),
             located: &located,
         };
+        let value = |argument: usize| cute_ir::mlir::argument(body, argument);
         epilogue.transform(b.step("epilogue"), on, value)
     }
 
@@ -469,7 +486,7 @@ impl<'c> Gemm<'c> {
         let mut ends = [None, None, None];
         for (axis, end) in ends.iter_mut().enumerate() {
             let extent = &self.extents[axis];
-            if extent.is_divided_by(self.plan.tile[axis]) {
+            if extent.is_divided_by(self.plan.step()[axis]) {
                 continue;
             }
             *end = Some(match extent.known {

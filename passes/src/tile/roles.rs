@@ -8,8 +8,8 @@ use super::{
     function::block_index,
     kernel::{Located, Place, block_copy, tile_of},
     matrix::Matrix,
-    region::On,
 };
+use crate::algorithms::{Arrival, start_load};
 use cute_ir::ops::{arith, cute, cute_nvgpu, gpu, scf};
 use cute_ir::{
     Expected, Failure,
@@ -19,8 +19,11 @@ use cute_ir::{
     plan::{OPERANDS, SharedTile},
     types::{self, CuteType},
 };
-use cute_layout::{IntTuple, Layout, Operand, tma::TmaBox, tuple};
+use cute_layout::{IntTuple, Layout, Operand, tuple};
 use melior::ir::{Type, ValueLike};
+
+/// The places of a block in its cluster along M and N; none along which the cluster has one.
+type Ranks<'c> = [Option<Val<'c>>; 2];
 
 /// The types of an atom of TMA, and of the coordinates of its tensor.
 type Bulk<'c> = (Type<'c>, Type<'c>);
@@ -37,7 +40,7 @@ impl<'c> Gemm<'c> {
         OPERANDS.into_iter().filter(is_bulk)
     }
 
-    /// The layout of an operand's tile in shared memory with the modes of its tensor: exchanged where the matrix is, with one of extent 1 for a
+    /// The layout of an operand's tile in shared memory, or of the slice that a block loads, with the modes of its tensor: exchanged where the matrix is, with one of extent 1 for a
     /// batch.
     fn tile_of_tensor(&self, operand: Operand) -> Result<SharedTile, String> {
         let tile = self
@@ -46,6 +49,7 @@ impl<'c> Gemm<'c> {
             .iter()
             .find_map(|step| step.shared.clone());
         let tile = tile.ok_or("expected a tile in shared memory")?;
+        let tile = tile.slice(self.plan.sharers(operand))?;
         let matrix = &self.matrices.product[operand as usize];
         let mut modes = tile.layout.modes();
         if matrix.turned {
@@ -66,11 +70,9 @@ impl<'c> Gemm<'c> {
             layout: matrix.layout.clone(),
             ..matrix.memref.clone()
         };
-        let layout = swizzled(b, &tile);
-        let layout = CuteType::of(layout).expected(b, "a layout")?;
-        let map = hopper::tma_box(&tensor, &layout).map_err(|e| b.error(e))?;
-        let atom = types::tma_type(b.location, tensor.element, &map, operand == Operand::C)?;
-        Ok((atom, coordinates(b, &map, &tensor.layout)?))
+        let layout = CuteType::of(swizzled(b, &tile)).expected(b, "a layout")?;
+        hopper::tma_types(b.location, &tensor, &layout, operand == Operand::C)
+            .map_err(|e| b.error(e))
     }
 
     /// The types of a kernel's arguments for what TMA moves.
@@ -130,22 +132,23 @@ impl<'c> Gemm<'c> {
     pub(super) fn body_of_roles(&self, b: Builder<'c>, body: Blk<'c>) -> Result<(), Failure> {
         let i32_type = b.i32_type();
         let [tm, tn, _] = self.plan.tile;
-        let shared = |operand| {
-            let (tile, _) = self.plan.shared(operand).map_err(|e| b.error(e))?;
-            let ty = tile.to_type(b.location)?;
-            b.value(cute::MEMREF_ALLOCA, &[], ty, &[])
-        };
-        let (shared_a, shared_b) = (shared(Operand::A)?, shared(Operand::B)?);
-        let shared_c = shared(Operand::C)?;
+        let (shared_a, shared_b) = (self.shared(b, Operand::A)?, self.shared(b, Operand::B)?);
+        let shared_c = self.shared(b, Operand::C)?;
         let sums =
             super::kernel::block_registers(self.accumulate, tm, tn).map_err(|e| b.error(e))?;
         let sums = sums.to_type(b.location)?;
 
-        // One tile after another: as many blocks as there are take turns.
-        let first = block_index(b)?;
+        // One tile after another: as many blocks, or clusters of them, as there are take turns.
+        let of_cluster = |value| match self.plan.blocks_of_cluster() {
+            1 => Ok(value),
+            blocks => b.value(arith::DIVUI, &[value, b.i32(blocks)?], i32_type, &[]),
+        };
+        let block = block_index(b)?;
         let dimension = [("dimension", b.attribute("#gpu<dim x>")?)];
         let blocks = b.value(gpu::GRID_DIM, &[], b.index_type(), &dimension)?;
         let blocks = b.value(arith::INDEX_CAST, &[blocks], i32_type, &[])?;
+        let (first, blocks) = (of_cluster(block)?, of_cluster(blocks)?);
+        let ranks = self.ranks(b, block)?;
         let all = match self.known_tiles_of_c() {
             Some(known) => b.i32(known)?,
             None => {
@@ -172,13 +175,74 @@ impl<'c> Gemm<'c> {
         b.with_regions(scf::FOR, &[first, all, blocks], &[], &[], vec![region])?;
         let t = Builder::at_end(b.context, inner, b.location);
         let (at, _) = self.place(t, body, argument(inner, 0), 1)?;
+        let at = self.place_in_cluster(t, at, ranks)?;
         let accumulators = t.value(cute::MEMREF_ALLOCA, &[], sums, &[])?;
         t.step("clear accumulators")
             .op(cute::CLEAR, &[accumulators], &[], &[])?;
-        self.turns(t, body, &at, [shared_a, shared_b, accumulators])?;
+        self.turns(t, body, (&at, ranks), [shared_a, shared_b, accumulators])?;
         self.parts_of_c(t, body, &at, [accumulators, shared_c])?;
         t.op(scf::YIELD, &[], &[], &[])?;
         Ok(())
+    }
+
+    /// The places of a block in its cluster along M and along N; none along which there is one.
+    fn ranks(&self, b: Builder<'c>, block: Val<'c>) -> Result<Ranks<'c>, Failure> {
+        let [m, n] = self.plan.cluster;
+        let unsigned = |name: &str, x, y| b.value(name, &[x, b.i32(y)?], b.i32_type(), &[]);
+        let along_m = match m {
+            1 => None,
+            _ => Some(unsigned(arith::REMUI, block, m)?),
+        };
+        let along_n = match (m, n) {
+            (_, 1) => None,
+            (1, _) => Some(unsigned(arith::REMUI, block, n)?),
+            _ => {
+                let rank = unsigned(arith::REMUI, block, m * n)?;
+                Some(unsigned(arith::DIVUI, rank, m)?)
+            }
+        };
+        Ok([along_m, along_n])
+    }
+
+    /// The place of a block's tile among all tiles, from that of its cluster's.
+    fn place_in_cluster(
+        &self,
+        b: Builder<'c>,
+        at: Place<'c>,
+        ranks: Ranks<'c>,
+    ) -> Result<Place<'c>, Failure> {
+        let [m, n] = self.plan.cluster;
+        Ok(Place {
+            m: within(b, at.m, m, ranks[0])?,
+            n: within(b, at.n, n, ranks[1])?,
+            product: at.product,
+        })
+    }
+
+    /// The slice of an operand's tile that a block loads, among as many as blocks share it, and the blocks that get it, a bit for each of the cluster;
+    /// none where each loads its own.
+    fn share(
+        &self,
+        b: Builder<'c>,
+        operand: Operand,
+        [along_m, along_n]: Ranks<'c>,
+    ) -> Result<Option<(Val<'c>, Val<'c>)>, Failure> {
+        let [m, n] = self.plan.cluster;
+        // Blocks are numbered along M first.
+        let (slice, other, first, apart) = match operand {
+            Operand::A => (along_n, along_m, (0..n).map(|at| 1 << (at * m)).sum(), 1),
+            _ => (along_m, along_n, (1 << m) - 1, m),
+        };
+        let Some(slice) = slice else {
+            return Ok(None);
+        };
+        let mut mask = b.i32(first)?;
+        if let Some(other) = other {
+            let bits = b.value(arith::MULI, &[other, b.i32(apart)?], b.i32_type(), &[])?;
+            mask = b.value(arith::SHLI, &[mask, bits], b.i32_type(), &[])?;
+        }
+        let mask = b.value(arith::TRUNCI, &[mask], b.ty("i16")?, &[])?;
+        Ok(Some((slice, mask)))
     }
 
     /// The loop along K.
@@ -186,7 +250,7 @@ impl<'c> Gemm<'c> {
         &self,
         t: Builder<'c>,
         body: Blk<'c>,
-        at: &Place<'c>,
+        (at, ranks): (&Place<'c>, Ranks<'c>),
         [shared_a, shared_b, accumulators]: [Val<'c>; 3],
     ) -> Result<(), Failure> {
         let keep = IntTuple::underscore;
@@ -195,10 +259,19 @@ impl<'c> Gemm<'c> {
         {
             let bulk = self.bulk_in_kernel(t, body, operand, at.product)?;
             let (atom, coords) = bulk.expected(t, "an atom of TMA")?;
-            let tile = tile_of(self.plan.extents(operand)).map_err(|e| t.error(e))?;
+            let share = self.share(t, operand, ranks)?;
+            let sharers = self.plan.sharers(operand);
+            let [rows, columns] = self.plan.extents(operand);
+            let tile = tile_of([rows / sharers, columns]).map_err(|e| t.error(e))?;
             let tile = t.static_value(types::tile_type(t.context, &tile))?;
+            let leaf = within(t, leaf, sharers, share.map(|(slice, _)| slice))?;
             let coord = t.coord(&tuple([IntTuple::dynamic(), keep()]), &[leaf])?;
-            tiles.push((operand, atom, [coords, tile, coord], shared));
+            let mut slice = None;
+            if let Some((place, mask)) = share {
+                let first = tuple([IntTuple::dynamic(), cute_layout::int(0)]);
+                slice = Some((t.coord(&first, &[place])?, mask));
+            }
+            tiles.push((operand, atom, [coords, tile, coord], (shared, slice)));
         }
         let (from, to, step) = (t.i32(0)?, self.tiles(t, body, 2)?, t.i32(1)?);
         let (region, inner) = Detached::with_block(&[(t.i32_type(), t.location)]);
@@ -209,13 +282,24 @@ impl<'c> Gemm<'c> {
             &tuple([keep(), keep(), IntTuple::dynamic()]),
             &[argument(inner, 0)],
         )?;
-        for (operand, atom, tiles, shared) in tiles {
+        for (operand, atom, tiles, (shared, slice)) in tiles {
             let l = l.step(["copy A", "copy B", "copy C"][operand as usize]);
             // Tiles are asked for in a turn: where K is 0 there are none, and no layout has such an extent.
+            let [_, own, _] = tiles;
             let tiles = l.infer(cute::LOCAL_TILE, &tiles, &[])?;
             let tile = l.infer(cute::SLICE, &[tiles, coord], &[])?;
-            let segments = [("operandSegmentSizes", l.i32_array(&[1, 1, 1, 0, 0]))];
-            l.op(cute_nvgpu::TMA_LOAD, &[atom, tile, shared], &[], &segments)?;
+            let (to, mask) = match slice {
+                Some((place, mask)) => {
+                    let to = l.infer(cute::LOCAL_TILE, &[shared, own, place], &[])?;
+                    (to, Some(mask))
+                }
+                None => (shared, None),
+            };
+            let arrival = Arrival {
+                barrier: None,
+                mask,
+            };
+            start_load(l, atom, &[tile], to, arrival)?;
         }
         l.step("multiply").op(
             cute::BLOCK_GEMM,
@@ -269,37 +353,11 @@ impl<'c> Gemm<'c> {
         }
         let none = Located::default();
         block_copy(p.step("gather C"), Operand::C, [rounded, shared_c], &none)?;
-        let value = |argument: usize| cute_ir::mlir::argument(body, argument);
-        if let Some((atom, coords)) = bulk {
-            self.store_in_bulk(p.step("store C"), &at, (atom, coords), shared_c)?;
-        } else {
-            let c = self.tile_of_c(p, body, &self.matrices.product[2], &at, &ends)?;
-            match &self.epilogue {
-                None => {
-                    block_copy(
-                        p.step("store C"),
-                        Operand::C,
-                        [shared_c, c.tensor],
-                        &c.located(1),
-                    )?;
-                }
-                Some(epilogue) => {
-                    let (inputs, outputs) = self.tiles_beside(p, body, &at)?;
-                    let inputs = [vec![shared_c], inputs].concat();
-                    let outputs = [vec![c.tensor], outputs].concat();
-                    let located = Located {
-                        whole: self.whole_of_c(1),
-                        ..c.located(0)
-                    };
-                    let on = On {
-                        operand: Operand::C,
-                        inputs: &inputs,
-                        outputs: &outputs,
-                        reduce: &self.kinds(),
-                        located: &located,
-                    };
-                    epilogue.transform(p.step("epilogue"), on, value)?;
-                }
+        match bulk {
+            Some(bulk) => self.store_in_bulk(p.step("store C"), &at, bulk, shared_c)?,
+            None => {
+                let c = self.tile_of_c(p, body, &self.matrices.product[2], &at, &ends)?;
+                self.store_c(p, body, &at, (c, shared_c))?;
             }
         }
         p.op(scf::YIELD, &[], &[], &[])?;
@@ -331,17 +389,22 @@ impl<'c> Gemm<'c> {
     }
 }
 
+/// The index among so many parts of each of several, of which it is that one; the index itself where there are no parts.
+fn within<'c>(
+    b: Builder<'c>,
+    index: Val<'c>,
+    parts: i64,
+    part: Option<Val<'c>>,
+) -> Result<Val<'c>, Failure> {
+    let Some(part) = part else {
+        return Ok(index);
+    };
+    let first = b.value(arith::MULI, &[index, b.i32(parts)?], b.i32_type(), &[])?;
+    b.value(arith::ADDI, &[first, part], b.i32_type(), &[])
+}
+
 /// The type of a layout in shared memory, behind its swizzle where it has one.
 fn swizzled<'c>(b: Builder<'c>, tile: &SharedTile) -> Type<'c> {
     let inner = tile.swizzle.map(|swizzle| (swizzle, cute_layout::int(0)));
     types::composed_type(b.context, inner.as_ref(), &tile.layout)
-}
-
-/// The type of the coordinates of a tensor that a map describes.
-fn coordinates<'c>(b: Builder<'c>, map: &TmaBox, layout: &Layout) -> Result<Type<'c>, Failure> {
-    let start = tuple(map.dims.iter().map(|_| cute_layout::int(0)));
-    let layout = map
-        .coordinates(layout)
-        .map_err(|e| b.error(e.to_string()))?;
-    types::coord_tensor_type(b.location, &start, &layout)
 }

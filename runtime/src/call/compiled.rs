@@ -14,7 +14,7 @@ use super::flat::{Builder, Numbering, Place, Register, Step, Steps, run};
 use super::maps::{FlatMap, PassedMap, UnnumberedMap};
 use super::view::{Argument, Memory};
 use crate::layout::Pattern;
-use crate::package::{Arg, Compute, Expr, Function, Limits, Param, Sizes};
+use crate::package::{Arg, Compute, Expr, Function, Launch, Limits, Param, Sizes};
 use crate::plan::{Planned, Signature, Value, Whole, check_disjoint};
 use crate::tensor::ArgError;
 use crate::tensor_map::TensorMap;
@@ -74,6 +74,7 @@ struct FlatLaunch {
     /// The sizes, where they are the same in all calls.
     fixed: Option<Sizes>,
     cluster: [u32; 3],
+    dependent: bool,
     params: Vec<Source>,
     maps: Vec<FlatMap>,
     disjoint: Vec<[usize; 2]>,
@@ -312,6 +313,7 @@ fn of_plan(whole: &Whole, taken: &All) -> Prepared {
             block,
             cluster,
             dynamic_smem,
+            dependent,
             params,
             ..
         } = planned;
@@ -346,6 +348,7 @@ fn of_plan(whole: &Whole, taken: &All) -> Prepared {
                 block: *block,
                 cluster: *cluster,
                 dynamic_smem: *dynamic_smem,
+                dependent: *dependent,
             },
             params: (from, params.len()),
         });
@@ -431,8 +434,9 @@ impl Flat {
                 when: when.map(|when| numbering.register(when)),
                 steps: numbering.steps(&steps),
                 sizes: sizes.map(|size| numbering.register(size)),
-                fixed: fixed(sizes, launch.cluster),
+                fixed: fixed(sizes, launch),
                 cluster: launch.cluster,
+                dependent: launch.dependent,
                 params: params.iter().map(|param| param.at(&numbering)).collect(),
                 maps: maps.into_iter().map(|map| map.at(&numbering)).collect(),
                 disjoint: launch.disjoint.clone(),
@@ -486,7 +490,11 @@ impl Flat {
                     {
                         continue;
                     }
-                    Sizes::new(grid, [bx, by, bz], launch.cluster, smem).ok()?
+                    let sizes = Sizes::new(grid, [bx, by, bz], launch.cluster, smem).ok()?;
+                    Sizes {
+                        dependent: launch.dependent,
+                        ..sizes
+                    }
                 }
             };
             let from = resolved.params.len();
@@ -578,7 +586,7 @@ impl Unnumbered {
 }
 
 /// The sizes of a launch, where all are numbers that a launch may have.
-fn fixed(sizes: [Place; 7], cluster: [u32; 3]) -> Option<Sizes> {
+fn fixed(sizes: [Place; 7], launch: &Launch) -> Option<Sizes> {
     let mut known = [0; 7];
     for (known, size) in known.iter_mut().zip(sizes) {
         let Place::Constant(value) = size else {
@@ -587,7 +595,11 @@ fn fixed(sizes: [Place; 7], cluster: [u32; 3]) -> Option<Sizes> {
         *known = value;
     }
     let [x, y, z, bx, by, bz, smem] = known;
-    Sizes::new([x, y, z], [bx, by, bz], cluster, smem).ok()
+    let sizes = Sizes::new([x, y, z], [bx, by, bz], launch.cluster, smem).ok()?;
+    Some(Sizes {
+        dependent: launch.dependent,
+        ..sizes
+    })
 }
 
 /// Asks that the shapes of a compute's tensors fit.

@@ -278,21 +278,31 @@ impl Kernel {
             attrs: ptr::null_mut(),
             numAttrs: 0,
         };
-        let result = if [x, y, z] == [1, 1, 1] {
-            // SAFETY: the caller's; there are no attributes.
-            unsafe { sys::cuLaunchKernelEx(&config, self.handle, params, ptr::null_mut()) }
-        } else {
-            // SAFETY: zero bytes are a valid value of this C struct and of its union.
-            let mut attribute: sys::CUlaunchAttribute = unsafe { std::mem::zeroed() };
+        // SAFETY: zero bytes are a valid value of this C struct and of its union.
+        let mut attributes: [sys::CUlaunchAttribute; 2] = unsafe { std::mem::zeroed() };
+        let mut count = 0;
+        if [x, y, z] != [1, 1, 1] {
+            let attribute = &mut attributes[count];
             attribute.id = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
             attribute.value.clusterDim.x = x;
             attribute.value.clusterDim.y = y;
             attribute.value.clusterDim.z = z;
-            config.attrs = &mut attribute;
-            config.numAttrs = 1;
-            // SAFETY: the caller's; the attribute lives through the call.
-            unsafe { sys::cuLaunchKernelEx(&config, self.handle, params, ptr::null_mut()) }
-        };
+            count += 1;
+        }
+        if sizes.dependent {
+            let attribute = &mut attributes[count];
+            attribute.id =
+                sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+            attribute.value.programmaticStreamSerializationAllowed = 1;
+            count += 1;
+        }
+        if count > 0 {
+            config.attrs = attributes.as_mut_ptr();
+            config.numAttrs = count as u32;
+        }
+        // SAFETY: the caller's; the attributes live through the call.
+        let result =
+            unsafe { sys::cuLaunchKernelEx(&config, self.handle, params, ptr::null_mut()) };
         if result == CUresult::CUDA_SUCCESS {
             return Ok(());
         }

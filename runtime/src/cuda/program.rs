@@ -180,6 +180,7 @@ fn sizes(launch: &Planned) -> Sizes {
         grid: launch.grid,
         block: launch.block,
         cluster: launch.cluster,
+        dependent: launch.dependent,
         dynamic_smem: launch.dynamic_smem,
     }
 }

@@ -76,6 +76,7 @@ impl CudaTarget {
                     grid: fixed.grid,
                     block: fixed.block,
                     cluster: fixed.cluster,
+                    dependent: fixed.dependent,
                     dynamic_smem: fixed.dynamic_smem,
                 };
                 loaded.admit_in_full(&sizes, &info)?;

@@ -368,6 +368,7 @@ impl Session {
             block: grid.threads,
             cluster: grid.cluster,
             dynamic_smem: grid.shared,
+            dependent: false,
             params: Vec::new(),
         };
         check_launch(&planned, kernel, self.arch)?;

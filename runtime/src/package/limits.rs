@@ -31,6 +31,8 @@ pub(crate) struct Sizes {
     pub block: [u32; 3],
     pub cluster: [u32; 3],
     pub dynamic_smem: u32,
+    /// Tells whether blocks may start while what is before in the stream still runs.
+    pub dependent: bool,
 }
 
 impl Sizes {
@@ -70,6 +72,7 @@ impl Sizes {
             block,
             cluster,
             dynamic_smem,
+            dependent: false,
         };
         sizes.check()?;
         Ok(sizes)

@@ -205,6 +205,10 @@ pub struct Launch {
     /// Pairs of tensor arguments of the function that must have no byte in common, for the kernel was compiled so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disjoint: Vec<[usize; 2]>,
+    /// True of a kernel that itself waits for what is before in the stream (PTX ISA, griddepcontrol): its blocks may start as soon as there is
+    /// room for them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dependent: bool,
 }
 
 impl Launch {
@@ -225,6 +229,7 @@ impl Launch {
             params: pointers.into_iter().map(Param::Pointer).collect(),
             when: None,
             disjoint: Vec::new(),
+            dependent: false,
         }
     }
 }

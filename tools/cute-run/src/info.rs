@@ -159,6 +159,9 @@ fn describe_function(out: &mut String, function: &Function) -> fmt::Result {
             let [x, y, z] = launch.cluster;
             write!(out, ", cluster {x}x{y}x{z}")?;
         }
+        if launch.dependent {
+            write!(out, ", beside what is before")?;
+        }
         let smem = text(function, &launch.dynamic_smem);
         writeln!(out, ", {smem} B of dynamic shared memory")?;
         if let Some(when) = &launch.when {

@@ -5,7 +5,7 @@
 
 mod verify;
 
-pub use verify::{MOST_EXTENT, MOST_SPLIT};
+pub use verify::{MOST_BLOCKS, MOST_EXTENT, MOST_SPLIT};
 
 use crate::{
     diag::Failure,
@@ -35,6 +35,8 @@ pub struct Plan<'c> {
     /// Blocks that share the sums of a tile of C, each along a range of K; with more than 1 a second kernel adds what they leave in
     /// a workspace.
     pub split: i64,
+    /// Blocks along M and N of a cluster, which share loads: those along M of B, those along N of A.
+    pub cluster: [i64; 2],
     /// The tiled MMA, a type.
     pub mma: Type<'c>,
     /// The movements of A, of B and of C, each in the order in which they happen.
@@ -63,8 +65,11 @@ pub struct SharedTile {
     pub buffers: i64,
 }
 
+/// Rows of a swizzle pattern (PTX ISA, "Swizzling modes").
+const ROWS_OF_PATTERN: i64 = 8;
+
 /// Threads of a warpgroup.
-const WARPGROUP: i64 = 128;
+const WARPGROUP: i64 = cute_target::WARPGROUP as i64;
 
 /// The operands of a product, in the order of [`Plan::paths`].
 pub const OPERANDS: [Operand; 3] = [Operand::A, Operand::B, Operand::C];
@@ -179,9 +184,10 @@ impl<'c> Plan<'c> {
     }
 
     pub(crate) fn from_parts(parts: &Parts<'c, '_>) -> Result<Self, String> {
-        let ([m, n, k, stages, raster, split], [a, b, c]) = (&parts.ints[..], &parts.arrays[..])
+        let ([m, n, k, stages, raster, split, cm, cn], [a, b, c]) =
+            (&parts.ints[..], &parts.arrays[..])
         else {
-            return Err("expected six integers and three arrays in a plan".to_owned());
+            return Err("expected eight integers and three arrays in a plan".to_owned());
         };
         let path = |all: &[Attribute<'c>]| {
             all.iter()
@@ -196,6 +202,7 @@ impl<'c> Plan<'c> {
             stages: *stages,
             raster: *raster,
             split: *split,
+            cluster: [*cm, *cn],
             mma: parts.types[0],
             paths: [path(a)?, path(b)?, path(c)?],
         })
@@ -203,7 +210,7 @@ impl<'c> Plan<'c> {
 
     /// The attribute. Errors, at `location`: a plan that [`Plan::verify`] refuses.
     pub fn attribute(&self, location: Location<'c>) -> Result<Attribute<'c>, Failure> {
-        let [m, n, k] = self.tile;
+        let ([m, n, k], [cm, cn]) = (self.tile, self.cluster);
         let mut arrays = Vec::new();
         for path in &self.paths {
             let movements = path.iter().map(|movement| movement.attribute(location));
@@ -213,7 +220,7 @@ impl<'c> Plan<'c> {
             kind: Kind::Plan,
             types: vec![self.mma],
             texts: Vec::new(),
-            ints: vec![m, n, k, self.stages, self.raster, self.split],
+            ints: vec![m, n, k, self.stages, self.raster, self.split, cm, cn],
             arrays,
         };
         attribute_of_parts(location, &parts)
@@ -278,6 +285,26 @@ impl<'c> Plan<'c> {
     pub fn extents(&self, operand: Operand) -> [i64; 2] {
         let [m, n] = operand.axes().map(|axis| self.tile[axis]);
         [m, n / self.parts(operand)]
+    }
+
+    /// Elements along M, N and K that the blocks of a cluster compute at a time.
+    pub fn step(&self) -> [i64; 3] {
+        let ([m, n, k], [cm, cn]) = (self.tile, self.cluster);
+        [m * cm, n * cn, k]
+    }
+
+    /// Blocks of a cluster.
+    pub fn blocks_of_cluster(&self) -> i64 {
+        self.cluster.iter().product()
+    }
+
+    /// The blocks of a cluster that load an operand's tile together, a slice of its first mode each; 1 of C.
+    pub fn sharers(&self, operand: Operand) -> i64 {
+        match operand {
+            Operand::A => self.cluster[1],
+            Operand::B => self.cluster[0],
+            Operand::C => 1,
+        }
     }
 
     /// The parts along columns in which C goes out; 1 of A and B.
@@ -406,6 +433,58 @@ impl<'c> Plan<'c> {
 }
 
 impl SharedTile {
+    /// The slice of the tile's first mode that one of so many blocks of a cluster loads for all of them. Errors: rows that are not as many
+    /// for each, or whose bytes do not begin where the swizzle does.
+    pub fn slice(&self, sharers: i64) -> Result<Self, String> {
+        if sharers == 1 {
+            return Ok(self.clone());
+        }
+        let wrong = |e: cute_layout::LayoutError| e.to_string();
+        let mut modes = self.layout.modes();
+        let first = modes.first_mut().ok_or("expected rows and columns")?;
+        let rows = first.size().map_err(wrong)?;
+        let refuse = || {
+            Err(format!(
+                "expected rows of whole swizzle patterns for each of {sharers} blocks of a cluster that share a load, found {rows} of {}",
+                self.layout
+            ))
+        };
+        if sharers < 1 || rows % sharers != 0 {
+            return refuse();
+        }
+        // A pattern has 8 rows of 16 bytes or more where rows are contiguous; where columns are, it spans as many rows as lie side by side.
+        let own = rows / sharers;
+        let whole = match self.major_run()? {
+            (0, run) => run,
+            _ => ROWS_OF_PATTERN,
+        };
+        if own % whole != 0 {
+            return refuse();
+        }
+        *first = first
+            .composition(&Layout::leaf(own, 1).map_err(wrong)?)
+            .map_err(wrong)?;
+        let layout = Layout::from_modes(&modes).map_err(wrong)?;
+        Ok(Self {
+            layout,
+            ..self.clone()
+        })
+    }
+
+    /// The mode along which neighbours lie, and how many of them lie side by side.
+    fn major_run(&self) -> Result<(usize, i64), String> {
+        for (at, mode) in self.layout.modes().into_iter().enumerate() {
+            let flat = mode.flat_or("a tile").map_err(|e| e.to_string())?;
+            if let Some((run, _)) = flat.modes().iter().find(|(_, stride)| *stride == 1) {
+                return Ok((at, *run));
+            }
+        }
+        Err(format!(
+            "expected neighbours along a mode, found {}",
+            self.layout
+        ))
+    }
+
     /// The alignment in bytes: at least a line of all banks, so that rows meet banks as the swizzle supposes.
     pub fn align(&self) -> i64 {
         const LINE: i64 = NUM_BANKS * BANK_BYTES;

@@ -15,6 +15,9 @@ pub const MOST_EXTENT: i64 = 1 << 16;
 /// The most blocks that share the sums of a tile: a thread of the second kernel holds an element of each at once.
 pub const MOST_SPLIT: i64 = 32;
 
+/// The most blocks of a cluster that every GPU with clusters can have (CUDA C++ Programming Guide, "Thread Block Clusters").
+pub const MOST_BLOCKS: i64 = 8;
+
 /// The most elements that a tile of sums in a workspace reaches over.
 const MOST_APART: i64 = 1 << 31;
 
@@ -76,6 +79,8 @@ impl Plan<'_> {
             ("stages", self.stages, MOST_STAGES),
             ("raster", self.raster, i64::from(i32::MAX)),
             ("split", self.split, MOST_SPLIT),
+            ("blocks of a cluster along M", self.cluster[0], MOST_BLOCKS),
+            ("blocks of a cluster along N", self.cluster[1], MOST_BLOCKS),
         ] {
             if !(1..=most).contains(&value) {
                 return Err(format!("expected {name} of 1 to {most}, found {value}"));
@@ -84,6 +89,13 @@ impl Plan<'_> {
         let mma = self.tiled_mma()?;
         if self.has_roles() && self.is_split() {
             return Err("expected split = 1 where warps have roles".to_owned());
+        }
+        let blocks = self.blocks_of_cluster();
+        if blocks > MOST_BLOCKS || (blocks > 1 && !self.has_roles()) {
+            return Err(format!(
+                "expected clusters of at most {MOST_BLOCKS} blocks where warps have roles, and of one elsewhere, found {}x{}",
+                self.cluster[0], self.cluster[1]
+            ));
         }
         if self.threads()? > i64::from(THREADS_PER_BLOCK) {
             return Err(format!(
@@ -184,6 +196,7 @@ impl Plan<'_> {
                 "expected a TMA load of {expected}, as of the other factor"
             ));
         }
+        tile.slice(self.sharers(operand))?;
         if found != extents.map(Ok) || tile.buffers != self.stages {
             return Err(format!(
                 "expected {}x{} elements in shared memory, as the tile is, in {} buffers, found {} in {}",

@@ -8,7 +8,7 @@ use crate::{
     diag::{self, Failure},
     mlir::name_of,
     names::did_you_mean,
-    plan::{MOST_SPLIT, Plan},
+    plan::{MOST_BLOCKS, MOST_SPLIT, Plan},
     types::memref_of,
     types::{CuteType, MOST_STAGES, Space},
 };
@@ -137,6 +137,11 @@ const KNOWN: &[Known] = &[
         &[Home::Kernel],
     ),
     known(
+        attributes::CLUSTER,
+        Form::Integer(1, MOST_BLOCKS),
+        &[Home::Kernel],
+    ),
+    known(
         attributes::TOGETHER,
         Form::Integers(2, 0, 1024),
         &[Home::Branch],
@@ -149,6 +154,7 @@ const KNOWN: &[Known] = &[
     ),
     known(attributes::TENSOR_MAPS, Form::Indices, &[Home::Kernel]),
     known(attributes::DISJOINT, Form::Indices, &[Home::Launch]),
+    known(attributes::DEPENDENT, Form::Unit, &[Home::Launch]),
     known(attributes::COMPUTES, Form::Array, &[Home::Host]),
     known(
         attributes::PTX,

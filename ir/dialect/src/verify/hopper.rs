@@ -21,6 +21,7 @@ pub(super) fn verify_barrier(op: Op<'_>) -> Checked {
     if !has_number(op)
         || name_of(op) == cute_nvgpu::MBARRIER_WAIT
         || name_of(op) == cute_nvgpu::MBARRIER_TRY_WAIT
+        || name_of(op) == cute_nvgpu::MBARRIER_ARRIVE_AT
     {
         return Ok(());
     }

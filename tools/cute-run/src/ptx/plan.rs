@@ -38,6 +38,23 @@ pub struct Named {
     pub place: String,
 }
 
+impl Named {
+    /// Memory of that name, which is read and written and goes nowhere, compared with that tolerance; named at a place in messages.
+    fn plain((name, is, place): (String, Memory, String), tolerance: f64) -> Self {
+        Self {
+            name,
+            is,
+            align: ALIGN,
+            read_only: false,
+            output: None,
+            expect: None,
+            tolerance,
+            whole: false,
+            place,
+        }
+    }
+}
+
 #[derive(Debug)]
 pub struct Launch {
     /// The only one of the file where there is none.
@@ -149,16 +166,8 @@ impl Plan {
 
 fn from_options(options: &Options, path: &Path) -> anyhow::Result<Plan> {
     let mut memory = Vec::new();
-    let plain = |name: String, is: Memory, place: String| Named {
-        name,
-        is,
-        align: ALIGN,
-        read_only: false,
-        output: None,
-        expect: None,
-        tolerance: options.tolerance.unwrap_or(0.0),
-        whole: false,
-        place,
+    let plain = |name: String, is: Memory, place: String| {
+        Named::plain((name, is, place), options.tolerance.unwrap_or(0.0))
     };
     for text in &options.memory {
         let (name, is) = named("--memory", text)?;
@@ -277,17 +286,7 @@ fn from_toml(path: &Path) -> anyhow::Result<Plan> {
             let argument = argument.with_context(|| place.clone())?;
             let name = format!("launch{number}.arg{index}");
             args.push(anonymous(argument, &name, &mut |name, is| {
-                memory.push(Named {
-                    name,
-                    is,
-                    align: ALIGN,
-                    read_only: false,
-                    output: None,
-                    expect: None,
-                    tolerance: 0.0,
-                    whole: false,
-                    place: place.clone(),
-                });
+                memory.push(Named::plain((name, is, place.clone()), 0.0));
             }));
         }
         launches.push(Launch {
