@@ -23,19 +23,12 @@ def Cute_CallOp : Cute_Op<"call"> {
     function in place of the call: until then they are `!cute.any`, unless they are written.
 
     ```mlir
-    gpu.module @kernels {
-      func.func private @part(%copy: !cute.any, %tensor: !cute.any, %thread: !cute.coord<"?">) -> !cute.any {
-        %part = cute.tiled.copy.partition_S(%copy, %tensor, %thread)
-        return %part : !cute.any
-      }
-      gpu.func @kernel(%copy: !cute.tiled_copy<!cute_nvgpu.atom.universal_copy<f32, 128 b>, layout_copy_tv = <"((32,8),4):((4,128),1)">, tiler_mn = <"[128:1;8:1]">>,
-                       %S: !cute.memref<f32, gmem, align<16>, "(128,64):(1,128)">, %thread: !cute.coord<"?">) {
-        %tS = cute.call @part(%copy, %S, %thread)
-        cute.clear(%tS)
-        gpu.return
-      }
-    }
+    // Given %copy: !cute.any, %tensor: !cute.any, %thread: !cute.coord<"?">
+    %part = cute.call @part(%copy, %tensor, %thread)
+    cute.call @clear(%part)
     ```
+
+    [kernels.md](kernels.md) has functions that are called so.
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyType>:$args);
   let results = (outs Variadic<AnyType>:$results);

@@ -354,8 +354,7 @@ impl<'c> Builder<'c> {
     fn is_filled(&self, tile: [i64; 3], cluster: [i64; 2]) -> bool {
         (0..2).all(|axis| {
             let known = self.extents[axis];
-            cluster[axis] == 1
-                || known.is_none_or(|extent| extent > tile[axis] * (cluster[axis] - 1))
+            cluster[axis] == 1 || known.is_none_or(|extent| extent > tile[axis] * (cluster[axis] - 1))
         })
     }
 

@@ -154,10 +154,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
     }
     // All of that may be done while what is before in the stream still runs; what is behind may do the same from here on.
     for kind in ["wait", "launch_dependents"] {
-        let kind = [(
-            "kind",
-            top.attribute(&format!("#nvvm<grid_dep_action {kind}>"))?,
-        )];
+        let kind = [("kind", top.attribute(&format!("#nvvm<grid_dep_action {kind}>"))?)];
         top.op(nvvm::GRIDDEPCONTROL, &[], &[], &kind)?;
     }
 

@@ -42,8 +42,7 @@ pub(super) fn of<'c>(kernel: Op<'c>, rings: &[Ring<'c>]) -> Result<HashSet<OpKey
             .flat_map(|view| results_of(*view))
             .map(key)
             .collect();
-        let is_made =
-            |value: &Val<'c>| tensors.contains(&key(*value)) || views.contains(&key(*value));
+        let is_made = |value: &Val<'c>| tensors.contains(&key(*value)) || views.contains(&key(*value));
         for op in slice.iter().chain([load]) {
             let operands = operands_of(*op).into_iter();
             left.extend(

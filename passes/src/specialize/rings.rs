@@ -1,11 +1,11 @@
 //! The tensors that loads by TMA fill, which become rings.
 
-use super::alone;
 use crate::{
     memory::{is_memory, root_of},
     pipeline::rings::{ring_of, slice},
     shared::in_shared,
 };
+use super::alone;
 use cute_arith::Predicate;
 use cute_ir::args::GemmArgs;
 use cute_ir::ops::{arith, cute, cute_nvgpu, nvvm, scf};
@@ -389,12 +389,7 @@ impl<'c> Ring<'c> {
             let bar = self.barrier(b, Barrier::Empty)?;
             match self.sharers {
                 1 => b.op(cute_nvgpu::MBARRIER_ARRIVE, &[bar, place], &[], &[])?,
-                _ => b.op(
-                    cute_nvgpu::MBARRIER_ARRIVE_AT,
-                    &[bar, place, lane],
-                    &[],
-                    &[],
-                )?,
+                _ => b.op(cute_nvgpu::MBARRIER_ARRIVE_AT, &[bar, place, lane], &[], &[])?,
             };
             Ok(())
         })

@@ -1,10 +1,7 @@
 //! The grid of a kernel whose blocks take tiles of rows and columns, each of one part of a batch: what a launch counts, and what a block finds by
 //! its index.
 
-use super::{
-    function::block_index,
-    host::{LaunchSizes, launch_kernel},
-};
+use super::{function::block_index, host::{LaunchSizes, launch_kernel}};
 use cute_ir::{Expected, Failure, mlir::*, ops::arith};
 use cute_layout::{Dyn, IntTuple, Leaf, int, tuple};
 

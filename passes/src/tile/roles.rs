@@ -71,8 +71,7 @@ impl<'c> Gemm<'c> {
             ..matrix.memref.clone()
         };
         let layout = CuteType::of(swizzled(b, &tile)).expected(b, "a layout")?;
-        hopper::tma_types(b.location, &tensor, &layout, operand == Operand::C)
-            .map_err(|e| b.error(e))
+        hopper::tma_types(b.location, &tensor, &layout, operand == Operand::C).map_err(|e| b.error(e))
     }
 
     /// The types of a kernel's arguments for what TMA moves.

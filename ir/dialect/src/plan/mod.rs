@@ -461,9 +461,7 @@ impl SharedTile {
         if own % whole != 0 {
             return refuse();
         }
-        *first = first
-            .composition(&Layout::leaf(own, 1).map_err(wrong)?)
-            .map_err(wrong)?;
+        *first = first.composition(&Layout::leaf(own, 1).map_err(wrong)?).map_err(wrong)?;
         let layout = Layout::from_modes(&modes).map_err(wrong)?;
         Ok(Self {
             layout,
@@ -479,10 +477,7 @@ impl SharedTile {
                 return Ok((at, *run));
             }
         }
-        Err(format!(
-            "expected neighbours along a mode, found {}",
-            self.layout
-        ))
+        Err(format!("expected neighbours along a mode, found {}", self.layout))
     }
 
     /// The alignment in bytes: at least a line of all banks, so that rows meet banks as the swizzle supposes.
