@@ -1,4 +1,4 @@
-// A kernel whose steps are functions on tensors, tiled copies and layouts: right on the emulator, and the code of the kernel that is
+// A kernel whose steps are functions on tensors, tiled copies and layouts, some of them generic: right on the emulator, and the code of the kernel that is
 // written in one piece.
 //
 // RUN: cute-opt %s --cute-compile="arch=sm_90a package=%t.cutepkg" -o /dev/null
@@ -27,13 +27,18 @@ module attributes {gpu.container_module} {
       %block = cute.make_coord(%bx32, %by32)
       return %block : !block
     }
+    func.func private @tile(%tensor: !cute.any, %tiler: !cute.any, %block: !block) -> !cute.any {
+      %tile = cute.local_tile(%tensor, %tiler, %block)
+      return %tile : !cute.any
+    }
     func.func private @load(%copy: !copy, %tile: !tile, %thread: !thread) -> !frag {
       %from = cute.tiled.copy.partition_S(%copy, %tile, %thread)
       %frag = cute.memref.alloca() : !frag
       cute.copy(%copy, %from, %frag)
       return %frag : !frag
     }
-    func.func private @store(%copy: !copy, %frag: !frag, %tile: !tile, %thread: !thread) {
+    // Of any types, which each call gives.
+    func.func private @store(%copy: !cute.any, %frag: !cute.any, %tile: !cute.any, %thread: !thread) {
       %to = cute.tiled.copy.partition_D(%copy, %tile, %thread)
       cute.copy(%copy, %frag, %to)
       return
@@ -44,11 +49,11 @@ module attributes {gpu.container_module} {
       %thread = cute.make_coord(%tx32)
       %block = func.call @block() : () -> !block
       %tiler = cute.static "[128:1;64:1]"
-      %gS = cute.local_tile(%S, %tiler, %block)
-      %gD = cute.local_tile(%D, %tiler, %block)
+      %gS = cute.call @tile(%S, %tiler, %block)
+      %gD = cute.call @tile(%D, %tiler, %block)
       %copy = cute.static : !copy
-      %frag = func.call @load(%copy, %gS, %thread) : (!copy, !tile, !thread) -> !frag
-      func.call @store(%copy, %frag, %gD, %thread) : (!copy, !frag, !tile, !thread) -> ()
+      %frag = cute.call @load(%copy, %gS, %thread)
+      cute.call @store(%copy, %frag, %gD, %thread)
       gpu.return
     }
     gpu.func @in_one_piece_kernel(%S: !T, %D: !T) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
