@@ -9,6 +9,11 @@
 // RUN: FileCheck %s --input-file=%t.functions
 // RUN: diff %t.functions %t.piece
 // CHECK: st.global
+//
+// The report is on lines of functions, with their calls.
+// RUN: cute-opt %s --cute-inline --cute-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPORT
+// REPORT: functions.mlir:[[#LOAD:]]:7: remark: ld.global: a warp touches 16 sectors, ideal 16, and 4 lines, ideal 4
+// REPORT: functions.mlir:[[#]]:{{[0-9]+}}: note: called from
 
 !T = !cute.memref<f32, gmem, align<16>, "(?{div=128},?{div=64}):(1,?{i64 div=128})">
 !tile = !cute.memref<f32, gmem, align<16>, "(128,64):(1,?{i64 div=128})">
@@ -47,7 +52,7 @@ module attributes {gpu.container_module} {
       %tx = gpu.thread_id x
       %tx32 = arith.index_cast %tx : index to i32
       %thread = cute.make_coord(%tx32)
-      %block = func.call @block() : () -> !block
+      %block = cute.call @block()
       %tiler = cute.static "[128:1;64:1]"
       %gS = cute.call @tile(%S, %tiler, %block)
       %gD = cute.call @tile(%D, %tiler, %block)
