@@ -22,6 +22,7 @@ const SOURCES: &[&str] = &[
     "Parts.cpp",
     "Forms.cpp",
     "Head.cpp",
+    "Names.cpp",
     "Strip.cpp",
     "Driver.cpp",
 ];

@@ -1,6 +1,6 @@
 //! Diagnostics as values: what was said, how bad it is, where, and what was noted beside it.
 
-use cute_ir::mlir::{Place, place_of};
+use cute_ir::mlir::{Place, callers_of, place_of};
 use melior::{Context, diagnostic::DiagnosticSeverity};
 use std::{
     fmt,
@@ -72,6 +72,13 @@ pub(crate) fn collect<T>(context: &Context, work: impl FnOnce() -> T) -> (T, Vec
 
 fn read(diagnostic: &melior::diagnostic::Diagnostic<'_>) -> Diagnostic {
     let notes = (0..diagnostic.note_count()).filter_map(|i| diagnostic.note(i).ok());
+    let callers = callers_of(diagnostic.location()).into_iter();
+    let callers = callers.map(|caller| Diagnostic {
+        severity: Severity::Note,
+        place: place_of(caller),
+        message: "called from here".to_owned(),
+        notes: Vec::new(),
+    });
     Diagnostic {
         severity: match diagnostic.severity() {
             DiagnosticSeverity::Error => Severity::Error,
@@ -81,6 +88,6 @@ fn read(diagnostic: &melior::diagnostic::Diagnostic<'_>) -> Diagnostic {
         },
         place: place_of(diagnostic.location()),
         message: diagnostic.to_string(),
-        notes: notes.map(|note| read(&note)).collect(),
+        notes: callers.chain(notes.map(|note| read(&note))).collect(),
     }
 }

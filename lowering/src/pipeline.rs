@@ -148,6 +148,7 @@ impl CompileOptions {
             names.join(",")
         };
         let mut passes = vec![
+            "cute-inline".to_owned(),
             "cute-check".to_owned(),
             tile.pass("cute-tile"),
             format!("gpu.module(gpu.func({}))", names(ON_KERNELS)),

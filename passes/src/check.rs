@@ -8,6 +8,7 @@ use cute_ir::{
     block::block_size_of,
     diag::{self, each},
     mlir::*,
+    names::dialect_of,
     types::{self, CuteType, Space},
 };
 use melior::ir::{Type, ValueLike, operation::OperationLike};
@@ -22,17 +23,37 @@ pub const PASS: PassSpec = PassSpec {
 };
 
 fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
-    let sound = each(kernels(module), |kernel| {
+    let sound = each(nested_ops(module), without_prefix);
+    let sound = sound.and(each(kernels(module), |kernel| {
         threads(kernel)?;
         ordered_by_hand(kernel)?;
         arguments(kernel)
-    });
+    }));
     let of_devices = nested_ops(module)
         .into_iter()
         .filter(|op| name_of(*op) == func::FUNC && parent_of(*op, gpu::MODULE).is_some());
-    sound.and(each(of_devices, |function| {
-        device_function(module, function)
-    }))
+    sound.and(each(of_devices, device_function))
+}
+
+/// Attributes of the dialects that lack their prefix say nothing on ops of others.
+fn without_prefix<'c>(op: Op<'c>) -> Result<(), Failure> {
+    // The dialects' own ops have verified theirs.
+    if matches!(dialect_of(op), "cute" | "cute_nvgpu") {
+        return Ok(());
+    }
+    each(
+        attributes_of(op),
+        |(name, _)| match cute_ir::verify::without_prefix(op, name) {
+            Some(meant) => Err(diag::error(
+                op.location(),
+                format!(
+                    "'{}' op has the attribute '{name}', which nothing reads; did you mean '{meant}'?",
+                    name_of(op)
+                ),
+            )),
+            None => Ok(()),
+        },
+    )
 }
 
 /// A block has at least one thread, and no more than the hardware runs.
@@ -126,6 +147,7 @@ fn arguments<'c>(kernel: Op<'c>) -> Result<(), Failure> {
                 "a launch has no {} to pass: allocate it in the kernel by cute.memref.alloca",
                 memref.space
             ),
+            Some(CuteType::Any) => "only calls say what it stands for: write the type".to_owned(),
             Some(_) => "its type says all of it: make it in the kernel, by cute.make_atom, cute.make_tiled_copy and \
                         cute.make_tiled_mma"
                 .to_owned(),
@@ -144,7 +166,7 @@ fn arguments<'c>(kernel: Op<'c>) -> Result<(), Failure> {
 }
 
 /// Functions beside kernels take and give numbers, vectors, and values of the layout algebra.
-fn device_function<'c>(module: Op<'c>, function: Op<'c>) -> Result<(), Failure> {
+fn device_function(function: Op<'_>) -> Result<(), Failure> {
     let name = string_of(function, "sym_name").unwrap_or_default();
     let signature =
         attribute_of(function, "function_type").map_or_else(String::new, |t| t.to_string());
@@ -156,24 +178,13 @@ fn device_function<'c>(module: Op<'c>, function: Op<'c>) -> Result<(), Failure> 
         "!cute_nvgpu.",
     ];
     if refused.iter().any(|name| signature.contains(name)) {
-        let call = nested_ops(module).into_iter().find(|op| {
-            name_of(*op) == func::CALL
-                && parent_of(*op, gpu::MODULE) == parent_of(function, gpu::MODULE)
-                && attribute_of(*op, "callee")
-                    .is_some_and(|callee| callee.to_string() == format!("@{name}"))
-        });
-        let message = format!(
-            "functions on tensors, pointers and atoms are not supported: @{name} is {signature}; write its body where it is \
-             called, or give it the numbers, vectors and coordinates that it works on"
-        );
-        return Err(match call {
-            Some(call) => diag::error_with_notes(
-                call.location(),
-                message,
-                &[(function.location(), "the function is here")],
+        return Err(diag::error(
+            function.location(),
+            format!(
+                "functions on tensors, pointers and atoms are put in place of their calls, and @{name}, {signature}, is still here: call it \
+                 by its name in place of taking its address, and run cute-inline first"
             ),
-            None => diag::error(function.location(), message),
-        });
+        ));
     }
     let allocation = nested_ops(function)
         .into_iter()
@@ -182,8 +193,8 @@ fn device_function<'c>(module: Op<'c>, function: Op<'c>) -> Result<(), Failure> 
         Some(op) => Err(diag::error(
             op.location(),
             format!(
-                "expected '{}' in a kernel, whose registers and shared memory it takes, found it in the function @{name}; \
-                 write the function's body where it is called",
+                "expected '{}' in a kernel, whose registers and shared memory it takes, found it in the function @{name}: call it by its \
+                 name in place of taking its address, and run cute-inline first",
                 name_of(op)
             ),
         )),

@@ -10,6 +10,7 @@ pub mod check;
 mod divergence;
 pub mod fold_static;
 mod fused;
+pub mod inline;
 pub mod kernel;
 pub mod launch;
 mod lives;
@@ -37,6 +38,7 @@ use cute_ir::PassSpec;
 /// Every pass of this crate. In which order they run, [`order`] says.
 pub fn passes() -> Vec<PassSpec> {
     vec![
+        inline::PASS,
         check::PASS,
         tile::PASS,
         partition::PASS,

@@ -458,7 +458,7 @@ func.func @not_the_atoms_a(%mma: !mma, %a: !a, %b: !b, %c: !c) {
 !b = !cute.memref<f16, rmem, "(4,2,2):(1,4,8)">
 !c = !cute.memref<f16, rmem, "(4,2,2):(1,4,8)">
 func.func @not_the_atoms_types(%mma: !mma, %a: !a, %b: !b, %c: !c) {
-  // expected-error @below {{expected D of f32, found f16}}
+  // expected-error @below {{expected D of f32, as the atom has it, found f16; make it by cute.mma.make_fragment C}}
   cute.gemm(%mma, %c, %a, %b, %c) : (!mma, !c, !a, !b, !c)
   return
 }

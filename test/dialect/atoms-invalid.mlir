@@ -2,7 +2,7 @@
 //
 // RUN: cute-opt %s --split-input-file --verify-diagnostics
 
-// expected-error @below {{a sm80.mma of the table, one of 16x8x8 (f16, f16, f16), 16x8x16 (f16, f16, f16)}}
+// expected-error @below {{a sm80.mma of the table, one of 16x8x8 (f16, f16, f32), 16x8x16 (f16, f16, f32), found 16x8x15 (f16, f16, f32)}}
 func.func private @shape(!cute_nvgpu.sm80.mma<16x8x15, elem_type = (f16, f16, f32)>)
 
 // -----
@@ -48,7 +48,7 @@ func.func private @volta(!cute_nvgpu.sm70.mma<8x8x4, ab_major = (k, k), elem_typ
 
 // -----
 
-// expected-error @below {{a sm75.mma of the table, one of 16x8x8 (f16, f16, f32), 16x8x8 (f16, f16, f16), 8x8x16 (i8, i8, i32), found 8x8x16 (ui8, ui8, i32)}}
+// expected-error @below {{a sm75.mma of the table, one of 8x8x16 (i8, i8, i32), found 8x8x16 (ui8, ui8, i32)}}
 func.func private @turing(!cute_nvgpu.sm75.mma<8x8x16, elem_type = (ui8, ui8, i32)>)
 
 // -----
@@ -83,7 +83,7 @@ func.func private @wgmma_kind(!cute_nvgpu.sm90.mma<64x128x16, ab_major = (k, k),
 
 // -----
 
-// expected-error @below {{scaled by f8E4M3FN of 16, found 16x8x32 (f8E4M3FN, f8E4M3FN, f32) scaled by f8E8M0FNU of 16}}
+// expected-error @below {{scaled by f8E8M0FNU of 32, found 16x8x32 (f8E4M3FN, f8E4M3FN, f32) scaled by f8E8M0FNU of 16}}
 func.func private @scales(!cute_nvgpu.SM120.mma_bs<16x8x32, elem_type = (f8E4M3FN, f8E4M3FN, f32), sf_type = f8E8M0FNU, vec_size = 16>)
 
 // -----

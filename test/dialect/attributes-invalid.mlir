@@ -13,7 +13,7 @@ func.func @two_numbers(%A: !t, %B: !t, %C: !t) {
 
 !t = !cute.memref<f16, gmem, align<16>, "(256,256):(256,1)">
 func.func @misspelt(%A: !t, %B: !t, %C: !t) {
-  // expected-error @below {{'cute.contract' op has the attribute 'cute.tiles', which nothing reads; expected one of cute.tile, cute.warps}}
+  // expected-error @below {{'cute.contract' op has the attribute 'cute.tiles', which nothing reads; did you mean 'cute.tile'?}}
   cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 {cute.tiles = array<i64: 64, 64, 64>}
   return
 }
@@ -22,7 +22,7 @@ func.func @misspelt(%A: !t, %B: !t, %C: !t) {
 
 !t = !cute.memref<f16, gmem, align<16>, "(256,256):(256,1)">
 func.func @without_prefix(%A: !t, %B: !t, %C: !t) {
-  // expected-error @below {{'cute.contract' op has no attribute 'stages'}}
+  // expected-error @below {{'cute.contract' op has no attribute 'stages'; did you mean 'cute.stages'?}}
   cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 {stages = 3}
   return
 }
@@ -112,3 +112,19 @@ func.func @unroll_by_nothing(%i: index) {
 
 // expected-error @below {{'builtin.module' op has the attribute 'cute_nvgpu.target', which nothing reads}}
 module attributes {cute_nvgpu.target = "sm_80"} {}
+
+// -----
+
+// expected-error @below {{'func.func' op has the attribute 'cute.threads', which nothing reads; expected one of cute.computes}}
+func.func @no_kind() attributes {cute.threads = 128 : i64} {
+  return
+}
+
+// -----
+
+func.func @near_another_place(%i: index) {
+  // expected-error @below {{'scf.for' op has the attribute 'cute.stagse', which nothing reads; did you mean 'cute.stages'?}}
+  scf.for %k = %i to %i step %i {
+  } {cute.stagse = 2 : i64}
+  return
+}

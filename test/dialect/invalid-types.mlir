@@ -363,10 +363,10 @@ func.func private @one_stage(!cute.pipeline<1>)
 
 // -----
 
-// expected-error @below {{type `tensor` in dialect `cute`}}
+// expected-error @below {{expected a type of the dialect, found '!cute.tensor'; here that is !cute.memref, and of coordinates !cute.coord_tensor}}
 func.func private @unknown_type(!cute.tensor<"8:1">)
 
 // -----
 
-// expected-error @below {{type `sm100.mma` in dialect `cute_nvgpu`}}
+// expected-error @below {{expected a type of the dialect, found '!cute_nvgpu.sm100.mma'; did you mean}}
 func.func private @unknown_atom(!cute_nvgpu.sm100.mma<64x8x16>)

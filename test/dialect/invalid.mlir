@@ -467,7 +467,7 @@ func.func @fragment_element(%m: !mma, %p: !part) {
 !ldsm = !cute.tiled_copy<!cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>, layout_copy_tv = <"((4,8,2),((2,2,2),(1,1))):((32,1,0),((16,8,128),(16,256)))">, tiler_mn = <"[16:1;16:1]">>
 !shared = !cute.memref<f16, smem, "((2,2,2),2,2):((1,2,4),16,8)">
 func.func @retile_memory(%c: !ldsm, %f: !shared) {
-  // expected-error @below {{'cute.tiled.copy.retile' op expected a fragment in rmem, found smem}}
+  // expected-error @below {{'cute.tiled.copy.retile' op expected a fragment in rmem, found a tensor in smem; divide that by partition_S or partition_D}}
   cute.tiled.copy.retile(%c, %f) : (!ldsm, !shared) -> !shared
   return
 }
@@ -709,7 +709,7 @@ func.func @fragments_by_no_mma(%m: i32, %d: !acc, %a: !a, %b: !b) {
 !a = !cute.memref<f16, rmem, "((2,2,2),2,2):((1,2,4),16,8)">
 !b = !cute.memref<f16, rmem, "((2,2),2,2):((1,2),8,4)">
 func.func @fragment_accumulator(%m: !mma, %d: !acc, %a: !a, %b: !b) {
-  // expected-error @below {{expected D of f32, found f16}}
+  // expected-error @below {{expected D of f32, as the atom has it, found f16; make it by cute.mma.make_fragment C, or choose an atom of other types}}
   cute.gemm(%m, %d, %a, %b, %d) : (!mma, !acc, !a, !b, !acc)
   return
 }

@@ -9,7 +9,7 @@
 !g = !cute.memref<f32, gmem, align<16>, "128:1">
 !where = !cute.coord<"?">
 gpu.module @call {
-  // expected-note @below {{the function is here}}
+  // expected-error @below {{functions on tensors, pointers and atoms are put in place of their calls, and @ld, (!cute.memref<f32, gmem, align<16>, "128:1">, !cute.coord<"?">) -> f32, is still here: call it by its name in place of taking its address, and run cute-inline first}}
   func.func private @ld(%x: !g, %c: !where) -> f32 {
     %y = cute.memref.load(%x, %c) : (!g, !where) -> f32
     return %y : f32
@@ -18,8 +18,8 @@ gpu.module @call {
     %tx = gpu.thread_id x
     %t = arith.index_cast %tx : index to i32
     %c = cute.make_coord(%t) : (i32) -> !cute.coord<"?">
-    // expected-error @below {{functions on tensors, pointers and atoms are not supported: @ld is (!cute.memref<f32, gmem, align<16>, "128:1">, !cute.coord<"?">) -> f32; write its body where it is called, or give it the numbers, vectors and coordinates that it works on}}
-    %w = func.call @ld(%A, %c) : (!g, !where) -> f32
+    %ld = func.constant @ld : (!g, !where) -> f32
+    %w = func.call_indirect %ld(%A, %c) : (!g, !where) -> f32
     cute.memref.store(%B, %c, %w) : (!g, !where, f32) -> ()
     gpu.return
   }

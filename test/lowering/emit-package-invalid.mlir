@@ -60,7 +60,7 @@ module attributes {gpu.container_module} {
 module attributes {gpu.container_module} {
   func.func @no_shared_size() {
     %one = arith.constant 1 : index
-    // expected-error @below {{expected a grid, a block and a dynamic_shared_memory_size}}
+    // expected-error @below {{expected a grid, a block and a dynamic_shared_memory_size; write `dynamic_shared_memory_size %c0` of an i32, which the compiler sets}}
     gpu.launch_func @kernels::@k blocks in (%one, %one, %one) threads in (%one, %one, %one)
     return
   }

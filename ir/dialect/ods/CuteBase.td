@@ -26,8 +26,6 @@ def Cute_Dialect : Dialect {
     carries the canonical text of its value, and verifiers and result types
     are computed in Rust.
   }];
-  let useDefaultTypePrinterParser = 1;
-  let useDefaultAttributePrinterParser = 1;
   let hasNonDefaultDestructor = 1;
   // What `cute.static` folds to becomes `cute.static` again.
   let hasConstantMaterializer = 1;
@@ -44,6 +42,11 @@ def Cute_Dialect : Dialect {
     template <typename... Ops> void addOperationsWithForms() {
       addOperations<::cute::WithForms<Ops>...>();
     }
+    // `CUTE_PARSERS` has these.
+    ::mlir::Type parseType(::mlir::DialectAsmParser &parser) const override;
+    void printType(::mlir::Type type, ::mlir::DialectAsmPrinter &printer) const override;
+    ::mlir::Attribute parseAttribute(::mlir::DialectAsmParser &parser, ::mlir::Type type) const override;
+    void printAttribute(::mlir::Attribute attribute, ::mlir::DialectAsmPrinter &printer) const override;
     /// Names what an unknown op may have been meant to be.
     std::optional<ParseOpHook> getParseOperationHook(::llvm::StringRef) const override {
       return ::cute::unknownOperation();

@@ -21,8 +21,6 @@ def CuteNvgpu_Dialect : Dialect {
     Those that are "not lowered yet" are tables only: their layouts can be asked for,
     and a kernel that uses them is refused.
   }];
-  let useDefaultTypePrinterParser = 1;
-  let useDefaultAttributePrinterParser = 1;
   let hasNonDefaultDestructor = 1;
   let usePropertiesForAttributes = 1;
   let hasOperationAttrVerify = 1;
@@ -35,6 +33,11 @@ def CuteNvgpu_Dialect : Dialect {
     template <typename... Ops> void addOperationsWithForms() {
       addOperations<::cute::WithForms<Ops>...>();
     }
+    // `CUTE_PARSERS` has these.
+    ::mlir::Type parseType(::mlir::DialectAsmParser &parser) const override;
+    void printType(::mlir::Type type, ::mlir::DialectAsmPrinter &printer) const override;
+    ::mlir::Attribute parseAttribute(::mlir::DialectAsmParser &parser, ::mlir::Type type) const override;
+    void printAttribute(::mlir::Attribute attribute, ::mlir::DialectAsmPrinter &printer) const override;
     /// Names what an unknown op may have been meant to be.
     std::optional<ParseOpHook> getParseOperationHook(::llvm::StringRef) const override {
       return ::cute::unknownOperation();

@@ -25,6 +25,7 @@ include "ViewOps.td"
 include "DslOps.td"
 include "AtomOps.td"
 include "AlgorithmOps.td"
+include "FunctionOps.td"
 include "PipelineOps.td"
 include "HopperOps.td"
 

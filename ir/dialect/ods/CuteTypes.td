@@ -273,6 +273,18 @@ def Cute_PipelineType : Cute_Type<"Pipeline", "pipeline"> {
   let genVerifyDecl = 1;
 }
 
+def Cute_OpenType : Cute_Type<"Any", "any"> {
+  let summary = "A type that each call of a function gives";
+  let description = [{
+    Stands for the type of a function's argument or result, and for those of all values that depend on it, until `cute-inline` puts the
+    function in place of a call. An op on such values is verified there, with the types of that call.
+
+    ```mlir
+    !cute.any
+    ```
+  }];
+}
+
 def Cute_TokenType : Cute_Type<"Token", "token"> {
   let summary = "Evidence that a buffer of a pipeline was filled or freed";
   let description = [{

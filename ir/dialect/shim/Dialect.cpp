@@ -25,27 +25,14 @@ void cuteSetCallbacks(const CuteCallbacks *callbacks) { theCallbacks = *callback
 // Ops
 //===----------------------------------------------------------------------===//
 
-/// The name of `names` that is spelt most like `name`, with a question mark, where one is near.
-template <typename Names> static std::string didYouMean(StringRef name, const Names &names) {
-  unsigned least = std::max<size_t>(2, name.size() / 4) + 1;
-  StringRef nearest;
-  for (StringRef known : names)
-    if (unsigned distance = name.edit_distance(known, /*AllowReplacements=*/true, least);
-        distance < least) {
-      least = distance;
-      nearest = known;
-    }
-  return nearest.empty() ? "" : ("; did you mean '" + nearest + "'?").str();
-}
-
 static ParseResult refuseOperation(OpAsmParser &parser, OperationState &state) {
   StringRef op = state.name.getStringRef();
   SmallVector<StringRef> names;
   for (RegisteredOperationName known : parser.getContext()->getRegisteredOperations())
-    if (known.getDialectNamespace() == state.name.getDialectNamespace())
+    if (known.getDialectNamespace() == "cute" || known.getDialectNamespace() == "cute_nvgpu")
       names.push_back(known.getStringRef());
   // The parser puts the op's name before it.
-  return parser.emitError(parser.getNameLoc()) << "is unknown" << didYouMean(op, names);
+  return parser.emitError(parser.getNameLoc()) << "is unknown" << meantOp(op, names);
 }
 
 // The parser keeps a reference to it.
@@ -75,10 +62,30 @@ static LogicalResult verifyAttributeNames(Operation *op) {
     SmallVector<StringRef> names;
     for (StringAttr known : op->getName().getAttributeNames())
       names.push_back(known);
+    // What an attribute of the dialects is called without its prefix, Rust says.
+    std::string meant = didYouMean(name, names);
+    if (meant.empty())
+      return verifyAttribute(op, AttributeOf::Op, 0, attribute);
     return emitError(op->getLoc()) << "'" << op->getName() << "' op has no attribute '" << name
-                                   << "'" << didYouMean(name, names);
+                                   << "'" << meant;
   }
   return success();
+}
+
+bool cute::hasOpenTypes(Operation *op) {
+  auto isOpen = [](Type type) { return isa<AnyType>(type); };
+  for (Region &region : op->getRegions())
+    if (!region.empty() && llvm::any_of(region.getArgumentTypes(), isOpen))
+      return true;
+  return llvm::any_of(op->getOperandTypes(), isOpen) || llvm::any_of(op->getResultTypes(), isOpen);
+}
+
+/// What does not depend on the types that are not known: names of attributes, and attributes.
+LogicalResult cute::verifyOpenOp(Operation *op) {
+  if (failed(verifyAttributeNames(op)))
+    return failure();
+  NamedAttrList attributes(op->getAttrDictionary());
+  return op->getName().verifyInherentAttrs(attributes, [&] { return emitError(op->getLoc()); });
 }
 
 LogicalResult cute::verifyOp(Operation *op) {

@@ -34,6 +34,7 @@
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -70,6 +71,8 @@ bool cuteTargetGet(MlirAttribute target, MlirStringRef *chip, MlirStringRef *fea
   *features = wrap(nvvm.getFeatures());
   return true;
 }
+
+void cuteContextPlain(MlirContext context) { unwrap(context)->printOpOnDiagnostic(false); }
 
 void cuteRegisterUpstreamPasses(void) {
   registerTransformsPasses();
@@ -134,6 +137,23 @@ public:
     return spec.anchors.empty() || llvm::is_contained(spec.anchors, op.getStringRef());
   }
   std::unique_ptr<Pass> clonePass() const override { return std::make_unique<RustPass>(spec); }
+  LogicalResult initializeOptions(StringRef text,
+                                  function_ref<LogicalResult(const Twine &)> error) override {
+    return Pass::initializeOptions(text, [&](const Twine &message) {
+      // MLIR names the option that there is not.
+      std::string said = message.str();
+      StringRef name = StringRef(said).split("no such option ").second.trim();
+      SmallVector<StringRef> names;
+      for (const OptionSpec &option : spec.options)
+        names.push_back(option.name);
+      if (name.empty())
+        return error(said);
+      return error("no such option '" + name + "' of " + spec.name +
+                   (names.empty() ? std::string(", which has none")
+                                  : ": expected " + llvm::join(names, ", ") +
+                                        cute::didYouMean(name, names)));
+    });
+  }
   void runOnOperation() override {
     SmallVector<std::string> values;
     SmallVector<MlirStringRef> refs;

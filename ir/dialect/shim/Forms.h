@@ -31,13 +31,39 @@ const Form *findForm(llvm::StringRef op);
 mlir::ParseResult parseForm(const Form &form, mlir::OpAsmParser &parser,
                             mlir::OperationState &state);
 
+bool hasOpenTypes(mlir::Operation *op);
+mlir::LogicalResult verifyOpenOp(mlir::Operation *op);
+
+/// Verifies an op as MLIR does: by its traits, as none of these ops has a verifier of its own beside them.
+template <typename Concrete, template <typename> class... Traits>
+mlir::LogicalResult verifyTraitsOf(mlir::Op<Concrete, Traits...> *, mlir::Operation *op) {
+  return mlir::op_definition_impl::verifyTraits<Traits<Concrete>...>(op);
+}
+template <typename Concrete, template <typename> class... Traits>
+mlir::LogicalResult verifyRegionTraitsOf(mlir::Op<Concrete, Traits...> *, mlir::Operation *op) {
+  return mlir::op_definition_impl::verifyRegionTraits<Traits<Concrete>...>(op);
+}
+
 /// The op, read in every form. To MLIR it is the same op: it has the op's identity.
 template <typename Op> struct WithForms : Op {
   using Op::Op;
   static Traits traits() {
     return {Op::template hasTrait<mlir::OpTrait::ZeroResults>(),
             Op::template hasTrait<mlir::OpTrait::OneRegion>(),
-            Op::template hasTrait<mlir::OpTrait::AttrSizedOperandSegments>()};
+            Op::template hasTrait<mlir::OpTrait::AttrSizedOperandSegments>(),
+            Op::template hasTrait<mlir::OpTrait::OneResult>()};
+  }
+  // What of an op's types is not known before a function is called is verified in its caller.
+  static mlir::OperationName::VerifyInvariantsFn getVerifyInvariantsFn() {
+    return [](mlir::Operation *op) {
+      return hasOpenTypes(op) ? verifyOpenOp(op) : verifyTraitsOf(static_cast<Op *>(nullptr), op);
+    };
+  }
+  static mlir::OperationName::VerifyRegionInvariantsFn getVerifyRegionInvariantsFn() {
+    return [](mlir::Operation *op) {
+      return hasOpenTypes(op) ? mlir::success()
+                              : verifyRegionTraitsOf(static_cast<Op *>(nullptr), op);
+    };
   }
   static mlir::OperationName::PrintAssemblyFn getPrintAssemblyFn() {
     return [](mlir::Operation *op, mlir::OpAsmPrinter &printer, mlir::StringRef dialect) {

@@ -207,7 +207,8 @@ ParseResult HeadParser::parseBody(OperationState &state,
 
 ParseResult HeadParser::finish(OperationState &state,
                                function_ref<DictionaryAttr()> attributes) {
-  auto wrong = [&] { return emitError(getNameLoc()) << "'" << state.name.getStringRef() << "' op "; };
+  // The check names the op itself.
+  auto wrong = [&] { return mlir::emitError(getEncodedSourceLoc(getNameLoc())); };
   if (failed(state.name.verifyInherentAttrs(state.attributes, wrong)))
     return failure();
   SmallVector<Type> results;
@@ -232,6 +233,9 @@ ParseResult HeadParser::finish(OperationState &state,
     NamedAttrList all(attributes());
     if (leaves)
       all.set("pattern", getBuilder().getStringAttr(pattern));
+    // How many there are where operands do not say it: as many as are named.
+    all.set("results", getBuilder().getI64IntegerAttr(
+                           traits.oneResult ? 1 : static_cast<int64_t>(inner.getNumResults())));
     if (failed(inferTypes(state.name.getStringRef(), getContext(), getEncodedSourceLoc(getNameLoc()),
                           state.operands, all.getDictionary(getContext()), results)))
       return failure();

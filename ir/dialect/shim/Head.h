@@ -19,7 +19,7 @@ namespace cute {
 
 /// What of an op's definition decides how its types may be left out.
 struct Traits {
-  bool noResults, oneRegion, segments;
+  bool noResults, oneRegion, segments, oneResult;
 };
 
 /// Stops an op's own parser behind its head where no colon follows, and keeps what the head has.

@@ -23,6 +23,20 @@ using namespace cute_nvgpu;
 
 CUTE_ATTRIBUTE_VERIFIERS(CuteNvgpuDialect)
 
+static SmallVector<StringRef> typeNames() {
+  return mnemonicsOf<
+#define GET_TYPEDEF_LIST
+#include "CuteNvgpuTypes.cpp.inc"
+      >();
+}
+static SmallVector<StringRef> attributeNames() {
+  return mnemonicsOf<
+#define GET_ATTRDEF_LIST
+#include "CuteNvgpuAttrs.cpp.inc"
+      >();
+}
+CUTE_PARSERS(CuteNvgpuDialect)
+
 void CuteNvgpuDialect::initialize() {
   addTypes<
 #define GET_TYPEDEF_LIST

@@ -15,6 +15,51 @@
 namespace cute {
 using namespace mlir;
 
+/// The name of `names` that is spelt most like `name`, with the prefix and a question mark, where one is near.
+std::string didYouMean(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> names,
+                       llvm::StringRef prefix = "");
+/// What an op that is not there may have been meant to be: one that is spelt alike, one that ends so, or what CuTe calls so elsewhere.
+std::string meantOp(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> names);
+
+/// Says that there is no type or attribute of a name, which is written behind `sigil`.
+InFlightDiagnostic refuseName(DialectAsmParser &parser, SMLoc where, char sigil, StringRef dialect,
+                              StringRef name, ArrayRef<StringRef> names);
+
+template <typename... Named> SmallVector<StringRef> mnemonicsOf() {
+  return {Named::getMnemonic()...};
+}
+
+/// The parsers and printers of a dialect's types and attributes: those that are generated, with errors that name what may have
+/// been meant. `typeNames` and `attributeNames` stand before it.
+#define CUTE_PARSERS(DIALECT)                                                                    \
+  Type DIALECT::parseType(DialectAsmParser &parser) const {                                      \
+    SMLoc where = parser.getCurrentLocation();                                                   \
+    StringRef mnemonic;                                                                          \
+    Type type;                                                                                   \
+    OptionalParseResult parsed = generatedTypeParser(parser, &mnemonic, type);                   \
+    if (parsed.has_value())                                                                      \
+      return type;                                                                               \
+    cute::refuseName(parser, where, '!', getNamespace(), mnemonic, typeNames());                 \
+    return {};                                                                                   \
+  }                                                                                              \
+  void DIALECT::printType(Type type, DialectAsmPrinter &printer) const {                         \
+    (void)generatedTypePrinter(type, printer);                                                   \
+  }                                                                                              \
+  Attribute DIALECT::parseAttribute(DialectAsmParser &parser, Type type) const {                 \
+    SMLoc where = parser.getCurrentLocation();                                                   \
+    StringRef mnemonic;                                                                          \
+    Attribute attribute;                                                                         \
+    OptionalParseResult parsed =                                                                 \
+        generatedAttributeParser(parser, &mnemonic, type, attribute);                            \
+    if (parsed.has_value())                                                                      \
+      return attribute;                                                                          \
+    cute::refuseName(parser, where, '#', getNamespace(), mnemonic, attributeNames());            \
+    return {};                                                                                   \
+  }                                                                                              \
+  void DIALECT::printAttribute(Attribute attribute, DialectAsmPrinter &printer) const {          \
+    (void)generatedAttributePrinter(attribute, printer);                                         \
+  }
+
 /// Collects what a callback says.
 inline void append(MlirStringRef text, void *user) {
   static_cast<std::string *>(user)->append(text.data, text.length);

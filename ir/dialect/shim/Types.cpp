@@ -241,6 +241,20 @@ Type cute::layoutOf(Type tensor) {
   return LayoutType::get(t.getContext(), t.getLayout());
 }
 
+static SmallVector<StringRef> typeNames() {
+  return mnemonicsOf<
+#define GET_TYPEDEF_LIST
+#include "CuteTypes.cpp.inc"
+      >();
+}
+static SmallVector<StringRef> attributeNames() {
+  return mnemonicsOf<
+#define GET_ATTRDEF_LIST
+#include "CuteAttrs.cpp.inc"
+      >();
+}
+CUTE_PARSERS(cute::CuteDialect)
+
 void cute::CuteDialect::registerTypesAndAttributes() {
   addAttributes<
 #define GET_ATTRDEF_LIST

@@ -75,6 +75,8 @@ void cuteSetCallbacks(const CuteCallbacks *callbacks);
 void cuteRegisterDialects(MlirDialectRegistry registry);
 /// Registers the upstream passes that the pipelines use.
 void cuteRegisterUpstreamPasses(void);
+/// Has errors of ops name their place alone, without the op printed behind it.
+void cuteContextPlain(MlirContext context);
 
 /// False where the type is not ours.
 bool cuteTypeGetParts(MlirType type, CuteParts *parts);

@@ -1,7 +1,7 @@
 //! Options of passes and of pipelines, typed: [`options!`](crate::options) declares a set of them once, and the struct, what
 //! MLIR is told of them, how they are read and how they are written follow from that.
 
-use crate::mlir::OptionSpec;
+use crate::{mlir::OptionSpec, names::did_you_mean};
 use std::path::PathBuf;
 
 /// A type that an option can have.
@@ -151,8 +151,9 @@ pub trait Options: Default {
             if !options.set(name, value)? {
                 let known: Vec<_> = Self::SPECS.iter().map(|spec| spec.name).collect();
                 return Err(format!(
-                    "no such option '{name}': expected {}",
-                    known.join(", ")
+                    "no such option '{name}': expected {}{}",
+                    known.join(", "),
+                    did_you_mean(name, known.iter().copied())
                 ));
             }
         }
@@ -349,7 +350,9 @@ mod tests {
     #[test]
     fn wrong_options_are_named() {
         let error = |text: &str| Outer::parse(text).unwrap_err();
-        assert!(error("slow=true").contains("no such option 'slow': expected fast, size, count"));
+        let slow = error("slow=true");
+        assert_eq!(slow, "no such option 'slow': expected fast, size, count");
+        assert!(error("sizes=4x4").ends_with("count; did you mean 'size'?"));
         assert!(
             error("size=4")
                 .contains("size: expected 2 extents joined by x, such as 4x4, found '4'")

@@ -92,7 +92,7 @@ pub fn registers<'c>(element: melior::ir::Type<'c>, layout: Layout) -> MemRef<'c
 pub fn retile<'c>(copy: &CuteType<'c>, fragment: &MemRef<'c>) -> Result<MemRef<'c>, String> {
     if fragment.space != Space::Rmem {
         return Err(format!(
-            "expected a fragment in rmem, found {}",
+            "expected a fragment in rmem, found a tensor in {}; divide that by partition_S or partition_D",
             fragment.space
         ));
     }

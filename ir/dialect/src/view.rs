@@ -349,7 +349,8 @@ fn padded(coord: &IntTuple, rank: usize) -> IntTuple {
 fn halves(layout: &Layout, tile: &Tile) -> Result<(Layout, Layout), String> {
     if tile.rank() > layout.rank() {
         return Err(format!(
-            "expected a tile of at most the tensor's rank {}, found {tile}",
+            "expected a tile of at most the tensor's rank {}, found {tile}; leave out its last modes, or say by a projection, as in \
+             \"(1,_,1)\" of M, N and K, which modes are the tensor's",
             layout.rank()
         ));
     }

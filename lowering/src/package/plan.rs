@@ -251,7 +251,7 @@ impl HostPlan {
         ];
         let bytes = launched
             .dynamic_shared_memory_size()
-            .ok_or_else(|| fail("expected a grid, a block and a dynamic_shared_memory_size"))?;
+            .ok_or_else(|| fail("expected a grid, a block and a dynamic_shared_memory_size; write `dynamic_shared_memory_size %c0` of an i32, which the compiler sets"))?;
         let dynamic_smem = size(bytes)?;
         let params = launched.kernel_operands().into_iter();
         let params = params.map(|value| self.param(op, value));

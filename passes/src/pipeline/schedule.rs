@@ -61,7 +61,7 @@ fn run<'c>(_: &'c Rewriter<'c>, kernel: Op<'c>, options: &[&str]) -> Result<(), 
         if stages > 1 && schedule.is_flat() {
             let why = "is to be pipelined, but nothing of it can run ahead of the rest: no buffer between two parts of a \
                        turn has places for several turns, and no load from global memory has an address that only \
-                       depends on the turn";
+                       depends on the turn; copy what a turn reads within it, or leave out cute.stages";
             diag::warning(op.op().location(), format!("'scf.for' op {why}"), &[]);
             continue;
         }

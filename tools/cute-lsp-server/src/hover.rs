@@ -1,7 +1,7 @@
 //! The text of a hover: the report's lines for the op on the line.
 
 use crate::{REPORT, child};
-use cute_ir::mlir::place_of;
+use cute_ir::mlir::{place_of, run_pipeline};
 use melior::ir::Module;
 use serde_json::{Value, json};
 use std::io::Read;
@@ -54,15 +54,26 @@ pub fn report_on_stdin() -> i32 {
         return 1;
     }
     let context = cute_ir::context();
-    let Some(module) = Module::parse(&context, &text) else {
+    let Some(mut module) = Module::parse(&context, &text) else {
         return 1;
     };
+    // What functions do, their calls say. One that fails leaves a module half done.
+    if run_pipeline(&mut module, "cute-inline").is_err() {
+        let Some(anew) = Module::parse(&context, &text) else {
+            return 1;
+        };
+        module = anew;
+    }
     let report = cute_passes::report::of_module(module.as_operation(), None);
     let mut lines = Vec::new();
     for kernel in &report.kernels {
         for (location, text) in kernel.located() {
             if let Some(place) = place_of(location) {
-                lines.push(json!([place.line - 1, text]));
+                let line = json!([place.line - 1, text]);
+                // Calls of a function with the same types say the same.
+                if !lines.contains(&line) {
+                    lines.push(line);
+                }
             }
         }
     }

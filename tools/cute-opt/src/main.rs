@@ -45,5 +45,31 @@ fn main() {
     }
     cute_lowering::initialize();
     cute_lowering::exit_on_fatal_errors();
-    std::process::exit(cute_ir::opt_main(arguments));
+    std::process::exit(cute_ir::opt_main(plain(arguments)));
+}
+
+/// The arguments with MLIR's option by which an error names its place alone: without it, the op is printed behind each error of MLIR's.
+fn plain(mut arguments: Vec<String>) -> Vec<String> {
+    const OPTION: &str = "mlir-print-op-on-diagnostic";
+    if !arguments.iter().any(|argument| argument.contains(OPTION)) {
+        arguments.insert(1.min(arguments.len()), format!("--{OPTION}=false"));
+    }
+    arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn ops_are_printed_behind_errors_where_that_is_asked_for() {
+        let expected = "cute-opt --mlir-print-op-on-diagnostic=false a.mlir";
+        assert_eq!(plain(words("cute-opt a.mlir")), words(expected));
+        let asked = "cute-opt a.mlir --mlir-print-op-on-diagnostic";
+        assert_eq!(plain(words(asked)), words(asked));
+    }
 }

@@ -12,7 +12,7 @@ pub(crate) use written::{compatible, operand_types};
 
 use crate::{
     algebra::{self, value_of},
-    mlir::{Op, name_of, operands_of},
+    mlir::{Op, attributes_of, context_of, dictionary, name_of, operands_of},
     types::CuteType,
 };
 use cute_layout::ops::Value as LayoutValue;
@@ -28,6 +28,9 @@ pub(crate) fn infer<'c>(
     operands: &[Type<'c>],
     attributes: Attribute<'c>,
 ) -> Result<Vec<Type<'c>>, String> {
+    if let Some(types) = omitted::open(name, context, operands, attributes) {
+        return Ok(types);
+    }
     if let Some(result) = omitted::infer(name, context, operands, attributes) {
         return result;
     }
@@ -51,6 +54,31 @@ pub(crate) fn infer<'c>(
                 .join(", ")
         )),
     }
+}
+
+/// The result types of `op` as they follow from its operands.
+///
+/// # Errors
+/// Operands that it does not take, and results that do not follow.
+pub fn result_types<'c>(op: Op<'c>) -> Result<Vec<Type<'c>>, String> {
+    of_op(op, &[])
+}
+
+/// The types of the arguments of an op's region as they follow from its operands.
+///
+/// # Errors
+/// Operands from which none follow.
+pub fn argument_types<'c>(op: Op<'c>) -> Result<Vec<Type<'c>>, String> {
+    of_op(op, &["arguments"])
+}
+
+fn of_op<'c>(op: Op<'c>, more: &[&str]) -> Result<Vec<Type<'c>>, String> {
+    let context = context_of(op);
+    let operands: Vec<Type<'c>> = operands_of(op).iter().map(ValueLike::r#type).collect();
+    let mut attributes = attributes_of(op);
+    attributes.extend(more.iter().map(|name| (*name, Attribute::unit(context))));
+    let attributes = dictionary(context, &attributes);
+    infer(name_of(op), context, &operands, attributes)
 }
 
 /// Tells whether `op` may run where it would not have run.

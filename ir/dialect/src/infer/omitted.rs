@@ -15,6 +15,62 @@ use melior::{
     ir::{Attribute, Location, Type},
 };
 
+/// Ops whose result is of a type that nothing else says.
+const WRITTEN: &[&str] = &[
+    cute::MAKE_ATOM,
+    cute::MAKE_TILED_COPY,
+    cute::MAKE_TILED_MMA,
+    cute::MAKE_TILE,
+    cute::MEMREF_ALLOCA,
+    cute::RECAST,
+    cute::RECAST_ITER,
+    cute::CONVERT,
+    cute::ASSUME,
+    cute::DEREFINE,
+    cute::INTTOPTR,
+    cute::PTRTOINT,
+    cute::WORKSPACE,
+    cute::SM_COUNT,
+    cute::COMPUTE_VALUES,
+    cute_nvgpu::ATOM_GET_VALUE,
+];
+
+/// Ops whose results are of types that no operand changes, or of the type of one, whatever that is.
+const FIXED: &[&str] = &[
+    cute::REDUCE,
+    cute::ALL_REDUCE,
+    cute_nvgpu::ATOM_SET_VALUE,
+    cute_nvgpu::ARCH_MAKE_WARP_UNIFORM,
+    cute::ELEM_LESS,
+    cute::EQUAL,
+    cute_nvgpu::MBARRIER_TRY_WAIT,
+    cute::PIPELINE_PRODUCER_ACQUIRE,
+    cute::PIPELINE_CONSUMER_WAIT,
+    cute::PIPELINE_PRODUCER_COMMIT,
+    cute::PIPELINE_CONSUMER_RELEASE,
+];
+
+/// The result types of an op of which no more can be said before a function is called: those of a call, and those of operands whose types
+/// each call gives. `results` is how many there are.
+pub(super) fn open<'c>(
+    name: &str,
+    context: &'c Context,
+    operands: &[Type<'c>],
+    attributes: Attribute<'c>,
+) -> Option<Vec<Type<'c>>> {
+    let is_open = |ty: &Type<'c>| matches!(CuteType::of(*ty), Some(CuteType::Any));
+    if entry_of(attributes, "arguments").is_some()
+        || WRITTEN.contains(&name)
+        || FIXED.contains(&name)
+        || (name != cute::CALL && !operands.iter().any(is_open))
+    {
+        return None;
+    }
+    let results = entry_of(attributes, "results").and_then(integer_value);
+    let results = results.and_then(|n| usize::try_from(n).ok()).unwrap_or(1);
+    Some(vec![types::any_type(context); results])
+}
+
 /// The result types of op `name`; nothing where it is no op of this kind.
 pub(super) fn infer<'c>(
     name: &str,
@@ -48,7 +104,10 @@ pub(super) fn infer<'c>(
                     .and_then(|view| view.start(&start, &super::dynamic_leaves(&coord)))
                     .map(|element| vec![types::coord_type(context, &element)])
             }
-            _ => Err(expected("a tensor and a !cute.coord", operands)),
+            _ => Err(expected(
+                "a tensor and a !cute.coord, as cute.make_coord makes it of integers",
+                operands,
+            )),
         },
         // The initial value has the result's type.
         cute::REDUCE => match operands.get(1) {
@@ -80,23 +139,7 @@ pub(super) fn infer<'c>(
         cute::PIPELINE_PRODUCER_COMMIT | cute::PIPELINE_CONSUMER_RELEASE => {
             Ok(vec![types::token_type(context)])
         }
-        // These are of a type that nothing else says.
-        cute::MAKE_ATOM
-        | cute::MAKE_TILED_COPY
-        | cute::MAKE_TILED_MMA
-        | cute::MAKE_TILE
-        | cute::MEMREF_ALLOCA
-        | cute::RECAST
-        | cute::RECAST_ITER
-        | cute::CONVERT
-        | cute::ASSUME
-        | cute::DEREFINE
-        | cute::INTTOPTR
-        | cute::PTRTOINT
-        | cute::WORKSPACE
-        | cute::SM_COUNT
-        | cute::COMPUTE_VALUES
-        | cute_nvgpu::ATOM_GET_VALUE => Err(written()),
+        name if WRITTEN.contains(&name) => Err(written()),
         _ => return None,
     })
 }
@@ -112,6 +155,7 @@ fn arguments<'c>(
         Some(CuteType::CoordTensor { start, layout }) => {
             algorithm::coordinate(&start, &layout).map(|at| types::coord_type(context, &at))
         }
+        Some(CuteType::Any) => Ok(*ty),
         _ => Err(format!("expected a tensor, found {ty}")),
     };
     match (name, operands) {

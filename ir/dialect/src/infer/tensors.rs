@@ -23,6 +23,17 @@ pub(super) fn infer<'c>(
     attributes: Attribute<'c>,
 ) -> Option<Result<Vec<Type<'c>>, String>> {
     let operand_id = || integer_attribute(attributes, "operand_id");
+    if matches!(
+        name,
+        cute::TILED_COPY_PARTITION_S | cute::TILED_COPY_PARTITION_D | cute::TILED_MMA_PARTITION
+    ) && operands.first()?.tensor_layout().is_some()
+    {
+        return Some(Err(
+            "expected a tiled copy or MMA, the tensor that it divides and the coordinate of a thread, found a tensor first; give them \
+             in this order"
+                .to_owned(),
+        ));
+    }
     if let Some(viewed) = find_view(name, operands, &|name| entry_of(attributes, name)) {
         return Some(viewed.and_then(|viewed| tensor_type(context, operands, viewed)));
     }

@@ -231,6 +231,25 @@ pub fn array_attribute<'c>(context: &'c Context, elements: &[Attribute<'c>]) -> 
     }
 }
 
+/// A dictionary attribute with these entries.
+pub fn dictionary<'c>(context: &'c Context, entries: &[(&str, Attribute<'c>)]) -> Attribute<'c> {
+    // SAFETY: the list has as many entries as is said, and names are copied.
+    unsafe {
+        let entries: Vec<_> = entries
+            .iter()
+            .map(|(name, attribute)| MlirNamedAttribute {
+                name: mlirIdentifierGet(context.to_raw(), ffi::string_ref(name)),
+                attribute: attribute.to_raw(),
+            })
+            .collect();
+        Attribute::from_raw(mlirDictionaryAttrGet(
+            context.to_raw(),
+            entries.len() as isize,
+            entries.as_ptr(),
+        ))
+    }
+}
+
 /// A dictionary attribute without entries.
 pub fn empty_dictionary(context: &Context) -> Attribute<'_> {
     // SAFETY: no entry is read.

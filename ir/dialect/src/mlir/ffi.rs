@@ -91,6 +91,7 @@ unsafe extern "C" {
     pub(super) fn cuteSetCallbacks(callbacks: *const CuteCallbacks);
     pub(super) fn cuteRegisterDialects(registry: MlirDialectRegistry);
     pub(super) fn cuteRegisterUpstreamPasses();
+    pub(super) fn cuteContextPlain(context: MlirContext);
     pub(super) fn cuteTypeGetParts(r#type: MlirType, parts: *mut CuteParts) -> bool;
     pub(super) fn cuteAttributeGetParts(attribute: MlirAttribute, parts: *mut CuteParts) -> bool;
     pub(super) fn cuteAttributeGet(

@@ -45,7 +45,7 @@ pub use mend::{Mended, mend_types};
 pub use names::ops;
 
 pub(crate) use parts::{Kind, Parts, attribute_of_parts, parts_of_attribute, read, type_of};
-pub use place::{Place, place_of};
+pub use place::{Place, called_from, callers_of, place_of};
 pub use register::{
     Anchor, OptionSpec, PassSpec, PipelineSpec, RunPass, context, initialize, lsp_server_main,
     opt_main, register, registry,

@@ -61,6 +61,31 @@ pub fn place_of(location: Location) -> Option<Place> {
     None
 }
 
+/// The location of what is at `location` in a function that is called at `caller`.
+pub fn called_from<'c>(location: Location<'c>, caller: Location<'c>) -> Location<'c> {
+    // SAFETY: both live in one context.
+    unsafe { Location::from_raw(mlirLocationCallSiteGet(location.to_raw(), caller.to_raw())) }
+}
+
+/// The calls that led to a location, innermost first.
+pub fn callers_of<'c>(location: Location<'c>) -> Vec<Location<'c>> {
+    let mut callers = Vec::new();
+    let mut at = location.to_raw();
+    loop {
+        // SAFETY: each getter is called of a location of its kind.
+        unsafe {
+            if mlirLocationIsAName(at) {
+                at = mlirLocationNameGetChildLoc(at);
+            } else if mlirLocationIsACallSite(at) {
+                at = mlirLocationCallSiteGetCaller(at);
+                callers.push(Location::from_raw(at));
+            } else {
+                return callers;
+            }
+        }
+    }
+}
+
 /// # Safety
 /// `string` must be valid.
 unsafe fn text(string: MlirStringRef) -> String {

@@ -215,6 +215,8 @@ pub fn context() -> Context {
     let context = Context::new();
     context.append_dialect_registry(&registry());
     context.load_all_available_dialects();
+    // SAFETY: the context lives.
+    unsafe { ffi::cuteContextPlain(context.to_raw()) };
     context
 }
 

@@ -120,6 +120,11 @@ pub fn token_type(context: &Context) -> Type<'_> {
     )
     .expect("a token has nothing to verify")
 }
+/// `!cute.any`
+pub fn any_type(context: &Context) -> Type<'_> {
+    get(Location::unknown(context), &parts(Kind::Any, &[], &[], &[]))
+        .expect("a type that is open has nothing to verify")
+}
 /// `!cute.pipeline<N>`, or `!cute.pipeline<N, immediate>`
 pub fn pipeline_type<'c>(
     location: Location<'c>,

@@ -24,9 +24,9 @@ pub use atoms::{
     CopyOp, Field, copy_atom_type, copy_row, elem, mma_row, tiled_copy, tiled_mma, tiled_threads,
 };
 pub use make::{
-    arith_tuple_iter_type, composed_type, coord_tensor_type, coord_type, int_tuple_type, int_type,
-    layout_type, mma_type, pipeline_type, shape_type, tile_type, tiled_copy_type, tiled_mma_type,
-    token_type, value_type,
+    any_type, arith_tuple_iter_type, composed_type, coord_tensor_type, coord_type, int_tuple_type,
+    int_type, layout_type, mma_type, pipeline_type, shape_type, tile_type, tiled_copy_type,
+    tiled_mma_type, token_type, value_type,
 };
 
 pub use crate::mlir::{element_bits, int_width, is_float, register_type, same_bits};
@@ -99,6 +99,8 @@ pub enum CuteType<'c> {
     },
     /// `!cute.token`
     Token,
+    /// `!cute.any`, a type that each call of a function gives.
+    Any,
     /// An integer of `width` bits that `divisor` is known to divide.
     Divisible {
         /// The bits of the integer.
@@ -215,6 +217,7 @@ impl<'c> CuteType<'c> {
                 completion: completion_of(text(0)?)?,
             },
             Kind::Token => Self::Token,
+            Kind::Any => Self::Any,
             Kind::DivisibleI32 | Kind::DivisibleI64 => Self::Divisible {
                 width: if kind == Kind::DivisibleI32 { 32 } else { 64 },
                 divisor: int(0),

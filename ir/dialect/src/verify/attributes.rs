@@ -7,6 +7,7 @@ use crate::{
     attributes::{self, MOST_TURNS},
     diag::{self, Failure},
     mlir::name_of,
+    names::did_you_mean,
     plan::{MOST_BLOCKS, MOST_SPLIT, Plan},
     types::memref_of,
     types::{CuteType, MOST_STAGES, Space},
@@ -193,11 +194,31 @@ pub(crate) fn attribute(
 }
 
 fn check(op: Op<'_>, place: Place, name: &str, value: Attribute) -> Result<(), String> {
-    let Some(known) = KNOWN.iter().find(|known| known.name == name) else {
-        let names: Vec<_> = KNOWN.iter().map(|known| known.name).collect();
+    if !name.contains('.') {
+        let full = format!("cute.{name}");
+        let here = here(op, place).map(|known| known.name);
         return Err(format!(
-            "has the attribute '{name}', which nothing reads; expected one of {}",
-            names.join(", ")
+            "has no attribute '{name}'{}",
+            did_you_mean(&full, here)
+        ));
+    }
+    let Some(known) = KNOWN.iter().find(|known| known.name == name) else {
+        let own = here(op, place).filter(|known| !matches!(known.homes, [Home::Anything]));
+        let own: Vec<_> = own.map(|known| known.name).collect();
+        let read = match &own[..] {
+            [] => "leave it out".to_owned(),
+            names => format!("expected one of {}", names.join(", ")),
+        };
+        let here = here(op, place).map(|known| known.name);
+        let all = KNOWN.iter().map(|known| known.name);
+        let meant = did_you_mean(name, here);
+        let meant = Some(meant).filter(|meant| !meant.is_empty());
+        return Err(format!(
+            "has the attribute '{name}', which nothing reads; {}",
+            match meant.unwrap_or_else(|| did_you_mean(name, all)) {
+                none if none.is_empty() => read,
+                meant => meant[2..].to_owned(),
+            }
         ));
     };
     if !known.homes.iter().any(|home| home.is(op, place)) {
@@ -223,6 +244,23 @@ fn check(op: Op<'_>, place: Place, name: &str, value: Attribute) -> Result<(), S
         ));
     }
     Ok(())
+}
+
+/// The attributes that are read at a place.
+fn here(op: Op<'_>, place: Place) -> impl Iterator<Item = &'static Known> {
+    KNOWN
+        .iter()
+        .filter(move |known| known.homes.iter().any(|home| home.is(op, place)))
+}
+
+/// The attribute that was meant by one without the dialect's prefix on an op of another dialect, where such a name says nothing:
+/// one that is read there.
+pub fn without_prefix(op: Op<'_>, name: &str) -> Option<&'static str> {
+    // Those of any operation have names that other dialects may have as well.
+    let meant = |known: &&Known| {
+        !matches!(known.homes, [Home::Anything]) && known.name.strip_prefix("cute.") == Some(name)
+    };
+    here(op, Place::Op).find(meant).map(|known| known.name)
 }
 
 impl Form {

@@ -41,8 +41,8 @@ mod views;
 
 use crate::mlir::*;
 use crate::ops::{cute, cute_nvgpu};
-pub use attributes::Place;
 pub(crate) use attributes::attribute;
+pub use attributes::{Place, without_prefix};
 use cute_layout::atoms::CopyAtom;
 pub(crate) use facts::is_weaker;
 
@@ -183,7 +183,42 @@ fn check_spaces(atom: &CopyAtom, source: &MemRef, destination: &MemRef) -> Check
         return Ok(());
     }
     Err(format!(
-        "copies from {} to {} with an atom that copies from {} to {}",
+        "copies from {} to {} with an atom that copies from {} to {}; give it tensors there, or copy by another atom, such as \
+         universal_copy, which copies between any two",
         found.0, found.1, expected.0, expected.1
+    ))
+}
+
+/// Checks the type of a value by the one that is needed; where a number of one makes one of the other, it says by which op.
+fn same(what: &str, found: Type, expected: Type) -> Checked {
+    if found == expected {
+        return Ok(());
+    }
+    let bits = |ty| Some((is_float(ty), crate::types::element_bits(ty)?));
+    let cure = match (bits(found), bits(expected)) {
+        (Some((true, from)), Some((true, to))) if from != to => {
+            if from > to {
+                "arith.truncf"
+            } else {
+                "arith.extf"
+            }
+        }
+        (Some((false, from)), Some((false, to))) if from != to => {
+            if from > to {
+                "arith.trunci"
+            } else {
+                "arith.extsi or arith.extui"
+            }
+        }
+        (Some((false, _)), Some((true, _))) => "arith.sitofp or arith.uitofp",
+        (Some((true, _)), Some((false, _))) => "arith.fptosi or arith.fptoui",
+        _ => "",
+    };
+    let cure = match cure {
+        "" => String::new(),
+        op => format!("; convert it by {op}"),
+    };
+    Err(format!(
+        "expected {what} of type {expected}, found {found}{cure}"
     ))
 }

@@ -1,6 +1,6 @@
 //! Views of tensors, and their elements.
 
-use super::{Checked, tensor};
+use super::{Checked, same, tensor};
 use crate::mlir::*;
 use crate::ops::cute;
 use crate::{
@@ -52,13 +52,6 @@ pub(super) fn verify_make_view(op: cute::MakeView<'_>) -> Checked {
         ));
     }
     Ok(())
-}
-
-fn same(what: &str, found: Type, expected: Type) -> Checked {
-    if found == expected {
-        return Ok(());
-    }
-    Err(format!("expected {what} of type {expected}, found {found}"))
 }
 
 pub(super) fn verify_load(op: cute::MemrefLoad<'_>) -> Checked {

@@ -1,6 +1,6 @@
 //! Elementwise ops and reductions.
 
-use super::super::{Checked, tensor};
+use super::super::{Checked, same, tensor};
 use super::copy::check_element_predicate;
 use crate::mlir::*;
 use crate::ops::cute;
@@ -12,13 +12,6 @@ use crate::{
 };
 use cute_layout::Layout;
 use melior::ir::{Type, ValueLike, operation::OperationLike};
-
-fn same(what: &str, found: Type, expected: Type) -> Checked {
-    if found == expected {
-        return Ok(());
-    }
-    Err(format!("expected {what} of type {expected}, found {found}"))
-}
 
 pub(in super::super) fn verify_clear(op: cute::Clear<'_>) -> Checked {
     let memref = tensor(0, op.tensor())?;

@@ -100,8 +100,10 @@ fn check_product(
     ] {
         if !is_kept(memref.element, element) {
             return Err(format!(
-                "expected {what} of {element}, found {}",
-                memref.element
+                "expected {what} of {element}, as the atom has it, found {}; make it by cute.mma.make_fragment {}, or choose an atom of \
+                 other types",
+                memref.element,
+                if what == "D" { "C" } else { what }
             ));
         }
     }

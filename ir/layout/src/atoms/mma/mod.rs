@@ -339,11 +339,17 @@ impl MmaSpec {
     /// There is no such atom: which of its family there are.
     fn unknown(&self) -> LayoutError {
         let mnemonic = self.family.mnemonic();
-        let known: Vec<String> = ATOMS
-            .iter()
-            .filter(|atom| atom.family == self.family)
-            .map(|atom| atom.spec().text())
-            .collect();
+        let family = || ATOMS.iter().filter(|atom| atom.family == self.family);
+        // Those that have the types, else those that have the shape: all are too many to read.
+        let types = || family().filter(|atom| atom.spec().types == self.types);
+        let shape = || family().filter(|atom| atom.spec().shape_mnk == self.shape_mnk);
+        let mut known: Vec<String> = types().map(|atom| atom.spec().text()).collect();
+        if known.is_empty() {
+            known = shape().map(|atom| atom.spec().text()).collect();
+        }
+        if known.is_empty() {
+            known = family().map(|atom| atom.spec().text()).collect();
+        }
         LayoutError::Divisibility {
             op: "atom",
             expected: format!("a {mnemonic} of the table, one of {}", known.join(", ")),

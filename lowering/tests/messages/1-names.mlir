@@ -1,0 +1,144 @@
+// Names and text
+//
+// A misspelt op
+func.func @f(%l: !cute.layout<"(8,4):(1,8)">) {
+  %s = cute.get_shpae(%l)
+  return
+}
+
+// -----
+
+// A misspelt op of the architecture's dialect
+func.func @f(%bars: !cute.memref<i64, smem, align<8>, "4:1">) {
+  cute_nvgpu.mbarier_arrive(%bars)
+  return
+}
+
+// -----
+
+// An op by its name in C++
+func.func @f(%l: !cute.layout<"(8,4):(1,8)">, %t: !cute.tile<"[4:1]">) {
+  %s = cute.make_fragment_like(%l)
+  return
+}
+
+// -----
+
+// A misspelt type
+func.func @f(%t: !cute.memreff<f32, gmem, "8:1">) {
+  return
+}
+
+// -----
+
+// A misspelt atom
+!atom = !cute_nvgpu.atom.universal_cpy<f32, 128 b>
+func.func @f(%a: !atom) {
+  return
+}
+
+// -----
+
+// A misspelt attribute of a loop
+func.func @f(%lo: i32, %hi: i32, %step: i32) {
+  scf.for %i = %lo to %hi step %step : i32 {
+  } {cute.stagse = 3 : i64}
+  return
+}
+
+// -----
+
+// An attribute without its prefix
+!t = !cute.memref<f16, gmem, align<16>, "(256,256):(256,1)">
+func.func @f(%A: !t, %B: !t, %C: !t) {
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 {stages = 3}
+  return
+}
+
+// -----
+
+// An attribute where nothing reads it
+func.func @f() attributes {cute.tile = array<i64: 64, 64, 64>} {
+  return
+}
+
+// -----
+
+// An attribute of another form
+!t = !cute.memref<f16, gmem, align<16>, "(256,256):(256,1)">
+func.func @f(%A: !t, %B: !t, %C: !t) {
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 {cute.tile = array<i64: 64, 64>}
+  return
+}
+
+// -----
+
+// A misspelt option
+// arch=sm_80 stagse=3
+func.func @f() {
+  return
+}
+
+// -----
+
+// An architecture that is not there
+// arch=sm_81
+func.func @f() {
+  return
+}
+
+// -----
+
+// A static tuple without the word for what it is
+func.func @f() {
+  %s = cute.static "(4,8)"
+  return
+}
+
+// -----
+
+// A value that is used before it is defined
+func.func @f() {
+  %s = cute.get_shape(%l)
+  %l = cute.static "4:1"
+  return
+}
+
+// -----
+
+// A function of C++ that is another op here
+func.func @f(%p: !cute.ptr<f32, gmem>, %l: !cute.layout<"8:1">) {
+  %t = cute.make_tensor(%p, %l)
+  return
+}
+
+// -----
+
+// A partition without the part that divides
+!copy = !cute.tiled_copy<!cute_nvgpu.atom.universal_copy<f32, 128 b>, layout_copy_tv = <"((32,8),4):((4,128),1)">, tiler_mn = <"[128:1;8:1]">>
+func.func @f(%S: !cute.memref<f32, gmem, align<16>, "(128,8):(1,128)">, %i: i32) {
+  %copy = cute.static : !copy
+  %thread = cute.make_coord(%i)
+  %t = cute.partition_S(%copy, %S, %thread)
+  return
+}
+
+// -----
+
+// An attribute of a loop without its prefix
+gpu.module @k {
+  gpu.func @f() kernel {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    scf.for %i = %c0 to %c1 step %c1 : i32 {
+    } {unroll}
+    gpu.return
+  }
+}
+
+// -----
+
+// An attribute of no kind
+func.func @f() attributes {cute.threads = 128} {
+  return
+}

@@ -1,0 +1,337 @@
+//! `cute-inline`: the bodies of functions on tensors, layouts, atoms and tiled operations in place of their calls.
+//!
+//! Such values have no form below the level on which they are written, so that no call could pass them. An op that is inlined keeps
+//! its own place, with those of the calls that led there: diagnostics name the chain, outermost last. Types that a function leaves open
+//! (`!cute.any`) are inferred anew of what each call gives (`open.rs`), and what depends on them is verified then.
+
+mod open;
+
+use cute_ir::ops::{cute, func, gpu};
+use cute_ir::{
+    Anchor, Expected, Failure, PassSpec,
+    diag::{self, each},
+    mlir::*,
+    names::did_you_mean,
+    types::CuteType,
+};
+use melior::ir::{Location, Type, ValueLike, operation::OperationLike};
+use std::{
+    cell::Cell,
+    collections::{HashMap, HashSet},
+};
+
+/// The pass.
+pub const PASS: PassSpec = PassSpec {
+    name: "cute-inline",
+    description: "Put the bodies of functions on tensors, layouts, atoms and tiled operations in place of their calls",
+    anchor: Anchor::Module,
+    options: &[],
+    run,
+};
+
+fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+    let all = nested_ops(module);
+    let outside = |op: &Op<'c>| name_of(*op) == cute::CALL && parent_of(*op, gpu::MODULE).is_none();
+    each(all.iter().copied().filter(outside), |call| {
+        Err(diag::error(
+            call.location(),
+            "'cute.call' op calls outside of a gpu.module, where nothing is put in place of it; expected func.call",
+        ))
+    })?;
+    let gpu_modules = all.into_iter().filter(|op| name_of(*op) == gpu::MODULE);
+    each(gpu_modules, |module| {
+        let inliner = Inliner::of(rewriter, module);
+        let kernels: Vec<Op<'c>> = functions_of(module)
+            .filter(|op| name_of(*op) == gpu::FUNC)
+            .collect();
+        each(kernels, |kernel| inliner.kernel(kernel))?;
+        inliner.erase()
+    })
+}
+
+/// The most ops that calls become, so that functions which call others several times each end.
+const MOST_OPS: usize = 1 << 20;
+
+/// The functions of a GPU module, by name.
+struct Inliner<'c> {
+    rewriter: &'c Rewriter<'c>,
+    module: Op<'c>,
+    functions: HashMap<&'c str, Op<'c>>,
+    /// Those of which every call is replaced, however it is written.
+    inlined: HashSet<&'c str>,
+    /// The ops that calls have become.
+    ops: Cell<usize>,
+}
+
+impl<'c> Inliner<'c> {
+    fn of(rewriter: &'c Rewriter<'c>, module: Op<'c>) -> Self {
+        let functions: HashMap<&str, Op<'c>> = functions_of(module)
+            .filter(|op| name_of(*op) == func::FUNC)
+            .filter_map(|op| Some((string_of(op, "sym_name")?, op)))
+            .collect();
+        let all = functions.iter().filter(|(_, op)| is_inlined(**op));
+        let mut inlined: HashSet<&str> = all.map(|(name, _)| *name).collect();
+        // Whoever calls one that allocates, allocates.
+        loop {
+            let known = inlined.len();
+            for (name, op) in &functions {
+                let mut calls = nested_ops(*op).into_iter().filter_map(Called::of);
+                if calls.any(|called| inlined.contains(called.name)) {
+                    inlined.insert(name);
+                }
+            }
+            if inlined.len() == known {
+                break;
+            }
+        }
+        Self {
+            rewriter,
+            module,
+            functions,
+            inlined,
+            ops: Cell::new(0),
+        }
+    }
+
+    fn kernel(&self, kernel: Op<'c>) -> Result<(), Failure> {
+        let body = blocks_of(kernel).into_iter().flat_map(ops_of);
+        each(body.collect::<Vec<_>>(), |op| {
+            self.visit(op, &mut Vec::new())
+        })
+    }
+
+    /// Replaces an op that is a call, and the calls within one that is none; types that were open are known behind it. Ops are visited in
+    /// their order, so that operands' types are known. `chain` has the functions whose calls have led here.
+    fn visit(&self, op: Op<'c>, chain: &mut Vec<&'c str>) -> Result<(), Failure> {
+        if let Some(called) = Called::of(op)
+            && (called.is_open || self.inlined.contains(called.name))
+        {
+            return self.inline(op, &called, chain);
+        }
+        open::close(op)?;
+        for inner in blocks_of(op).into_iter().flat_map(ops_of) {
+            self.visit(inner, chain)?;
+        }
+        open::close_by_yielded(op)
+    }
+
+    /// Puts the body of a function in place of a call.
+    fn inline(
+        &self,
+        call: Op<'c>,
+        called: &Called<'c>,
+        chain: &mut Vec<&'c str>,
+    ) -> Result<(), Failure> {
+        let name = called.name;
+        let Some(function) = self.functions.get(name) else {
+            let meant = did_you_mean(name, self.functions.keys().copied());
+            return Err(diag::error(
+                call.location(),
+                format!(
+                    "'cute.call' op expected a func.func @{name} in this gpu.module, found none{meant}"
+                ),
+            ));
+        };
+        if chain.contains(&name) {
+            return Err(diag::error(
+                call.location(),
+                format!(
+                    "'{}' op calls @{name} within itself; functions on tensors are put in place of their calls, so that none can \
+                     recur: write a loop",
+                    name_of(call)
+                ),
+            ));
+        }
+        let body = body_of_function(*function, name, call)?;
+        let given = operands_of(call);
+        called.check(call, *function, &arguments_of(body), &given)?;
+        let before = Builder::before(call);
+        let mut mapping = Mapping::new();
+        for (argument, given) in arguments_of(body).into_iter().zip(given) {
+            mapping.insert(key(argument), given);
+        }
+        let mut cloned = Vec::new();
+        for op in ops_of(body) {
+            cloned.push(before.at_location(op.location()).clone_op(op, &mut mapping));
+        }
+        let all: Vec<_> = cloned
+            .iter()
+            .flat_map(|op| std::iter::once(*op).chain(nested_ops(*op)))
+            .collect();
+        self.ops.set(self.ops.get() + all.len());
+        if self.ops.get() > MOST_OPS {
+            return Err(diag::error(
+                call.location(),
+                format!(
+                    "calls of functions on tensors become more than {MOST_OPS} ops; write loops in place of calls"
+                ),
+            ));
+        }
+        for op in all {
+            relocate(op, call.location());
+        }
+        // Stands for the results while calls among them are replaced.
+        let end = cloned
+            .pop()
+            .expected(*function, "an op that ends the body")?;
+        if results_of(call).len() > operands_of(end).len() {
+            return Err(diag::error(
+                call.location(),
+                format!(
+                    "'{}' op expected as many results as @{name} has, {}, found {}",
+                    name_of(call),
+                    operands_of(end).len(),
+                    results_of(call).len()
+                ),
+            ));
+        }
+        chain.push(name);
+        let visited = cloned.into_iter().try_for_each(|op| self.visit(op, chain));
+        chain.pop();
+        visited?;
+        for (i, (result, given)) in results_of(call)
+            .into_iter()
+            .zip(operands_of(end))
+            .enumerate()
+        {
+            let (says, is) = (result.r#type(), given.r#type());
+            if says != is && !open::is_open(says) {
+                return Err(diag::error(
+                    call.location(),
+                    format!(
+                        "'{}' op expected result {i} of type {is}, as @{name} gives it, found {says}; leave the type out",
+                        name_of(call)
+                    ),
+                ));
+            }
+            replace_uses(result, given);
+        }
+        self.rewriter.erase(end)?;
+        self.rewriter.erase(call)
+    }
+
+    /// Erases the functions of which every call is replaced, unless their addresses are taken.
+    fn erase(&self) -> Result<(), Failure> {
+        let taken: Vec<_> = nested_ops(self.module)
+            .into_iter()
+            .filter(|op| name_of(*op) == func::CONSTANT)
+            .filter_map(|op| attribute_of(op, "value").and_then(symbol_of)?.pop())
+            .collect();
+        let functions = functions_of(self.module).filter(|op| {
+            string_of(*op, "sym_name")
+                .is_some_and(|name| self.inlined.contains(name) && !taken.contains(&name))
+        });
+        each(functions.collect::<Vec<_>>(), |op| self.rewriter.erase(op))
+    }
+}
+
+/// The function that a call names.
+struct Called<'c> {
+    name: &'c str,
+    /// Tells whether the call is one whose types the function may leave open.
+    is_open: bool,
+}
+
+impl<'c> Called<'c> {
+    fn of(op: Op<'c>) -> Option<Self> {
+        let (callee, is_open) = match name_of(op) {
+            func::CALL => (func::Call::of(op)?.callee()?, false),
+            cute::CALL => (attribute_of(op, "callee")?, true),
+            _ => return None,
+        };
+        match symbol_of(callee)?[..] {
+            [name] => Some(Self { name, is_open }),
+            _ => None,
+        }
+    }
+
+    /// Checks what a call gives by what the function takes.
+    fn check(
+        &self,
+        call: Op<'c>,
+        function: Op<'c>,
+        takes: &[Val<'c>],
+        given: &[Val<'c>],
+    ) -> Result<(), Failure> {
+        let wrong = |message: String| {
+            let here = (function.location(), "the function is here");
+            Err(diag::error_with_notes(call.location(), message, &[here]))
+        };
+        if takes.len() != given.len() {
+            return wrong(format!(
+                "'{}' op expected {} arguments, as @{} takes, found {}",
+                name_of(call),
+                takes.len(),
+                self.name,
+                given.len()
+            ));
+        }
+        for (i, (takes, given)) in takes.iter().zip(given).enumerate() {
+            let (takes, given) = (takes.r#type(), given.r#type());
+            if takes != given && !open::is_open(takes) {
+                return wrong(format!(
+                    "'{}' op expected argument {i} of type {takes}, as @{} takes it, found {given}; write !cute.any there, if the \
+                     function takes others as well",
+                    name_of(call),
+                    self.name
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The functions and kernels of a GPU module.
+fn functions_of<'c>(module: Op<'c>) -> impl Iterator<Item = Op<'c>> {
+    body_of(module, 0)
+        .map(ops_of)
+        .unwrap_or_default()
+        .into_iter()
+}
+
+/// Tells whether the calls of a function are replaced by what it says itself: it takes or gives values that no call can pass, or
+/// allocates what is a kernel's.
+fn is_inlined(function: Op<'_>) -> bool {
+    let signature = attribute_of(function, "function_type").and_then(type_value);
+    let (inputs, results) = signature.and_then(function_types).unwrap_or_default();
+    let allocates = |op: Op<'_>| matches!(name_of(op), cute::MEMREF_ALLOCA | cute::CALL);
+    inputs.into_iter().chain(results).any(has_no_form)
+        || nested_ops(function).into_iter().any(allocates)
+}
+
+/// Tells whether values of a type are nothing that a call can pass; those of the layout algebra are passed as their leaves.
+fn has_no_form(ty: Type<'_>) -> bool {
+    CuteType::of(ty).is_some_and(|ty| ty.value().is_none())
+}
+
+/// The body of a function, which is one block.
+fn body_of_function<'c>(function: Op<'c>, name: &str, call: Op<'c>) -> Result<Blk<'c>, Failure> {
+    let here = &[(function.location(), "the function is here")];
+    let Some(body) = body_of(function, 0) else {
+        return Err(diag::error_with_notes(
+            call.location(),
+            format!(
+                "expected the body of @{name}, which is put in place of its calls, found a declaration; write the function in this \
+                 gpu.module"
+            ),
+            here,
+        ));
+    };
+    if next_block(body).is_some() {
+        return Err(diag::error(
+            function.location(),
+            format!(
+                "expected one block in @{name}, found several; write loops and branches as scf ops"
+            ),
+        ));
+    }
+    Ok(body)
+}
+
+/// Gives an op and the arguments of its regions locations that say from where they were called.
+fn relocate<'c>(op: Op<'c>, from: Location<'c>) {
+    set_location(op, called_from(op.location(), from));
+    for argument in blocks_of(op).into_iter().flat_map(arguments_of) {
+        set_argument_location(argument, called_from(location_of(argument), from));
+    }
+}
