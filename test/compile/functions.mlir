@@ -98,11 +98,19 @@ module attributes {gpu.container_module} {
       dynamic_shared_memory_size %smem args(%src : !T, %dst : !T)
     return
   }
-  func.func @in_one_piece(%src: !T {cute.name = "src"}, %dst: !T {cute.name = "dst"}) {
+  func.func @in_one_piece(%src: !T {cute.name = "src"}, %dst: !T {cute.name = "dst"}) attributes {cute.computes = [{copy = array<i64: 0, 1>}]} {
     %c1 = arith.constant 1 : index
+    %c64 = arith.constant 64 : index
+    %c128 = arith.constant 128 : index
     %c256 = arith.constant 256 : index
     %smem = arith.constant 0 : i32
-    gpu.launch_func @kernels::@in_one_piece_kernel blocks in (%c1, %c1, %c1) threads in (%c256, %c1, %c1)
+    %layout = cute.get_layout(%src)
+    %m32, %n32, %ld = cute.get_scalars <{only_dynamic}>(%layout)
+    %m = arith.index_cast %m32 : i32 to index
+    %n = arith.index_cast %n32 : i32 to index
+    %across = arith.divsi %m, %c128 : index
+    %along = arith.divsi %n, %c64 : index
+    gpu.launch_func @kernels::@in_one_piece_kernel blocks in (%across, %along, %c1) threads in (%c256, %c1, %c1)
       dynamic_shared_memory_size %smem args(%src : !T, %dst : !T)
     return
   }
