@@ -58,7 +58,9 @@ impl Compiled {
         let runs: Vec<Vec<Said>> = commands
             .filter(|(_, command)| {
                 command.contains("cute-run")
-                    && !["--info", "--emit"].iter().any(|none| command.contains(none))
+                    && !["--info", "--emit"]
+                        .iter()
+                        .any(|none| command.contains(none))
                     && !expects_an_error(command)
             })
             .map(|(_, command)| said_of_arguments(command))

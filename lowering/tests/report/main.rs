@@ -358,7 +358,11 @@ fn the_report_is_what_the_emulator_counts() {
             Ok(())
         };
         let mut failed = look(true, lowered(&context, source)).err();
-        if parsed(&context, source).is_ok_and(|module| has_kernels(&module)) {
+        // The report is on kernels whose functions stand in place of their calls.
+        let has_calls = ["func.call", "cute.call", " call @"]
+            .iter()
+            .any(|call| source.text.contains(call));
+        if !has_calls && parsed(&context, source).is_ok_and(|module| has_kernels(&module)) {
             failed = failed.or(look(false, parsed(&context, source)).err());
         }
         wrong.extend(failed.map(|e| format!("{}: {e}", source.name())));
