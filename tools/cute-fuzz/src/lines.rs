@@ -1,7 +1,10 @@
 //! Kernels of random instructions, straight or with branches and loops: the emulator beside a GPU, bit by bit.
 
 mod emit;
+mod program;
 mod table;
+mod trace;
+mod warp;
 
 use crate::finding::{Finding, Kind, Tally};
 use crate::on::On;
@@ -12,28 +15,63 @@ use cute_runtime::{
     Access, Arg, Function, HostTensor, ImageSource, KernelInfo, Launch, Package, Parsed,
 };
 use emit::{BLOCKS, THREADS, WORDS_IN, words_out};
+use program::{Program, words_traced};
+use std::collections::BTreeMap;
 
 /// The architecture of the kernels; later GPUs compile the PTX for themselves.
 const ARCH: &str = "sm_80";
 /// Instructions that a block may execute.
-const LIMIT: u64 = 2_000_000;
+const LIMIT: u64 = 40_000_000;
+
+/// The kernels of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Kernels {
+    /// Straight ones and ones that diverge, by turns.
+    #[default]
+    All,
+    Straight,
+    Divergent,
+}
+
+impl Kernels {
+    /// So many numbers of kernels, the first of at least that number. The kernel of a number is the same in every run.
+    fn numbers(self, first: u64, inputs: u64) -> impl Iterator<Item = u64> {
+        (first..)
+            .filter(move |&index| match self {
+                Kernels::All => true,
+                Kernels::Straight => !emit::diverges(index),
+                Kernels::Divergent => emit::diverges(index),
+            })
+            .take(inputs as usize)
+    }
+}
 
 /// Runs so many kernels, the first of that number: those of even numbers are straight, the others diverge.
-pub fn run(on: &On, seed: u64, first: u64, inputs: u64, tally: &mut Tally) -> Result<()> {
-    for index in first..first + inputs {
+pub fn run(
+    on: &On,
+    kernels: Kernels,
+    seed: u64,
+    (first, inputs): (u64, u64),
+    tally: &mut Tally,
+) -> Result<()> {
+    let mut causes = Causes::default();
+    for index in kernels.numbers(first, inputs) {
         tally.inputs += 1;
-        let text = emit::kernel(seed, index);
-        match one(on, &text, seed, index) {
+        let program = emit::kernel(seed, index);
+        match one(on, &program, seed, index) {
             Ok(()) => tally.accepted += 1,
-            Err(failure) => tally.add(Finding {
-                index,
-                kind: failure.kind,
-                signature: failure.signature,
-                detail: failure.detail,
-                command: format!("cute-fuzz lines --seed {seed} --first {index} --inputs 1"),
-                input: text.into_bytes(),
-                extension: "ptx",
-            })?,
+            Err(failure) => {
+                causes.add(index, &failure);
+                tally.add(Finding {
+                    index,
+                    kind: failure.kind,
+                    signature: failure.signature,
+                    detail: failure.detail,
+                    command: format!("cute-fuzz lines --seed {seed} --first {index} --inputs 1"),
+                    input: program.text().into_bytes(),
+                    extension: "ptx",
+                })?;
+            }
         }
         tally.runs += 1;
         if let Some(note) = on.lost(index) {
@@ -41,13 +79,62 @@ pub fn run(on: &On, seed: u64, first: u64, inputs: u64, tally: &mut Tally) -> Re
             break;
         }
     }
+    tally.notes.extend(causes.lines());
     Ok(())
 }
 
+/// The first differences of kernels by instruction.
+#[derive(Default)]
+struct Causes(BTreeMap<String, (u64, String)>);
+
+impl Causes {
+    fn add(&mut self, index: u64, failure: &Failure) {
+        if let Some(first) = &failure.first {
+            let example = || (0, format!("in input {index}, {first}"));
+            self.0.entry(first.opcode.clone()).or_insert_with(example).0 += 1;
+        }
+    }
+
+    /// A line for each instruction, those with most inputs first.
+    fn lines(&self) -> Vec<String> {
+        let mut rows: Vec<_> = self.0.iter().collect();
+        rows.sort_by_key(|(opcode, (count, _))| (std::cmp::Reverse(*count), *opcode));
+        let line = |(opcode, (count, example)): (&String, &(u64, String))| {
+            format!("{opcode} differs first in {count} inputs: {example}")
+        };
+        rows.into_iter().map(line).collect()
+    }
+}
+
+/// What a kernel leaves, run by someone: the words of its last tensor.
+trait Execute {
+    /// # Errors
+    /// If it is refused, or something is found.
+    fn run(&self, text: &str, shape: Shape) -> Result<Vec<u32>, Failure>;
+}
+
+impl<F: Fn(&str, Shape) -> Result<Vec<u32>, Failure>> Execute for F {
+    fn run(&self, text: &str, shape: Shape) -> Result<Vec<u32>, Failure> {
+        self(text, shape)
+    }
+}
+
+/// The parameters of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    /// What it reads and what it leaves.
+    Plain,
+    /// Its trace besides.
+    Traced,
+}
+
+#[derive(Debug)]
 struct Failure {
     kind: Kind,
     signature: String,
     detail: String,
+    /// The instruction that differs first, where that is known.
+    first: Option<Box<trace::Difference>>,
 }
 
 fn failure(kind: Kind, signature: &str, detail: impl Into<String>) -> Failure {
@@ -55,10 +142,11 @@ fn failure(kind: Kind, signature: &str, detail: impl Into<String>) -> Failure {
         kind,
         signature: signature.into(),
         detail: detail.into(),
+        first: None,
     }
 }
 
-fn package(text: &str) -> Result<(Package, Function)> {
+fn package(text: &str, shape: Shape) -> Result<(Package, Function)> {
     let tensor = |name: &str, elements: usize, access| Arg::Tensor {
         name: name.into(),
         element: "i32".into(),
@@ -66,11 +154,17 @@ fn package(text: &str) -> Result<(Package, Function)> {
         align: 256,
         access,
     };
-    let args = vec![
+    let mut args = vec![
         tensor("in", WORDS_IN, Access::Read),
         tensor("out", words_out(), Access::Write),
     ];
-    let launch = Launch::fixed("k", [BLOCKS, 1, 1], [THREADS, 1, 1], 0, [0, 1]);
+    let mut passed = vec![0, 1];
+    if shape == Shape::Traced {
+        // Whatever comes behind the last record of a thread stays as it is.
+        args.push(tensor("trace", words_traced(), Access::ReadWrite));
+        passed.push(2);
+    }
+    let launch = Launch::fixed("k", [BLOCKS, 1, 1], [THREADS, 1, 1], 0, passed);
     let function = Function::new("f", args, vec![launch]);
     let package = Package::builder("cute-fuzz").image(ImageSource {
         arch: ARCH.into(),
@@ -84,7 +178,7 @@ fn package(text: &str) -> Result<(Package, Function)> {
     Ok((package.function(function.clone()).build()?, function))
 }
 
-fn tensors(seed: u64, index: u64) -> Result<Vec<HostTensor>> {
+fn tensors(seed: u64, index: u64, shape: Shape) -> Result<Vec<HostTensor>> {
     let make = |elements: usize| -> Result<HostTensor> {
         let layout = Parsed::parse(&format!("{elements}:1"))?;
         Ok(HostTensor::zeroed(cute_runtime::Element::I32, layout)?)
@@ -95,130 +189,147 @@ fn tensors(seed: u64, index: u64) -> Result<Vec<HostTensor>> {
     input
         .bytes_mut()
         .copy_from_slice(&bytes.collect::<Vec<u8>>());
-    Ok(vec![input, make(words_out())?])
+    let mut all = vec![input, make(words_out())?];
+    if shape == Shape::Traced {
+        all.push(make(words_traced())?);
+    }
+    Ok(all)
+}
+
+/// Runs the kernel of a number on a device.
+fn execute(
+    on: &On,
+    (seed, index): (u64, u64),
+    device: &dyn Device,
+    text: &str,
+    shape: Shape,
+) -> Result<Vec<u32>, Failure> {
+    let broken = |error: anyhow::Error| failure(Kind::Refused, "package", format!("{error:#}"));
+    let refused = |error: DeviceError| {
+        on.failed(&error);
+        let text = error.to_string();
+        match &error {
+            DeviceError::Findings(findings) => failure(Kind::Wrong, findings[0].kind.name(), text),
+            _ => failure(Kind::Refused, &text, text.clone()),
+        }
+    };
+    let (package, function) = package(text, shape).map_err(broken)?;
+    let mut all = tensors(seed, index, shape).map_err(broken)?;
+    let mut program = device.load(&package, &function).map_err(refused)?;
+    program.run(&mut all).map_err(refused)?;
+    let last = &all[all.len() - 1];
+    let words = last.bytes().chunks_exact(4);
+    Ok(words
+        .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+        .collect())
 }
 
 /// Runs a kernel on the emulator with two seeds, and on the GPU if there is one.
-fn one(on: &On, text: &str, seed: u64, index: u64) -> Result<(), Failure> {
-    let broken = |error: anyhow::Error| failure(Kind::Refused, "package", format!("{error:#}"));
-    let (package, function) = package(text).map_err(broken)?;
-    let run = |device: &dyn Device| -> Result<Vec<u8>, Failure> {
-        let mut all = tensors(seed, index).map_err(broken)?;
-        let refused = |error: DeviceError| {
-            on.failed(&error);
-            let text = error.to_string();
-            match &error {
-                DeviceError::Findings(findings) => {
-                    failure(Kind::Wrong, findings[0].kind.name(), text)
-                }
-                _ => failure(Kind::Refused, &text, text.clone()),
-            }
-        };
-        let mut program = device.load(&package, &function).map_err(refused)?;
-        program.run(&mut all).map_err(refused)?;
-        Ok(all[1].bytes().to_vec())
+fn one(on: &On, program: &Program, seed: u64, index: u64) -> Result<(), Failure> {
+    let emulated = |order: u64| {
+        move |text: &str, shape: Shape| {
+            let emulator = Emulator::new(Config {
+                seed: order,
+                max_instructions: LIMIT,
+                ..Config::default()
+            });
+            execute(on, (seed, index), &emulator, text, shape)
+        }
     };
-    let emulated = |seed: u64| {
-        run(&Emulator::new(Config {
-            seed,
-            max_instructions: LIMIT,
-            ..Config::default()
-        }))
+    let first = emulated(seed);
+    let second = emulated(seed.wrapping_add(index).wrapping_add(1));
+    let gpu = |text: &str, shape: Shape| {
+        on.with(seed, |device| {
+            execute(on, (seed, index), device, text, shape)
+        })
     };
-    let expected = emulated(seed)?;
-    let other = emulated(seed.wrapping_add(index).wrapping_add(1))?;
-    compare(&expected, &other, "the emulator with another seed")?;
+    let mut others: Vec<(&str, &dyn Execute)> = vec![("the emulator with another seed", &second)];
     if on.is_gpu() {
-        let found = on.with(seed, run)?;
-        compare(&expected, &found, "the GPU")?;
+        others.push(("the GPU", &gpu));
+    }
+    agree(program, &first, &others)
+}
+
+/// Compares what a kernel leaves everywhere; of a difference, names the instruction at which it begins.
+fn agree(
+    program: &Program,
+    emulated: &dyn Execute,
+    others: &[(&str, &dyn Execute)],
+) -> Result<(), Failure> {
+    let text = program.text();
+    let expected = emulated.run(&text, Shape::Plain)?;
+    for (whose, other) in others {
+        let found = other.run(&text, Shape::Plain)?;
+        let Some((register, said)) = difference(&expected, &found) else {
+            continue;
+        };
+        let text = program.traced();
+        let traces = emulated
+            .run(&text, Shape::Traced)
+            .and_then(|expected| Ok((expected, other.run(&text, Shape::Traced)?)));
+        let (signature, first, more) = match traces {
+            Err(failure) => (
+                format!("{register}, whose trace fails"),
+                None,
+                failure.detail,
+            ),
+            Ok((expected, found)) => match trace::first_difference(program, &expected, &found) {
+                Some(first) => (first.opcode.clone(), Some(Box::new(first.clone())), first.to_string()),
+                None => (
+                    format!("{register}, unless it is traced"),
+                    None,
+                    "the traces are the same: the assembler made something else of the traced kernel".into(),
+                ),
+            },
+        };
+        return Err(Failure {
+            first,
+            ..failure(
+                Kind::Wrong,
+                &format!("{whose}, {signature}"),
+                format!("{said} on {whose}\n{more}"),
+            )
+        });
     }
     Ok(())
 }
 
-fn compare(expected: &[u8], found: &[u8], whose: &str) -> Result<(), Failure> {
-    let words = |bytes: &[u8]| -> Vec<u32> {
-        let words = bytes.chunks_exact(4);
-        words
-            .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
-            .collect()
-    };
-    let (expected, found) = (words(expected), words(found));
+/// The first register that differs, and a line on it.
+fn difference(expected: &[u32], found: &[u32]) -> Option<(String, String)> {
     let mut wrong = (0..expected.len()).filter(|&at| expected[at] != found[at]);
-    let Some(first) = wrong.next() else {
-        return Ok(());
-    };
+    let first = wrong.next()?;
     let (slot, thread) = emit::place(first);
-    Err(failure(
-        Kind::Wrong,
-        &format!("{whose}, {}", emit::slot_name(slot)),
-        format!(
-            "{} of {} words differ on {whose}; the first is {} of thread {thread}: emulated {:#010x}, found {:#010x}",
-            1 + wrong.count(),
-            expected.len(),
-            emit::slot_name(slot),
-            expected[first],
-            found[first]
-        ),
-    ))
+    let register = emit::slot_name(slot);
+    let said = format!(
+        "{} of {} words differ; the first is {register} of thread {thread}: emulated {:#010x}, found {:#010x}",
+        1 + wrong.count(),
+        expected.len(),
+        expected[first],
+        found[first]
+    );
+    Some((register, said))
 }
 
-/// Writes the kernels and their inputs as files, for another program to look at.
+/// Writes the kernels as files, for another program to look at.
 ///
 /// # Errors
 /// If a file cannot be written.
-pub fn write(folder: &std::path::Path, seed: u64, first: u64, inputs: u64) -> Result<()> {
+pub fn write(
+    folder: &std::path::Path,
+    kernels: Kernels,
+    seed: u64,
+    (first, inputs): (u64, u64),
+) -> Result<()> {
     std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-    for index in first..first + inputs {
-        let path = folder.join(format!("lines-{seed}-{index}.ptx"));
-        std::fs::write(&path, emit::kernel(seed, index))
-            .with_context(|| path.display().to_string())?;
+    for index in kernels.numbers(first, inputs) {
+        let program = emit::kernel(seed, index);
+        for (text, kind) in [(program.text(), ""), (program.traced(), "-traced")] {
+            let path = folder.join(format!("lines-{seed}-{index}{kind}.ptx"));
+            std::fs::write(&path, text).with_context(|| path.display().to_string())?;
+        }
     }
     Ok(())
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn kernels_run_without_findings() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut tally = Tally::new("lines", 1, folder.path());
-        run(&On::emulator(), 1, 0, 40, &mut tally).unwrap();
-        assert!(
-            tally.is_clean(),
-            "{}",
-            crate::finding::table(&[(tally, Default::default())])
-        );
-    }
-
-    #[test]
-    fn every_instruction_of_the_table_occurs() {
-        let all: String = (0..200).map(|index| emit::kernel(3, index)).collect();
-        for row in table::ROWS {
-            let opcode = row.split(' ').next().unwrap();
-            assert!(all.contains(opcode), "{opcode}");
-        }
-    }
-
-    /// Asks ptxas, if `CUTE_PTXAS` names it, whether the texts are PTX.
-    #[test]
-    fn the_assembler_takes_them() {
-        let Some(ptxas) = std::env::var_os("CUTE_PTXAS") else {
-            eprintln!("not run: CUTE_PTXAS names no ptxas");
-            return;
-        };
-        let folder = tempfile::tempdir().unwrap();
-        write(folder.path(), 5, 0, 12).unwrap();
-        for file in std::fs::read_dir(folder.path()).unwrap() {
-            let file = file.unwrap().path();
-            let done = std::process::Command::new(&ptxas)
-                .args(["-arch=sm_80", "-o", "/dev/null"])
-                .arg(&file)
-                .output()
-                .unwrap();
-            let text = String::from_utf8_lossy(&done.stderr);
-            assert!(done.status.success(), "{}: {text}", file.display());
-        }
-    }
-}
+mod tests;

@@ -67,6 +67,9 @@ enum Target {
         /// Writes the kernels as files of PTX, and runs nothing.
         #[arg(long, value_name = "DIR")]
         write: Option<PathBuf>,
+        /// Which kernels: all, straight ones, or ones that diverge. Those left out keep their numbers.
+        #[arg(long, value_enum, default_value_t)]
+        only: lines::Kernels,
     },
     /// Files of IR as they are, through every pipeline: a finding while it is reduced, say.
     Files {
@@ -153,6 +156,7 @@ fn main() -> ExitCode {
 
 /// Tells whether nothing was found.
 fn run(cli: Cli) -> Result<bool> {
+    let mut kernels = lines::Kernels::All;
     let (names, options): (Vec<&'static str>, Options) = match cli.target {
         Target::Gemms(options) => (vec!["gemms"], options),
         Target::Maps(options) => (vec!["maps"], options),
@@ -164,11 +168,16 @@ fn run(cli: Cli) -> Result<bool> {
         Target::Lines {
             options,
             write: Some(folder),
+            only,
         } => {
             let inputs = options.inputs.unwrap_or(100);
-            return lines::write(&folder, options.seed, options.first, inputs).map(|()| true);
+            return lines::write(&folder, only, options.seed, (options.first, inputs))
+                .map(|()| true);
         }
-        Target::Lines { options, .. } => (vec!["lines"], options),
+        Target::Lines { options, only, .. } => {
+            kernels = only;
+            (vec!["lines"], options)
+        }
         Target::Files { paths, options } => return files(&paths, &options),
         Target::All(options) => (CI.iter().map(|(name, _)| *name).collect(), options),
         Target::Worker {
@@ -212,7 +221,7 @@ fn run(cli: Cli) -> Result<bool> {
             };
             let start = Instant::now();
             let mut tally = Tally::new(name, options.seed, &options.out);
-            target(name, &program, &options, inputs, &mut tally)?;
+            target(name, &program, &options, (inputs, kernels), &mut tally)?;
             done.push((at, tally, start.elapsed()));
         }
     };
@@ -264,7 +273,7 @@ fn target(
     name: &str,
     program: &Path,
     options: &Options,
-    inputs: u64,
+    (inputs, lines): (u64, lines::Kernels),
     tally: &mut Tally,
 ) -> Result<()> {
     let time = Duration::from_secs(options.seconds);
@@ -302,7 +311,7 @@ fn target(
         ),
         "kernels" => kernels::run(&Opt::new(program, time)?, seed, first, inputs, tally),
         "pipelines" => pipelines::run(&Opt::new(program, time)?, seed, first, inputs, tally),
-        "lines" => lines::run(&on()?, seed, first, inputs, tally),
+        "lines" => lines::run(&on()?, lines, seed, (first, inputs), tally),
         "tokens" => tokens::run(
             &Opt::new(program, time)?,
             &options.root,

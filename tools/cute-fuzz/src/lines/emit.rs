@@ -1,6 +1,8 @@
-//! The text of a kernel.
+//! Kernels: their instructions, registers and inputs. All that they do is defined, and the same in every order of threads.
 
+use super::program::Program;
 use super::table::ROWS;
+use super::warp;
 use crate::random::Random;
 use std::fmt::Write;
 
@@ -11,12 +13,12 @@ pub const BLOCKS: u32 = 2;
 pub const WORDS_IN: usize = 2048;
 
 /// Registers of each kind.
-const R: usize = 12;
+pub const R: usize = 12;
 const S: usize = 6;
 const F: usize = 8;
 const E: usize = 4;
 const H: usize = 4;
-const P: usize = 4;
+pub const P: usize = 4;
 
 /// Words that each thread leaves: all of its registers.
 const SLOTS: usize = R + 2 * S + F + 2 * E + H + P;
@@ -92,82 +94,91 @@ pub fn inputs(seed: u64, index: u64) -> Vec<u32> {
     (0..WORDS_IN).map(word).collect()
 }
 
+/// Whether a kernel diverges: those of odd numbers do.
+pub fn diverges(index: u64) -> bool {
+    index % 2 == 1
+}
+
+/// The kernel of that number.
+pub fn kernel(seed: u64, index: u64) -> Program {
+    let mut text = Text {
+        program: Program::default(),
+        random: Random::of(seed, index),
+        labels: 0,
+        counters: 0,
+        masks: 0,
+        mask: None,
+    };
+    text.start();
+    if diverges(index) {
+        text.mask = Some(0);
+        text.step("mov.b32 %m0, -1");
+        text.block(0, 40);
+    } else {
+        for _ in 0..60 + text.random.below(60) {
+            text.instruction();
+        }
+    }
+    text.end();
+    text.program
+}
+
 struct Text {
-    out: String,
+    program: Program,
     random: Random,
     labels: usize,
     /// Registers that a loop counts with.
     counters: usize,
-}
-
-/// The kernel of that number.
-pub fn kernel(seed: u64, index: u64) -> String {
-    let mut text = Text {
-        out: String::new(),
-        random: Random::of(seed, index),
-        labels: 0,
-        counters: 0,
-    };
-    text.start();
-    match index % 2 {
-        0 => {
-            for _ in 0..60 + text.random.below(60) {
-                text.instruction(true);
-            }
-        }
-        _ => text.block(0, 40),
-    }
-    let body = std::mem::take(&mut text.out);
-    text.end();
-    let end = text.out;
-    format!(
-        ".version 8.3\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 from, .param .u64 to)\n.maxntid {THREADS}, 1, 1\n{{\n\
-         .reg .pred %p<{P}>;\n.reg .pred %q<2>;\n.reg .b16 %h<{H}>;\n.reg .b32 %r<{R}>;\n.reg .b32 %a<8>;\n.reg .b32 %i<{}>;\n.reg .f32 %f<{F}>;\n\
-         .reg .b64 %s<{S}>;\n.reg .b64 %x<8>;\n.reg .f64 %e<{E}>;\n.shared .align 8 .b8 tile[1024];\n.local .align 8 .b8 own[64];\n\
-         {body}{end}}}\n",
-        text.counters + 1
-    )
+    /// Registers with masks.
+    masks: usize,
+    /// The register that holds which lanes of the warp are here; none where all are.
+    mask: Option<usize>,
 }
 
 impl Text {
-    fn line(&mut self, line: impl AsRef<str>) {
-        self.out.push_str(line.as_ref());
-        self.out.push('\n');
+    fn plain(&mut self, line: impl Into<String>) {
+        self.program.plain(line);
+    }
+
+    fn step(&mut self, line: impl Into<String>) {
+        self.program.step(line);
     }
 
     /// Fills all registers, and this thread's places in shared and local memory.
     fn start(&mut self) {
-        self.line(
-            "mov.u32 %a0, %tid.x;\nmov.u32 %a1, %ctaid.x;\nmad.lo.u32 %a1, %a1, 64, %a0;\nld.param.u64 %x0, [from];\nld.param.u64 %x1, [to];\n\
-             cvta.to.global.u64 %x0, %x0;\ncvta.to.global.u64 %x1, %x1;\nmul.lo.u32 %a2, %a1, 64;\nmul.wide.u32 %x2, %a2, 1;\nadd.s64 %x2, %x0, %x2;\n\
-             mov.u32 %a3, tile;\nshl.b32 %a4, %a0, 4;\nadd.u32 %a3, %a3, %a4;\nmov.u64 %x3, own;",
-        );
+        let other = 1 + self.random.below(THREADS as usize - 1);
+        self.plain(format!(
+            "mov.u32 %a0, %tid.x;\nmov.u32 %a1, %ctaid.x;\nmad.lo.u32 %a1, %a1, {THREADS}, %a0;\nld.param.u64 %x0, [from];\nld.param.u64 %x1, [to];\n\
+             cvta.to.global.u64 %x0, %x0;\ncvta.to.global.u64 %x1, %x1;\nmul.wide.u32 %x2, %a1, 64;\nadd.s64 %x2, %x0, %x2;\n\
+             mov.u32 %a3, tile;\nshl.b32 %a4, %a0, 4;\nxor.b32 %a7, %a0, {other};\nshl.b32 %a7, %a7, 4;\nadd.u32 %a7, %a7, %a3;\nadd.u32 %a3, %a3, %a4;\n\
+             mov.u64 %x3, own;"
+        ));
         for r in 0..R {
-            self.line(format!("ld.global.b32 %r{r}, [%x2+{}];", 4 * r));
+            self.step(format!("ld.global.b32 %r{r}, [%x2+{}]", 4 * r));
         }
         let pick = |random: &mut Random| random.below(R);
         for s in 0..S {
             let (a, b) = (pick(&mut self.random), pick(&mut self.random));
-            self.line(format!("mov.b64 %s{s}, {{%r{a}, %r{b}}};"));
+            self.step(format!("mov.b64 %s{s}, {{%r{a}, %r{b}}}"));
         }
         for f in 0..F {
             let a = pick(&mut self.random);
-            self.line(format!("mov.b32 %f{f}, %r{a};"));
+            self.step(format!("mov.b32 %f{f}, %r{a}"));
         }
         for e in 0..E {
-            self.line(format!("mov.b64 %e{e}, %s{};", e % S));
+            self.step(format!("mov.b64 %e{e}, %s{}", e % S));
         }
         for h in 0..H {
-            self.line(format!("cvt.u16.u32 %h{h}, %r{};", h % R));
+            self.step(format!("cvt.u16.u32 %h{h}, %r{}", h % R));
         }
         for p in 0..P {
-            self.line(format!("setp.lt.s32 %p{p}, %r{}, %r{};", p, R - 1 - p));
+            self.step(format!("setp.lt.s32 %p{p}, %r{}, %r{}", p, R - 1 - p));
         }
         for at in 0..4 {
-            self.line(format!("st.shared.b32 [%a3+{}], %r{at};", 4 * at));
+            self.step(format!("st.shared.b32 [%a3+{}], %r{at}", 4 * at));
         }
         for at in 0..16 {
-            self.line(format!("st.local.b32 [%x3+{}], %r{};", 4 * at, at % R));
+            self.step(format!("st.local.b32 [%x3+{}], %r{}", 4 * at, at % R));
         }
     }
 
@@ -176,18 +187,18 @@ impl Text {
         let mut slot = 0;
         let mut store = |text: &mut Text, register: String| {
             let threads = THREADS * BLOCKS;
-            text.line(format!(
+            text.plain(format!(
                 "st.global.b32 [%x4+{}], {register};",
                 4 * slot * threads
             ));
             slot += 1;
         };
-        self.line("mul.wide.u32 %x4, %a1, 4;\nadd.s64 %x4, %x1, %x4;");
+        self.plain("mul.wide.u32 %x4, %a1, 4;\nadd.s64 %x4, %x1, %x4;");
         for r in 0..R {
             store(self, format!("%r{r}"));
         }
         for s in 0..S {
-            self.line(format!("mov.b64 {{%a5, %a6}}, %s{s};"));
+            self.plain(format!("mov.b64 {{%a5, %a6}}, %s{s};"));
             store(self, "%a5".into());
             store(self, "%a6".into());
         }
@@ -195,51 +206,83 @@ impl Text {
             store(self, format!("%f{f}"));
         }
         for e in 0..E {
-            self.line(format!("mov.b64 {{%a5, %a6}}, %e{e};"));
+            self.plain(format!("mov.b64 {{%a5, %a6}}, %e{e};"));
             store(self, "%a5".into());
             store(self, "%a6".into());
         }
         for h in 0..H {
-            self.line(format!("cvt.u32.u16 %a5, %h{h};"));
+            self.plain(format!("cvt.u32.u16 %a5, %h{h};"));
             store(self, "%a5".into());
         }
         for p in 0..P {
-            self.line(format!("selp.u32 %a5, 1, 0, %p{p};"));
+            self.plain(format!("selp.u32 %a5, 1, 0, %p{p};"));
             store(self, "%a5".into());
         }
-        self.line("ret;");
     }
 
-    /// Instructions, branches and loops, nested.
+    /// Instructions, branches and loops, nested. Each part knows which lanes of the warp are in it.
     fn block(&mut self, depth: usize, length: usize) {
         for _ in 0..length {
             match self.random.below(12) {
-                0 | 1 if depth < 4 => {
-                    let (p, label) = (self.random.below(P), self.label());
-                    self.line(format!("@%p{p} bra ELSE{label};"));
-                    self.block(depth + 1, length / 3);
-                    if self.random.chance(50) {
-                        self.line(format!("bra END{label};\nELSE{label}:"));
-                        self.block(depth + 1, length / 3);
-                        self.line(format!("END{label}:"));
-                    } else {
-                        self.line(format!("ELSE{label}:"));
-                    }
-                }
-                2 if depth < 3 => {
-                    // Each thread goes round as often as its own register says, up to seven times.
-                    let (r, label) = (self.random.below(R), self.label());
-                    self.counters += 1;
-                    let count = self.counters;
-                    self.line(format!("and.b32 %i{count}, %r{r}, 7;\nLOOP{label}:"));
-                    self.block(depth + 1, length / 4);
-                    self.line(format!(
-                        "sub.s32 %i{count}, %i{count}, 1;\nsetp.gt.s32 %q0, %i{count}, 0;\n@%q0 bra LOOP{label};"
-                    ));
-                }
-                _ => self.instruction(false),
+                0 | 1 if depth < 4 => self.branch(depth, length),
+                2 if depth < 3 => self.turns(depth, length),
+                _ => self.instruction(),
             }
         }
+    }
+
+    fn branch(&mut self, depth: usize, length: usize) {
+        let (p, label) = (self.random.below(P), self.label());
+        // By what the thread computed, by its place, or by its parity.
+        match self.random.below(4) {
+            0 => {
+                let bound = self.random.below(THREADS as usize);
+                self.step(format!("setp.lt.u32 %p{p}, %a0, {bound}"));
+            }
+            1 => {
+                let bits = 1 << self.random.below(6);
+                self.step(format!("and.b32 %a5, %a0, {bits}"));
+                self.step(format!("setp.ne.u32 %p{p}, %a5, 0"));
+            }
+            _ => {}
+        }
+        let outer = self.mask;
+        let around = outer.unwrap_or(0);
+        let (there, here) = (self.mask(), self.mask());
+        self.step(format!("vote.sync.ballot.b32 %m{there}, %p{p}, %m{around}"));
+        self.step(format!("xor.b32 %m{here}, %m{there}, %m{around}"));
+        self.plain(format!("@%p{p} bra ELSE{label};"));
+        self.mask = Some(here);
+        self.block(depth + 1, length / 3);
+        if self.random.chance(50) {
+            self.plain(format!("bra END{label};\nELSE{label}:"));
+            self.mask = Some(there);
+            self.block(depth + 1, length / 3);
+            self.plain(format!("END{label}:"));
+        } else {
+            self.plain(format!("ELSE{label}:"));
+        }
+        self.mask = outer;
+    }
+
+    /// A loop, around which each thread goes as often as its own register says, up to seven times.
+    fn turns(&mut self, depth: usize, length: usize) {
+        let (r, label) = (self.random.below(R), self.label());
+        let outer = self.mask;
+        let around = outer.unwrap_or(0);
+        let count = self.counters;
+        self.counters += 1;
+        let inside = self.mask();
+        self.step(format!("and.b32 %i{count}, %r{r}, 7"));
+        self.step(format!("mov.b32 %m{inside}, %m{around}"));
+        self.plain(format!("LOOP{label}:"));
+        self.mask = Some(inside);
+        self.block(depth + 1, length / 4);
+        self.step(format!("sub.s32 %i{count}, %i{count}, 1"));
+        self.step(format!("setp.gt.s32 %q0, %i{count}, 0"));
+        self.step(format!("vote.sync.ballot.b32 %m{inside}, %q0, %m{inside}"));
+        self.plain(format!("@%q0 bra LOOP{label};"));
+        self.mask = outer;
     }
 
     fn label(&mut self) -> usize {
@@ -247,8 +290,12 @@ impl Text {
         self.labels
     }
 
-    /// One instruction; of those for all lanes together only where all are `together`.
-    fn instruction(&mut self, together: bool) {
+    fn mask(&mut self) -> usize {
+        self.masks += 1;
+        self.masks
+    }
+
+    fn instruction(&mut self) {
         let guard = match self.random.below(8) {
             0 => format!("@%p{} ", self.random.below(P)),
             1 => format!("@!%p{} ", self.random.below(P)),
@@ -256,119 +303,143 @@ impl Text {
         };
         match self.random.below(20) {
             0 | 1 => return self.memory(&guard),
-            2 if together => return self.warp(),
+            2 => {
+                let mask = self.mask.map(|mask| format!("%m{mask}"));
+                return warp::emit(&mut self.program, &mut self.random, mask.as_deref());
+            }
             3 => return self.carry(),
             _ => {}
         }
         let row = *self.random.pick(ROWS);
         let mut words = row.split(' ');
         let mut line = format!("{guard}{}", words.next().unwrap_or_default());
+        let mut rest = Vec::new();
         for (at, kind) in words.enumerate() {
             let operand = self.operand(kind);
             // The first one is written, whatever its kind.
             let _ = write!(line, "{} {operand}", if at == 0 { "" } else { "," });
+            if at == 0 {
+                rest = decide(kind, &operand);
+            }
         }
-        self.line(line + ";");
+        rest.insert(0, line);
+        self.program.together(rest);
     }
 
     fn operand(&mut self, kind: &str) -> String {
         let random = &mut self.random;
         match kind {
-            "r" => format!("%r{}", random.below(R)),
+            "r" | "T" => format!("%r{}", random.below(R)),
             "s" => format!("%s{}", random.below(S)),
-            "f" => format!("%f{}", random.below(F)),
-            "e" => format!("%e{}", random.below(E)),
+            "f" | "F" => format!("%f{}", random.below(F)),
+            "e" | "E" => format!("%e{}", random.below(E)),
             "h" => format!("%h{}", random.below(H)),
             "p" => format!("%p{}", random.below(P)),
             "i" => format!("{}", *random.pick(&ODD) as i32),
             "n" => random.below(64).to_string(),
+            "/r" => self.divisor(("b32", "r", "%a5"), R),
+            "/s" => self.divisor(("b64", "s", "%x5"), S),
             other => other.into(),
         }
     }
 
-    /// An access of the thread's own places, or of the input.
+    /// A divisor that is neither 0 nor -1: one bit is set, and another one is not.
+    fn divisor(&mut self, (bits, letter, scratch): (&str, &str, &str), count: usize) -> String {
+        let (set, clear) = *self.random.pick(&[(1, -3), (2, -2), (4, -2), (256, -17)]);
+        let from = self.random.below(count);
+        self.step(format!("or.{bits} {scratch}, %{letter}{from}, {set}"));
+        self.step(format!("and.{bits} {scratch}, {scratch}, {clear}"));
+        scratch.into()
+    }
+
+    /// An access of the thread's own places, of those of another one between barriers, or of the input.
     fn memory(&mut self, guard: &str) {
         let (r, s) = (self.random.below(R), self.random.below(S));
         let (shared, own) = (4 * self.random.below(4), 4 * self.random.below(16));
-        let line = match self.random.below(12) {
-            0 => format!("{guard}st.shared.b32 [%a3+{shared}], %r{r};"),
-            1 => format!("{guard}ld.shared.b32 %r{r}, [%a3+{shared}];"),
-            2 => format!("{guard}ld.shared.s8 %r{r}, [%a3+{}];", shared + 1),
-            3 => format!("{guard}st.shared.b8 [%a3+{}], %r{r};", shared + 3),
-            4 => format!(
-                "{guard}ld.shared.v2.b32 {{%r{r}, %r{}}}, [%a3+8];",
-                (r + 1) % R
-            ),
-            5 => format!("{guard}st.local.b32 [%x3+{own}], %r{r};"),
-            6 => format!("{guard}ld.local.s16 %r{r}, [%x3+{}];", own + 2),
-            7 => format!("{guard}ld.local.b64 %s{s}, [%x3+{}];", own / 8 * 8),
-            8 => format!(
-                "{guard}atom.shared.add.u32 %r{r}, [%a3+{shared}], %r{};",
-                (r + 5) % R
-            ),
-            9 => format!(
-                "{guard}atom.shared.cas.b32 %r{r}, [%a3+{shared}], %r{}, %r{};",
-                (r + 1) % R,
-                (r + 2) % R
-            ),
-            10 => format!("{guard}red.shared.max.s32 [%a3+{shared}], %r{r};"),
+        let (a, b, c) = ((r + 1) % R, (r + 2) % R, (r + 5) % R);
+        let line = match self.random.below(18) {
+            0 => format!("st.shared.b32 [%a3+{shared}], %r{r}"),
+            1 => format!("ld.shared.b32 %r{r}, [%a3+{shared}]"),
+            2 => format!("ld.shared.s8 %r{r}, [%a3+{}]", shared + 1),
+            3 => format!("st.shared.b8 [%a3+{}], %r{r}", shared + 3),
+            4 => format!("ld.shared.v2.b32 {{%r{r}, %r{a}}}, [%a3+8]"),
+            5 => format!("st.local.b32 [%x3+{own}], %r{r}"),
+            6 => format!("ld.local.s16 %r{r}, [%x3+{}]", own + 2),
+            7 => format!("ld.local.b64 %s{s}, [%x3+{}]", own / 8 * 8),
+            8 => format!("atom.shared.cas.b32 %r{r}, [%a3+{shared}], %r{a}, %r{b}"),
+            9 => format!("red.shared.max.s32 [%a3+{shared}], %r{r}"),
+            10..15 => {
+                let name = self.random.pick(&[
+                    "add.u32", "min.s32", "max.u32", "and.b32", "or.b32", "xor.b32", "inc.u32",
+                    "dec.u32", "exch.b32",
+                ]);
+                format!("atom.shared.{name} %r{r}, [%a3+{shared}], %r{c}")
+            }
+            // All threads are at the barriers of a straight kernel.
+            15 if self.mask.is_none() => {
+                self.plain("bar.sync 0;");
+                self.step(format!("ld.shared.b32 %r{r}, [%a7+{shared}]"));
+                return self.plain("bar.sync 0;");
+            }
             _ => {
                 let bytes = 4 * (WORDS_IN - 1);
-                format!(
-                    "and.b32 %a5, %r{r}, {bytes};\nmul.wide.u32 %x5, %a5, 1;\nadd.s64 %x5, %x0, %x5;\n{guard}ld.global.b32 %r{}, [%x5];",
-                    (r + 3) % R
-                )
+                self.step(format!("and.b32 %a5, %r{r}, {bytes}"));
+                self.plain("mul.wide.u32 %x5, %a5, 1;\nadd.s64 %x5, %x0, %x5;");
+                format!("ld.global.b32 %r{}, [%x5]", (r + 3) % R)
             }
         };
-        self.line(line);
+        self.step(format!("{guard}{line}"));
     }
 
-    /// An instruction of all lanes together.
-    fn warp(&mut self) {
-        let (d, a, b) = (
-            self.random.below(R),
-            self.random.below(R),
-            self.random.below(R),
-        );
-        let (p, q) = (self.random.below(P), self.random.below(P));
-        let line = match self.random.below(9) {
-            0 => format!("shfl.sync.bfly.b32 %r{d}|%p{p}, %r{a}, %r{b}, 31, -1;"),
-            1 => format!(
-                "shfl.sync.up.b32 %r{d}|%p{p}, %r{a}, {}, 0, -1;",
-                self.random.below(32)
-            ),
-            2 => format!(
-                "shfl.sync.idx.b32 %r{d}, %r{a}, %r{b}, {}, -1;",
-                31 | (256 * [0, 16, 24][self.random.below(3)])
-            ),
-            3 => format!("vote.sync.ballot.b32 %r{d}, %p{p}, -1;"),
-            4 => format!("vote.sync.any.pred %p{p}, %p{q}, -1;"),
-            5 => format!("match.any.sync.b32 %r{d}, %r{a}, -1;"),
-            6 => format!("match.all.sync.b32 %r{d}|%p{p}, %r{a}, -1;"),
-            7 => format!(
-                "redux.sync.{} %r{d}, %r{a}, -1;",
-                ["add.s32", "min.u32", "max.s32", "and.b32", "xor.b32"][self.random.below(5)]
-            ),
-            _ => format!("activemask.b32 %r{d};"),
-        };
-        self.line(line);
-    }
-
-    /// Sums with a carry, which follow each other.
+    /// Sums or differences with a carry, which follow each other: a borrow is no carry.
     fn carry(&mut self) {
-        let mut r = || self.random.below(R);
-        let line = format!(
-            "add.cc.u32 %r{}, %r{}, %r{};\naddc.cc.u32 %r{}, %r{}, %r{};\nsubc.u32 %r{}, %r{}, %r{};",
-            r(),
-            r(),
-            r(),
-            r(),
-            r(),
-            r(),
-            r(),
-            r(),
-            r()
-        );
-        self.line(line);
+        let (wide, count) = *self.random.pick(&[("u32", R), ("s32", R), ("u64", S)]);
+        let letter = if count == R { 'r' } else { 's' };
+        let (first, next, sources) = *self.random.pick(&[
+            ("add", "addc", 2),
+            ("sub", "subc", 2),
+            ("mad.lo", "madc.hi", 3),
+            ("mad.hi", "addc", 3),
+            ("add", "madc.lo", 2),
+        ]);
+        let start = self.random.below(count);
+        let length = 2 + self.random.below(2);
+        let mut lines = Vec::new();
+        for at in 0..length {
+            let name = if at == 0 { first } else { next };
+            let flag = if at + 1 < length { ".cc" } else { "" };
+            let sources = match name {
+                "madc.hi" | "madc.lo" => 3,
+                "addc" | "subc" => 2,
+                _ => sources,
+            };
+            let mut line = format!("{name}{flag}.{wide} %{letter}{}", (start + at) % count);
+            for _ in 0..sources {
+                let _ = write!(line, ", %{letter}{}", self.random.below(count));
+            }
+            lines.push(line);
+        }
+        self.program.together(lines);
+    }
+}
+
+/// The lines that decide what PTX leaves open of a result, such as the bits of a NaN.
+fn decide(kind: &str, result: &str) -> Vec<String> {
+    let nan = |ty: &str, bits: &str, nan: &str| {
+        vec![
+            format!("testp.notanumber.{ty} %q1, {result}"),
+            format!("@%q1 mov.{bits} {result}, {nan}"),
+        ]
+    };
+    match kind {
+        "E" => nan("f64", "f64", "0dFFF8000000000000"),
+        "F" => nan("f32", "f32", "0f7FFFFFFF"),
+        // The 13 low bits of a tf32 are nobody's.
+        "T" => {
+            let mut lines = nan("f32", "b32", "0x7fffe000");
+            lines.insert(0, format!("and.b32 {result}, {result}, 0xffffe000"));
+            lines
+        }
+        _ => Vec::new(),
     }
 }
