@@ -1,6 +1,7 @@
 //! Each family against arithmetic written down anew.
 
 mod bits;
+mod by_hand;
 mod conversions;
 mod errors;
 mod floats;

@@ -69,6 +69,59 @@ fn atomics_of_all_blocks_add_up() {
     assert_eq!(values[1], 5 + 2 * (40 * 64 - 1));
 }
 
+/// `atom.cas` returns what was there before, whether it swaps or not: each of the values that a counter takes goes to one thread.
+#[test]
+fn a_swap_returns_the_old_value() {
+    let run = kernel(
+        ".shared .align 4 .b8 word[4]; mov.u32 %r0, %tid.x; mul.wide.u32 %s1, %r0, 8; add.s64 %s1, %s90, %s1; setp.eq.u32 %p0, %r0, 0;
+        mov.u32 %r1, 7; @%p0 st.shared.u32 [word], %r1; bar.sync 0; atom.shared.cas.b32 %r2, [word], 6, 100; st.global.u32 [%s1], %r2; bar.sync 0;
+        LOOP: add.u32 %r3, %r1, 1; atom.shared.cas.b32 %r4, [word], %r1, %r3; setp.ne.u32 %p1, %r4, %r1; mov.u32 %r1, %r4; @%p1 bra LOOP;
+        st.global.u32 [%s1+4], %r1;",
+    )
+    .output(128)
+    .block(64);
+    for seed in 0..4 {
+        let values = run.seeded(seed).unwrap().clean(0);
+        assert!(values.iter().step_by(2).all(|&old| old == 7), "{values:?}");
+        let mut old: Vec<i64> = values.into_iter().skip(1).step_by(2).collect();
+        old.sort_unstable();
+        assert_eq!(old, (7..71).collect::<Vec<_>>());
+    }
+}
+
+/// Sums, differences and products of more than 32 bits, from parts; all ones are -1, and 2^32 - 1.
+#[test]
+fn a_flag_goes_from_line_to_line() {
+    let rows = [
+        ("add.cc.u32 %r3, %r1, 1; addc.u32 %r4, %r2, %r2;", [0, 1]),
+        ("sub.cc.u32 %r3, %r2, %r1; subc.u32 %r4, 5, %r2;", [1, 4]),
+        ("sub.cc.u32 %r3, %r1, %r2; subc.u32 %r4, 5, %r2;", [-1, 5]),
+        // (2^32 - 1)^2 = 2^64 - 2^33 + 1, and 2^32 - 1 more than that.
+        (
+            "mad.lo.cc.u32 %r3, %r1, %r1, %r1; madc.hi.u32 %r4, %r1, %r1, 0;",
+            [0, -1],
+        ),
+        // As signed numbers (-1)^2 = 1.
+        (
+            "mad.lo.cc.s32 %r3, %r1, %r1, %r1; madc.hi.s32 %r4, %r1, %r1, 0;",
+            [0, 1],
+        ),
+        // Through three lines, and past one that has no flag.
+        (
+            "add.cc.u32 %r5, %r1, %r1; addc.cc.u32 %r3, %r1, %r2; add.u32 %r6, %r2, %r2; addc.u32 %r4, %r2, 1;",
+            [0, 2],
+        ),
+    ];
+    for (lines, expected) in rows {
+        let run = kernel(&format!(
+            "mov.u32 %r1, -1; mov.u32 %r2, 0; {lines} st.global.v2.u32 [%s90], {{%r3, %r4}};"
+        ))
+        .output(2)
+        .block(1);
+        assert_eq!(run.run().clean(0), expected, "{lines}");
+    }
+}
+
 /// Each element of a vector is atomic by itself, and threads that add to one are no race.
 #[test]
 fn reductions_of_vectors_add_up() {

@@ -403,7 +403,8 @@ fn testp(mods: &mut Mods) -> Result<Alu, Unknown> {
                 1 => test!($read, |x| x.is_infinite()),
                 2 => test!($read, |x| !x.is_nan()),
                 3 => test!($read, |x| x.is_nan()),
-                4 => test!($read, |x| x.is_normal()),
+                // Zeros count as normal numbers.
+                4 => test!($read, |x| x.is_normal() || x == 0.0),
                 _ => test!($read, |x| x.is_subnormal()),
             }
         };

@@ -341,7 +341,9 @@ fn properties() {
             ("infinite", |e, fraction, top| e == top && !fraction),
             ("number", |e, fraction, top| e != top || !fraction),
             ("notanumber", |e, fraction, top| e == top && fraction),
-            ("normal", |e, _, top| e != 0 && e != top),
+            ("normal", |e, fraction, top| {
+                e != top && (e != 0 || !fraction)
+            }),
             ("subnormal", |e, fraction, _| e == 0 && fraction),
         ] {
             let alu = alu(&format!("testp.{op}.{}", float.name));
