@@ -2,6 +2,7 @@
 
 mod emit;
 mod program;
+mod registers;
 mod table;
 mod trace;
 mod warp;
@@ -14,8 +15,8 @@ use cute_runtime::emulator::{Config, Emulator};
 use cute_runtime::{
     Access, Arg, Function, HostTensor, ImageSource, KernelInfo, Launch, Package, Parsed,
 };
-use emit::{BLOCKS, THREADS, WORDS_IN, words_out};
 use program::{Program, words_traced};
+use registers::{BLOCKS, THREADS, WORDS_IN, words_out};
 use std::collections::BTreeMap;
 
 /// The architecture of the kernels; later GPUs compile the PTX for themselves.
@@ -100,13 +101,13 @@ impl Causes {
         let mut rows: Vec<_> = self.0.iter().collect();
         rows.sort_by_key(|(opcode, (count, _))| (std::cmp::Reverse(*count), *opcode));
         let line = |(opcode, (count, example)): (&String, &(u64, String))| {
-            format!("{opcode} differs first in {count} inputs: {example}")
+            format!("{opcode} differs first, inputs: {count}; {example}")
         };
         rows.into_iter().map(line).collect()
     }
 }
 
-/// What a kernel leaves, run by someone: the words of its last tensor.
+/// Someone who runs kernels; a kernel leaves the words of its last tensor.
 trait Execute {
     /// # Errors
     /// If it is refused, or something is found.
@@ -298,8 +299,8 @@ fn agree(
 fn difference(expected: &[u32], found: &[u32]) -> Option<(String, String)> {
     let mut wrong = (0..expected.len()).filter(|&at| expected[at] != found[at]);
     let first = wrong.next()?;
-    let (slot, thread) = emit::place(first);
-    let register = emit::slot_name(slot);
+    let (slot, thread) = registers::place(first);
+    let register = registers::slot_name(slot);
     let said = format!(
         "{} of {} words differ; the first is {register} of thread {thread}: emulated {:#010x}, found {:#010x}",
         1 + wrong.count(),

@@ -67,7 +67,7 @@ enum Target {
         /// Writes the kernels as files of PTX, and runs nothing.
         #[arg(long, value_name = "DIR")]
         write: Option<PathBuf>,
-        /// Which kernels: all, straight ones, or ones that diverge. Those left out keep their numbers.
+        /// The kernels that run; those left out keep their numbers.
         #[arg(long, value_enum, default_value_t)]
         only: lines::Kernels,
     },

@@ -1,58 +1,11 @@
 //! Kernels: their instructions, registers and inputs. All that they do is defined, and the same in every order of threads.
 
 use super::program::Program;
+use super::registers::{self, E, F, H, P, R, S, THREADS, WORDS_IN};
 use super::table::ROWS;
 use super::warp;
 use crate::random::Random;
 use std::fmt::Write;
-
-/// The sizes of the launch.
-pub const THREADS: u32 = 64;
-pub const BLOCKS: u32 = 2;
-/// Words that a kernel reads.
-pub const WORDS_IN: usize = 2048;
-
-/// Registers of each kind.
-pub const R: usize = 12;
-const S: usize = 6;
-const F: usize = 8;
-const E: usize = 4;
-const H: usize = 4;
-pub const P: usize = 4;
-
-/// Words that each thread leaves: all of its registers.
-const SLOTS: usize = R + 2 * S + F + 2 * E + H + P;
-
-/// Words of the output.
-pub fn words_out() -> usize {
-    SLOTS * (THREADS * BLOCKS) as usize
-}
-
-/// The slot and the thread of a word of the output.
-pub fn place(word: usize) -> (usize, usize) {
-    let threads = (THREADS * BLOCKS) as usize;
-    (word / threads, word % threads)
-}
-
-/// The register that a slot holds.
-pub fn slot_name(slot: usize) -> String {
-    let kinds = [
-        ("r", R, 1),
-        ("s", S, 2),
-        ("f", F, 1),
-        ("e", E, 2),
-        ("h", H, 1),
-        ("p", P, 1),
-    ];
-    let mut at = slot;
-    for (name, count, words) in kinds {
-        if at < count * words {
-            return format!("%{name}{}", at / words);
-        }
-        at -= count * words;
-    }
-    "no register".into()
-}
 
 /// Words at which something may change, as integers or as numbers of 32 or twice 16 bits.
 const ODD: [u32; 24] = [
@@ -94,7 +47,7 @@ pub fn inputs(seed: u64, index: u64) -> Vec<u32> {
     (0..WORDS_IN).map(word).collect()
 }
 
-/// Whether a kernel diverges: those of odd numbers do.
+/// Tells whether a kernel diverges: those of odd numbers do.
 pub fn diverges(index: u64) -> bool {
     index % 2 == 1
 }
@@ -109,7 +62,7 @@ pub fn kernel(seed: u64, index: u64) -> Program {
         masks: 0,
         mask: None,
     };
-    text.start();
+    registers::fill(&mut text.program, &mut text.random);
     if diverges(index) {
         text.mask = Some(0);
         text.step("mov.b32 %m0, -1");
@@ -119,7 +72,7 @@ pub fn kernel(seed: u64, index: u64) -> Program {
             text.instruction();
         }
     }
-    text.end();
+    registers::store(&mut text.program);
     text.program
 }
 
@@ -142,82 +95,6 @@ impl Text {
 
     fn step(&mut self, line: impl Into<String>) {
         self.program.step(line);
-    }
-
-    /// Fills all registers, and this thread's places in shared and local memory.
-    fn start(&mut self) {
-        let other = 1 + self.random.below(THREADS as usize - 1);
-        self.plain(format!(
-            "mov.u32 %a0, %tid.x;\nmov.u32 %a1, %ctaid.x;\nmad.lo.u32 %a1, %a1, {THREADS}, %a0;\nld.param.u64 %x0, [from];\nld.param.u64 %x1, [to];\n\
-             cvta.to.global.u64 %x0, %x0;\ncvta.to.global.u64 %x1, %x1;\nmul.wide.u32 %x2, %a1, 64;\nadd.s64 %x2, %x0, %x2;\n\
-             mov.u32 %a3, tile;\nshl.b32 %a4, %a0, 4;\nxor.b32 %a7, %a0, {other};\nshl.b32 %a7, %a7, 4;\nadd.u32 %a7, %a7, %a3;\nadd.u32 %a3, %a3, %a4;\n\
-             mov.u64 %x3, own;"
-        ));
-        for r in 0..R {
-            self.step(format!("ld.global.b32 %r{r}, [%x2+{}]", 4 * r));
-        }
-        let pick = |random: &mut Random| random.below(R);
-        for s in 0..S {
-            let (a, b) = (pick(&mut self.random), pick(&mut self.random));
-            self.step(format!("mov.b64 %s{s}, {{%r{a}, %r{b}}}"));
-        }
-        for f in 0..F {
-            let a = pick(&mut self.random);
-            self.step(format!("mov.b32 %f{f}, %r{a}"));
-        }
-        for e in 0..E {
-            self.step(format!("mov.b64 %e{e}, %s{}", e % S));
-        }
-        for h in 0..H {
-            self.step(format!("cvt.u16.u32 %h{h}, %r{}", h % R));
-        }
-        for p in 0..P {
-            self.step(format!("setp.lt.s32 %p{p}, %r{}, %r{}", p, R - 1 - p));
-        }
-        for at in 0..4 {
-            self.step(format!("st.shared.b32 [%a3+{}], %r{at}", 4 * at));
-        }
-        for at in 0..16 {
-            self.step(format!("st.local.b32 [%x3+{}], %r{}", 4 * at, at % R));
-        }
-    }
-
-    /// Stores all registers.
-    fn end(&mut self) {
-        let mut slot = 0;
-        let mut store = |text: &mut Text, register: String| {
-            let threads = THREADS * BLOCKS;
-            text.plain(format!(
-                "st.global.b32 [%x4+{}], {register};",
-                4 * slot * threads
-            ));
-            slot += 1;
-        };
-        self.plain("mul.wide.u32 %x4, %a1, 4;\nadd.s64 %x4, %x1, %x4;");
-        for r in 0..R {
-            store(self, format!("%r{r}"));
-        }
-        for s in 0..S {
-            self.plain(format!("mov.b64 {{%a5, %a6}}, %s{s};"));
-            store(self, "%a5".into());
-            store(self, "%a6".into());
-        }
-        for f in 0..F {
-            store(self, format!("%f{f}"));
-        }
-        for e in 0..E {
-            self.plain(format!("mov.b64 {{%a5, %a6}}, %e{e};"));
-            store(self, "%a5".into());
-            store(self, "%a6".into());
-        }
-        for h in 0..H {
-            self.plain(format!("cvt.u32.u16 %a5, %h{h};"));
-            store(self, "%a5".into());
-        }
-        for p in 0..P {
-            self.plain(format!("selp.u32 %a5, 1, 0, %p{p};"));
-            store(self, "%a5".into());
-        }
     }
 
     /// Instructions, branches and loops, nested. Each part knows which lanes of the warp are in it.
@@ -375,8 +252,8 @@ impl Text {
                 ]);
                 format!("atom.shared.{name} %r{r}, [%a3+{shared}], %r{c}")
             }
-            // All threads are at the barriers of a straight kernel.
-            15 if self.mask.is_none() => {
+            // All threads come to barriers that are in no branch and no loop.
+            15 if self.mask.unwrap_or(0) == 0 => {
                 self.plain("bar.sync 0;");
                 self.step(format!("ld.shared.b32 %r{r}, [%a7+{shared}]"));
                 return self.plain("bar.sync 0;");

@@ -1,9 +1,10 @@
 //! Kernels as lines, and their texts: the plain one, and one that also records what every line writes.
 
-use super::emit::{BLOCKS, THREADS};
+use super::registers::{BLOCKS, THREADS};
 
 /// Words that a traced kernel records of each thread, four a record: the number of a point, a value of 64 bits, and 0.
 pub const TRACED: usize = 4 * RECORDS;
+/// Values that are recorded of a thread.
 const RECORDS: usize = 4096;
 
 /// An instruction.
@@ -151,7 +152,8 @@ impl Program {
         self.lines.push(Line::Step(Step::new(text.into())));
     }
 
-    /// Adds instructions that nothing comes between, as a flag goes from one to the next. No two of them write the same register.
+    /// Adds instructions that nothing comes between: a flag goes from one to the next, or the later ones decide what the first leaves
+    /// open. What they leave is recorded behind all of them.
     pub fn together(&mut self, texts: Vec<String>) {
         let last = texts.len().saturating_sub(1);
         for (at, text) in texts.into_iter().enumerate() {

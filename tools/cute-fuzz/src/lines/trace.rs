@@ -20,7 +20,8 @@ pub struct Difference {
     pub found: u64,
     /// What it reads, as far as that was recorded: the same on both sides, unless other threads have a part in it.
     pub operands: Vec<(String, u64)>,
-    is_shared: bool,
+    /// Tells whether it reads what other threads hold.
+    pub is_shared: bool,
 }
 
 impl fmt::Display for Difference {

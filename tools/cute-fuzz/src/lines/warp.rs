@@ -1,7 +1,7 @@
 //! Instructions of several lanes of a warp, for all lanes or for those of a mask.
 
-use super::emit::{P, R};
 use super::program::Program;
+use super::registers::{P, R};
 use crate::random::Random;
 
 /// Adds an instruction of the lanes of a mask, which are those that are here; of all lanes where there is none. What is read of
