@@ -14,10 +14,10 @@
 // MOST:     error: 'cute.contract' op split is at most 32, found 33
 // LEAST:    error: cute-tile: split: expected a positive number, found '0'
 
-// 32 tiles, and 172 turns for each.
+// 22 tiles of warpgroups, and 172 turns for each.
 // CHECK-LABEL: func.func @long
 // CHECK:         cute.workspace
-// CHECK:         #cute.plan<tile = 128x128x64, stages = 3, raster = 8, split = 4,
+// CHECK:         #cute.plan<tile = 128x192x64, stages = 5, raster = 8, split = 6,
 !a = !cute.memref<f16, gmem, align<16>, "(128,11008):(11008,1)">
 !b = !cute.memref<f16, gmem, align<16>, "(4096,11008):(11008,1)">
 !c = !cute.memref<f16, gmem, align<16>, "(128,4096):(4096,1)">

@@ -20,7 +20,7 @@ use crate::kernel::{body_of_kernel, is_of_a_block};
 use cute_ir::ops::{arith, cute, gpu};
 use cute_ir::{
     Anchor, Expected, Failure, PassSpec,
-    attributes::{PLAN, SYNCHRONIZE},
+    attributes::{PLAN, ROLES, SYNCHRONIZE},
     block::block_size_of,
     diag,
     mlir::*,
@@ -67,7 +67,12 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
         }
         return Ok(());
     };
-    let threads = plan.threads().map_err(wrong)?;
+    // Threads that copy by TMA are none of a kernel whose warps have no roles: one that adds sums.
+    let threads = match attribute_of(kernel, ROLES) {
+        Some(_) => plan.threads(),
+        None => plan.multiplying_threads(),
+    };
+    let threads = threads.map_err(wrong)?;
     if let Some(size) = block_size_of(kernel)
         && size != [threads, 1, 1]
     {

@@ -141,6 +141,9 @@ impl Problem<'_> {
 /// The parts of K that are tried.
 const SPLITS: &[i64] = &[2, 3, 4, 6, 8, 12, 16];
 
+/// The parts of K that are tried where warpgroups multiply, whose tiles are larger and fewer.
+const SPLITS_OF_WARPGROUPS: &[i64] = &[2, 3, 4, 6, 8, 12, 16, 24, 32];
+
 /// Bits of the widest access to memory.
 const WIDEST: i64 = 128;
 
@@ -235,14 +238,28 @@ pub fn choose<'c>(
             let builder = builder.with_reduced(problem.reduced);
             builder.candidates(request, splits, archs)
         };
+    // A tile that is asked for is taken as it is.
+    let is_open = request.tile.is_none() && request.warps.is_none();
     // Products of warpgroups, where the problem is one for them.
     let of_warpgroups = || {
-        if request.instructions == Some(Instructions::Mma)
-            || request.split.is_some_and(|split| split > 1)
-        {
+        if request.instructions == Some(Instructions::Mma) {
             return Ok(Vec::new());
         }
-        sm90::Builder::new(problem)?.candidates(request, archs)
+        let candidates = |problem: &Problem<'c>, splits: &[i64]| {
+            sm90::Builder::new(problem)?.candidates(request, splits, archs)
+        };
+        match request.split {
+            Some(1) => candidates(problem, &[1]),
+            Some(split) => candidates(&problem.staged_sums(), &[split]),
+            None => {
+                let mut all = candidates(problem, &[1])?;
+                if is_open {
+                    let splits = SPLITS_OF_WARPGROUPS;
+                    all.extend(candidates(&problem.staged_sums(), splits).unwrap_or_default());
+                }
+                Ok(all)
+            }
+        }
     };
     // Clusters are of blocks whose warpgroups multiply.
     let of_clusters = request.cluster.is_some_and(|cluster| cluster != [1, 1]);
@@ -268,8 +285,6 @@ pub fn choose<'c>(
         Some(split) => candidates(&problem.staged_sums(), &[split]),
         None => {
             let mut all = candidates(problem, &[1])?;
-            // A tile that is asked for is taken as it is.
-            let is_open = request.tile.is_none() && request.warps.is_none();
             if is_open && !problem.reduced.is_some() {
                 all.extend(candidates(&problem.staged_sums(), SPLITS).unwrap_or_default());
             }

@@ -84,7 +84,7 @@ pub(super) struct Builder<'c> {
     elems: [Elem; 2],
     sum: Elem,
     accesses: [Access; 3],
-    /// Tells whether what is stored is computed of the sums.
+    /// Tells whether what is stored is computed of the sums, or elsewhere.
     has_epilogue: bool,
     /// M, N and K; none where only a launch knows.
     extents: [Option<i64>; 3],
@@ -99,6 +99,8 @@ struct Choice {
     raster: i64,
     /// Blocks along M and N of a cluster.
     cluster: [i64; 2],
+    /// Blocks that share each tile, a range of K each.
+    split: i64,
     speed: i64,
 }
 
@@ -263,7 +265,8 @@ impl<'c> Builder<'c> {
             completion: Completion::Immediate,
             shared: None,
         };
-        let is_bulk = !self.has_epilogue && is_in_lines(of_c, bits);
+        // Sums of a part of K go to a workspace from registers.
+        let is_bulk = !self.has_epilogue && choice.split == 1 && is_in_lines(of_c, bits);
         let (out, tile) = match is_bulk {
             true => self.by_tma(c, [m, columns], (1, 1, true), 1)?,
             false => {
@@ -282,7 +285,7 @@ impl<'c> Builder<'c> {
             tile: choice.tile,
             stages: choice.stages,
             raster: choice.raster,
-            split: 1,
+            split: choice.split,
             cluster: choice.cluster,
             mma,
             paths: [
@@ -293,10 +296,12 @@ impl<'c> Builder<'c> {
         })
     }
 
-    /// The plans that a problem can be computed by. Errors: the reason why there is none.
+    /// The plans that a problem can be computed by, of K in so many parts each; the builder's problem has the sums for C where there are several.
+    /// Errors: the reason why there is none.
     pub(super) fn candidates(
         &self,
         request: &Request,
+        splits: &[i64],
         archs: &Archs,
     ) -> Result<Vec<Candidate<'c>>, String> {
         let row = self.row(PART)?;
@@ -316,19 +321,24 @@ impl<'c> Builder<'c> {
         let tiles: Vec<_> = TABLE.iter().copied().chain(own).collect();
         let clusters = CLUSTERS.iter().copied().chain(request.cluster);
         let clusters: Vec<_> = clusters.collect();
+        let ways = |cluster: &[i64; 2]| {
+            let cluster = *cluster;
+            splits.iter().map(move |split| (cluster, *split))
+        };
         for ([m, n], groups, speed) in tiles {
-            for cluster in &clusters {
-                let (tile, cluster) = ([m, n, k], *cluster);
+            for (cluster, split) in clusters.iter().flat_map(ways) {
+                let tile = [m, n, k];
                 let is_asked = request.tile.is_none_or(|asked| asked == tile)
                     && request
                         .warps
                         .is_none_or(|asked| asked == [groups * WARPS, 1])
                     && match request.cluster {
                         Some(asked) => asked == cluster,
-                        None => self.is_filled(tile, cluster),
+                        None => (split == 1 || cluster == [1, 1]) && self.is_filled(tile, cluster),
                     };
                 let is_there = |other: &Candidate<'_>| {
-                    other.plan.tile == tile && other.plan.cluster == cluster
+                    let plan = &other.plan;
+                    (plan.tile, plan.cluster, plan.split) == (tile, cluster, split)
                 };
                 if !is_asked || all.iter().any(is_there) {
                     continue;
@@ -339,6 +349,7 @@ impl<'c> Builder<'c> {
                     stages: 1,
                     raster: request.raster.unwrap_or(RASTER),
                     cluster,
+                    split,
                     speed,
                 };
                 match self.candidate(choice, request.stages, archs) {
@@ -376,7 +387,10 @@ impl<'c> Builder<'c> {
             let (tile, _) = one.shared(operand)?;
             tile.bytes().map_err(|e| e.to_string())
         };
-        let out = tile(cute_layout::Operand::C)?;
+        let out = match choice.split {
+            1 => tile(cute_layout::Operand::C)?,
+            _ => 0,
+        };
         let place = tile(cute_layout::Operand::A)? + tile(cute_layout::Operand::B)?;
         let fitting = (most - BESIDE - out) / place.max(1);
         let stages = stages.unwrap_or_else(|| fitting.min(MOST_PLACES));
@@ -403,6 +417,7 @@ impl<'c> Builder<'c> {
             stages: Some(stages),
             raster: Some(choice.raster).filter(|raster| *raster != RASTER),
             cluster: Some(choice.cluster),
+            split: Some(choice.split).filter(|split| *split > 1),
             instructions: Some(Instructions::Wgmma),
             ..Request::default()
         };
@@ -437,6 +452,7 @@ pub(super) fn check_given(
         stages: plan.stages,
         raster: plan.raster,
         cluster: plan.cluster,
+        split: plan.split,
         speed: TABLE[0].2,
     };
     let made = builder.candidate(choice, Some(plan.stages), archs)?;

@@ -3,6 +3,7 @@
 use super::{
     Gemm,
     indexed::Places,
+    kernel::Part,
     leaves::{extent_of_leaves, extent_of_mode, leaves_of, places_of},
     matrix::{self, Matrix, holders},
 };
@@ -280,34 +281,37 @@ impl<'c> Gemm<'c> {
         }
         let workspaces = self.workspaces_of_reduced(host)?;
         arguments.extend(&workspaces);
-        arguments.extend(self.make_bulk(host)?);
-        for (kernel, blocks) in kernels.iter().zip(blocks) {
+        let bulk = self.make_bulk(host)?;
+        let parts = [Part::Product, Part::Sums];
+        for ((kernel, blocks), part) in kernels.iter().zip(blocks).zip(parts) {
             let mut grid = tiles;
-            let cluster = self.plan.blocks_of_cluster();
-            if self.plan.has_roles() {
+            if blocks != 1 {
+                let blocks = host.constant(index, blocks)?;
+                grid = host.value(arith::MULI, &[tiles, blocks], index, &[])?;
+            }
+            let cluster = match part {
+                Part::Product => self.plan.blocks_of_cluster(),
+                Part::Sums => 1,
+            };
+            let stays = self.plan.has_roles() && part == Part::Product;
+            if stays {
                 let mut most = host.value(cute::SM_COUNT, &[], index, &[])?;
                 let own = host.constant(index, cluster)?;
                 if cluster > 1 {
                     most = host.value(arith::DIVSI, &[most, own], index, &[])?;
                 }
-                grid = host.value(arith::MINSI, &[most, tiles], index, &[])?;
+                grid = host.value(arith::MINSI, &[most, grid], index, &[])?;
                 if cluster > 1 {
                     grid = host.value(arith::MULI, &[grid, own], index, &[])?;
                 }
             }
-            if blocks != 1 {
-                grid = host.value(
-                    arith::MULI,
-                    &[tiles, host.constant(index, blocks)?],
-                    index,
-                    &[],
-                )?;
-            }
             let sizes = LaunchSizes {
                 blocks: grid,
-                threads: self.threads()?,
+                threads: self.threads(part)?,
                 cluster,
             };
+            let bulk = bulk.iter().filter(|_| part == Part::Product);
+            let arguments: Vec<_> = arguments.iter().chain(bulk).copied().collect();
             launch_kernel(host, kernel, sizes, &arguments)?;
         }
         Ok(workspaces)

@@ -101,6 +101,15 @@ impl<'c> Located<'c> {
     }
 }
 
+/// A kernel's part of the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// The products, and what becomes of them where K is not split.
+    Product,
+    /// The sums of products of ranges of K.
+    Sums,
+}
+
 impl<'c> Gemm<'c> {
     /// Tiles along M (0), N (1) or K (2), where they are known: those that a cluster of blocks computes at a time, where there are such.
     pub(super) fn known_tiles(&self, axis: usize) -> Option<i64> {
@@ -122,16 +131,20 @@ impl<'c> Gemm<'c> {
             .and_then(|blocks| blocks.checked_mul(self.plan.split));
         if self.plan.has_roles() {
             // As many blocks as there are multiprocessors, which only a launch knows.
-            return self.function(place, name, None, |b, body| self.body_of_roles(b, body));
+            return self.function(place, (name, Part::Product), None, |b, body| {
+                self.body_of_roles(b, body)
+            });
         }
-        self.function(place, name, blocks, |b, body| self.body(b, body))
+        self.function(place, (name, Part::Product), blocks, |b, body| {
+            self.body(b, body)
+        })
     }
 
     /// Writes a kernel of that many blocks, where they are known, of which `write` writes the body.
     pub(super) fn function(
         &self,
         place: Builder<'c>,
-        name: &str,
+        (name, part): (&str, Part),
         blocks: Option<i64>,
         write: impl FnOnce(Builder<'c>, Blk<'c>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
@@ -142,19 +155,21 @@ impl<'c> Gemm<'c> {
             arguments.push(self.workspace_type(place)?);
         }
         arguments.extend(self.workspace_types_of_reduced(place)?);
-        arguments.extend(self.types_of_bulk(place)?);
         let mut attributes = vec![(PLAN, self.plan.attribute(place.location)?)];
-        if let Some(budgets) = self.plan.budgets() {
-            attributes.push((ROLES, place.i64_array(&budgets)));
-        }
-        if self.plan.blocks_of_cluster() > 1 {
-            let blocks = self.plan.blocks_of_cluster();
-            attributes.push((CLUSTER, place.i64_attribute(blocks)));
+        if part == Part::Product {
+            arguments.extend(self.types_of_bulk(place)?);
+            if let Some(budgets) = self.plan.budgets() {
+                attributes.push((ROLES, place.i64_array(&budgets)));
+            }
+            if self.plan.blocks_of_cluster() > 1 {
+                let blocks = self.plan.blocks_of_cluster();
+                attributes.push((CLUSTER, place.i64_attribute(blocks)));
+            }
         }
         let kernel = Kernel {
             name,
             arguments,
-            threads: self.threads()?,
+            threads: self.threads(part)?,
             blocks,
             attributes,
         };

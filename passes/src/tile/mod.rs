@@ -380,9 +380,12 @@ impl<'c> Gemm<'c> {
         }
     }
 
-    /// Threads of a block.
-    fn threads(&self) -> Result<i64, Failure> {
-        let threads = self.plan.threads();
+    /// Threads of a block. None copy where sums are added.
+    fn threads(&self, part: kernel::Part) -> Result<i64, Failure> {
+        let threads = match part {
+            kernel::Part::Product => self.plan.threads(),
+            kernel::Part::Sums => self.plan.multiplying_threads(),
+        };
         threads.map_err(|e| diag::error(self.op.location(), e))
     }
 

@@ -53,8 +53,7 @@ pub(super) fn widened<'c>(
     let of_warpgroups = archs.lacking(Requirement::Specific(9, 0)).is_none();
     let is_plain = prologues.iter().all(Option::is_none) && contract.reduce().is_none();
     let in_lines = |factor: &Val<'c>| memref_of(*factor).is_some_and(|memref| is_along_k(&memref));
-    let may = request.instructions != Some(Instructions::Mma)
-        && request.split.is_none_or(|split| split == 1);
+    let may = request.instructions != Some(Instructions::Mma);
     if of_warpgroups && may && is_plain && factors.iter().all(in_lines) {
         return Ok(op);
     }

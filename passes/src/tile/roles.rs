@@ -118,7 +118,7 @@ impl<'c> Gemm<'c> {
         let Some(place) = self.moved_in_bulk().position(|other| other == operand) else {
             return Ok(None);
         };
-        let first = self.first_workspace() + 2 * place;
+        let first = self.first_workspace() + usize::from(self.plan.is_split()) + 2 * place;
         let (atom, mut coords) = (argument(body, first), argument(body, first + 1));
         if let Some(product) = product {
             let keep = IntTuple::underscore;
@@ -133,12 +133,15 @@ impl<'c> Gemm<'c> {
         let i32_type = b.i32_type();
         let [tm, tn, _] = self.plan.tile;
         let (shared_a, shared_b) = (self.shared(b, Operand::A)?, self.shared(b, Operand::B)?);
-        let shared_c = self.shared(b, Operand::C)?;
+        let shared_c = match self.plan.is_split() {
+            true => None,
+            false => Some(self.shared(b, Operand::C)?),
+        };
         let sums =
             super::kernel::block_registers(self.accumulate, tm, tn).map_err(|e| b.error(e))?;
         let sums = sums.to_type(b.location)?;
 
-        // One tile after another: as many blocks, or clusters of them, as there are take turns.
+        // One tile after another, or one part of a tile: as many blocks, or clusters of them, as there are take turns.
         let of_cluster = |value| match self.plan.blocks_of_cluster() {
             1 => Ok(value),
             blocks => b.value(arith::DIVUI, &[value, b.i32(blocks)?], i32_type, &[]),
@@ -149,7 +152,7 @@ impl<'c> Gemm<'c> {
         let blocks = b.value(arith::INDEX_CAST, &[blocks], i32_type, &[])?;
         let (first, blocks) = (of_cluster(block)?, of_cluster(blocks)?);
         let ranks = self.ranks(b, block)?;
-        let all = match self.known_tiles_of_c() {
+        let mut all = match self.known_tiles_of_c() {
             Some(known) => b.i32(known)?,
             None => {
                 let mut all = self.tiles_of_product(b, body)?;
@@ -171,16 +174,38 @@ impl<'c> Gemm<'c> {
                 all
             }
         };
+        if self.plan.is_split() {
+            all = b.value(arith::MULI, &[all, b.i32(self.plan.split)?], i32_type, &[])?;
+        }
         let (region, inner) = Detached::with_block(&[(i32_type, b.location)]);
         b.with_regions(scf::FOR, &[first, all, blocks], &[], &[], vec![region])?;
         let t = Builder::at_end(b.context, inner, b.location);
-        let (at, _) = self.place(t, body, argument(inner, 0), 1)?;
+        let index = argument(inner, 0);
+        let (at, part) = self.place(t, body, index, self.plan.split)?;
         let at = self.place_in_cluster(t, at, ranks)?;
         let accumulators = t.value(cute::MEMREF_ALLOCA, &[], sums, &[])?;
         t.step("clear accumulators")
             .op(cute::CLEAR, &[accumulators], &[], &[])?;
-        self.turns(t, body, (&at, ranks), [shared_a, shared_b, accumulators])?;
-        self.parts_of_c(t, body, &at, [accumulators, shared_c])?;
+        let range = match part {
+            Some(part) => Some(self.range(t, body, part)?),
+            None => None,
+        };
+        let product = [shared_a, shared_b, accumulators];
+        self.turns(t, body, (&at, ranks, range), product)?;
+        match shared_c {
+            Some(shared_c) => self.parts_of_c(t, body, &at, [accumulators, shared_c])?,
+            // What is to be added, other blocks have.
+            None => {
+                let sums = self.sums(t, body, index)?;
+                let none = Located::default();
+                block_copy(
+                    t.step("store sums"),
+                    Operand::C,
+                    [accumulators, sums],
+                    &none,
+                )?;
+            }
+        }
         t.op(scf::YIELD, &[], &[], &[])?;
         Ok(())
     }
@@ -245,12 +270,12 @@ impl<'c> Gemm<'c> {
         Ok(Some((slice, mask)))
     }
 
-    /// The loop along K.
+    /// The loop along K, from the first tile of a range, where there is one, and of as many turns as it has.
     fn turns(
         &self,
         t: Builder<'c>,
         body: Blk<'c>,
-        (at, ranks): (&Place<'c>, Ranks<'c>),
+        (at, ranks, range): (&Place<'c>, Ranks<'c>, Option<(Val<'c>, Val<'c>)>),
         [shared_a, shared_b, accumulators]: [Val<'c>; 3],
     ) -> Result<(), Failure> {
         let keep = IntTuple::underscore;
@@ -273,15 +298,20 @@ impl<'c> Gemm<'c> {
             }
             tiles.push((operand, atom, [coords, tile, coord], (shared, slice)));
         }
-        let (from, to, step) = (t.i32(0)?, self.tiles(t, body, 2)?, t.i32(1)?);
+        let turns = match range {
+            Some((_, turns)) => turns,
+            None => self.tiles(t, body, 2)?,
+        };
+        let (from, to, step) = (t.i32(0)?, turns, t.i32(1)?);
         let (region, inner) = Detached::with_block(&[(t.i32_type(), t.location)]);
         let stages = [(STAGES, t.i64_attribute(self.plan.stages))];
         t.with_regions(scf::FOR, &[from, to, step], &[], &stages, vec![region])?;
         let l = Builder::at_end(t.context, inner, t.location);
-        let coord = l.coord(
-            &tuple([keep(), keep(), IntTuple::dynamic()]),
-            &[argument(inner, 0)],
-        )?;
+        let mut turn = argument(inner, 0);
+        if let Some((first, _)) = range {
+            turn = l.value(arith::ADDI, &[first, turn], l.i32_type(), &[])?;
+        }
+        let coord = l.coord(&tuple([keep(), keep(), IntTuple::dynamic()]), &[turn])?;
         for (operand, atom, tiles, (shared, slice)) in tiles {
             let l = l.step(["copy A", "copy B", "copy C"][operand as usize]);
             // Tiles are asked for in a turn: where K is 0 there are none, and no layout has such an extent.

@@ -7,7 +7,7 @@
 use super::{
     Gemm,
     function::block_index,
-    kernel::{Located, tile_of},
+    kernel::{Located, Part, tile_of},
     region::{On, transform},
 };
 use crate::partition::LOADED;
@@ -17,7 +17,7 @@ use cute_ir::{
     mlir::*,
     types::{self, MemRef, Space},
 };
-use cute_layout::{Dyn, IntTuple, Leaf, Operand, int, tuple};
+use cute_layout::{Dyn, IntTuple, Layout, Leaf, Operand, int, tuple};
 use melior::ir::{Type, ValueLike};
 
 /// Bytes to which each tile in a workspace is aligned: so are workspaces.
@@ -27,13 +27,22 @@ impl<'c> Gemm<'c> {
     /// A tile of sums in a workspace.
     fn tile_of_sums(&self, b: Builder<'c>) -> Result<MemRef<'c>, Failure> {
         let (tile, _) = self.plan.shared(Operand::C).map_err(|e| b.error(e))?;
+        let layout = match self.plan.parts(Operand::C) {
+            1 => tile.layout,
+            // Columns of all parts, side by side.
+            _ => {
+                let [m, n, _] = self.plan.tile;
+                let rows = Layout::row_major(&tuple([m, n].map(int)));
+                rows.map_err(|e| b.error(e.to_string()))?
+            }
+        };
         Ok(MemRef {
             element: self.accumulate,
             space: Space::Gmem,
             align: ALIGN,
             swizzle: None,
             inner: None,
-            layout: tile.layout,
+            layout,
         })
     }
 
@@ -103,9 +112,9 @@ impl<'c> Gemm<'c> {
         Ok((first, number(arith::ADDI, each, own)?))
     }
 
-    /// Rows and columns of what a block of the second kernel stores, and how many such pieces a tile has: each as large as its threads can
-    /// load at once, so that there are many.
-    fn piece(&self, b: Builder<'c>) -> Result<([i64; 2], i64), Failure> {
+    /// Rows and columns of what a block of the second kernel stores, and how many such pieces a tile has along each: each as large as its threads
+    /// can load at once, so that there are many.
+    fn piece(&self, b: Builder<'c>) -> Result<([i64; 2], [i64; 2]), Failure> {
         let wrong = |e: String| b.error(e);
         let mut extents = self.plan.extents(Operand::C);
         let beside = 1 - self.plan.major(Operand::C).map_err(wrong)?;
@@ -114,19 +123,25 @@ impl<'c> Gemm<'c> {
         let lines = covered.and_then(|covered| covered.get(beside)?.size().ok());
         let lines = lines.expected(b, "lines that the threads copy at a time")?;
         let passes = (extents[beside] / lines).max(1);
-        let held = extents[0] * extents[1] / (passes * self.threads()?).max(1);
+        let held = extents[0] * extents[1] / (passes * self.threads(Part::Sums)?).max(1);
         let tensors = self.plan.split + i64::try_from(self.matrices.inputs.len()).unwrap_or(0);
         let at_once = (1..=passes)
             .rev()
             .find(|n| passes % n == 0 && n * held * tensors <= LOADED);
-        let pieces = passes / at_once.unwrap_or(1);
-        extents[beside] /= pieces;
+        let of_part = passes / at_once.unwrap_or(1);
+        extents[beside] /= of_part;
+        let parts = self.plan.parts(Operand::C);
+        if parts > 1 && beside == 1 {
+            return Err(b.error("expected sums that lie row by row where C goes out in parts"));
+        }
+        let mut pieces = [1, parts];
+        pieces[beside] *= of_part;
         Ok((extents, pieces))
     }
 
     /// Blocks of the second kernel for each tile of C.
     pub(super) fn pieces(&self, b: Builder<'c>) -> Result<i64, Failure> {
-        Ok(self.piece(b)?.1)
+        Ok(self.piece(b)?.1.iter().product())
     }
 
     /// Writes the kernel that adds the sums of all parts and stores what becomes of them.
@@ -134,8 +149,8 @@ impl<'c> Gemm<'c> {
         let (extents, pieces) = self.piece(place)?;
         let blocks = self
             .known_tiles_of_c()
-            .and_then(|tiles| tiles.checked_mul(pieces));
-        self.function(place, name, blocks, |b, body| {
+            .and_then(|tiles| tiles.checked_mul(pieces.iter().product()));
+        self.function(place, (name, Part::Sums), blocks, |b, body| {
             self.add(b, body, extents, pieces)
         })
     }
@@ -145,29 +160,37 @@ impl<'c> Gemm<'c> {
         b: Builder<'c>,
         body: Blk<'c>,
         extents: [i64; 2],
-        pieces: i64,
+        pieces: [i64; 2],
     ) -> Result<(), Failure> {
         let ty = b.i32_type();
         let number = |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], ty, &[]);
-        let (block, count) = (block_index(b)?, b.i32(pieces)?);
-        let (index, piece) = match pieces {
-            1 => (block, None),
-            _ => (
-                number(arith::DIVUI, block, count)?,
-                Some(number(arith::REMUI, block, count)?),
-            ),
-        };
-        let (at, _) = self.place(b, body, index, 1)?;
+        let (mut index, mut piece) = (block_index(b)?, [None, None]);
+        for axis in (0..2).filter(|axis| pieces[*axis] > 1) {
+            let count = b.i32(pieces[axis])?;
+            let whole = number(arith::DIVUI, index, count)?;
+            piece[axis] = Some(number(arith::REMUI, index, count)?);
+            index = whole;
+        }
+        let (mut at, _) = self.place(b, body, index, 1)?;
         let beside = 1 - self.plan.major(Operand::C).map_err(|e| b.error(e))?;
+        // C has a tile of its own for each part along columns; that of the sums has them all.
+        if beside == 0
+            && let Some(part) = piece[1]
+        {
+            let first = number(arith::MULI, at.n, b.i32(pieces[1])?)?;
+            at.n = number(arith::ADDI, first, part)?;
+        }
         let tile = tile_of(extents).map_err(|e| b.error(e))?;
         let tile = b.static_value(types::tile_type(b.context, &tile))?;
-        let own = |tensor: Val<'c>| {
-            let Some(piece) = piece else {
+        let mut of_c = [None, None];
+        of_c[beside] = piece[beside];
+        let own = |tensor: Val<'c>, piece: [Option<Val<'c>>; 2]| {
+            let leaves: Vec<_> = piece.into_iter().flatten().collect();
+            if leaves.is_empty() {
                 return Ok(tensor);
-            };
-            let mut coord = [int(0), int(0)];
-            coord[beside] = IntTuple::dynamic();
-            let coord = b.coord(&tuple(coord), &[piece])?;
+            }
+            let coord = piece.map(|leaf| leaf.map_or(int(0), |_| IntTuple::dynamic()));
+            let coord = b.coord(&tuple(coord), &leaves)?;
             b.infer(cute::LOCAL_TILE, &[tensor, tile, coord], &[])
         };
         // Of a whole matrix a piece has some coordinates.
@@ -178,7 +201,7 @@ impl<'c> Gemm<'c> {
                 tensors.map(
                     |(at, tensor)| match whole.contains(&((before + at) as i64)) {
                         true => Ok(tensor),
-                        false => own(tensor),
+                        false => own(tensor, of_c),
                     },
                 );
             pieces.collect::<Result<Vec<_>, _>>()
@@ -197,16 +220,16 @@ impl<'c> Gemm<'c> {
             if part > 0 {
                 of_part = number(arith::ADDI, of_part, tiles)?;
             }
-            inputs.push(self.sums(b, body, of_part)?);
+            inputs.push(own(self.sums(b, body, of_part)?, piece)?);
         }
         let ends = self.ends(b, body)?;
         let c = self.tile_of_c(b, body, &self.matrices.product[2], &at, &ends)?;
         let (beside_sums, beside_c) = self.tiles_beside(b, body, &at)?;
-        inputs.extend(beside_sums);
-        let inputs = all(inputs, 0)?;
+        let parts = inputs.len();
+        inputs.extend(all(beside_sums, parts)?);
         let outputs = all([vec![c.tensor], beside_c].concat(), inputs.len())?;
         let within = match c.within {
-            Some((coords, end)) => Some((own(coords)?, end)),
+            Some((coords, end)) => Some((own(coords, of_c)?, end)),
             None => None,
         };
         let located = Located {

@@ -278,7 +278,12 @@ impl<'c> Plan<'c> {
     /// Threads of a block. Errors: as of [`Plan::tiled_mma`].
     pub fn threads(&self) -> Result<i64, String> {
         let copying = if self.has_roles() { WARPGROUP } else { 0 };
-        Ok(self.tiled_mma()?.num_threads() + copying)
+        Ok(self.multiplying_threads()? + copying)
+    }
+
+    /// Threads of a block that multiply. Errors: as of [`Plan::tiled_mma`].
+    pub fn multiplying_threads(&self) -> Result<i64, String> {
+        Ok(self.tiled_mma()?.num_threads())
     }
 
     /// Rows and columns of an operand's tile; of C of a part, where it goes out in several.

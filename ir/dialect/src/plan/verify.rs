@@ -87,14 +87,17 @@ impl Plan<'_> {
             }
         }
         let mma = self.tiled_mma()?;
-        if self.has_roles() && self.is_split() {
-            return Err("expected split = 1 where warps have roles".to_owned());
-        }
         let blocks = self.blocks_of_cluster();
         if blocks > MOST_BLOCKS || (blocks > 1 && !self.has_roles()) {
             return Err(format!(
                 "expected clusters of at most {MOST_BLOCKS} blocks where warps have roles, and of one elsewhere, found {}x{}",
                 self.cluster[0], self.cluster[1]
+            ));
+        }
+        if blocks > 1 && self.is_split() {
+            return Err(format!(
+                "expected clusters of one block where K is split, found {}x{} and split = {}",
+                self.cluster[0], self.cluster[1], self.split
             ));
         }
         if self.threads()? > i64::from(THREADS_PER_BLOCK) {
