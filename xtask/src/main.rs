@@ -37,7 +37,7 @@ enum Task {
     /// Compiles a GEMM from an IR file to a cubin, and runs it on the GPU; without one, a smaller one on the emulator.
     Demo,
     /// Everything that CI checks: formatting, lints, Rust tests, lit tests, the program of docs/embedding.md, and some fuzzing.
-    Test,
+    Test(test::Options),
     /// Fuzzes the compiler, the package reader, the PTX parser and the emulator: docs/fuzzing.md.
     Fuzz(fuzz::Options),
     /// Calls exported libraries from programs of others and from the examples: TVM-FFI's own, Python, C, C++. Needs PyPI once.
@@ -74,7 +74,7 @@ fn run(task: &Task) -> Result<bool> {
     match task {
         Task::Setup => setup::run(&workspace).map(|_| true),
         Task::Demo => demo::run(&workspace).map(|()| true),
-        Task::Test => test::run(&workspace),
+        Task::Test(options) => test::run(&workspace, options),
         Task::Fuzz(options) => fuzz::run(&workspace, options),
         Task::Clients => clients::run(&workspace),
         Task::Wheel => wheel::run(&workspace),

@@ -23,6 +23,9 @@ const LLVM: &str = "/usr/lib/llvm-22";
 pub fn check(workspace: &Workspace) -> Result<bool> {
     let page = std::fs::read_to_string(workspace.root.join(PAGE))
         .with_context(|| format!("{PAGE} cannot be read"))?;
+    let manifest = workspace.root.join("Cargo.toml");
+    let manifest = std::fs::read_to_string(&manifest)
+        .with_context(|| format!("{} cannot be read", manifest.display()))?;
     let folder = tempfile::tempdir()?;
     for file in FILES {
         let text = fence(&page, file)
@@ -30,7 +33,11 @@ pub fn check(workspace: &Workspace) -> Result<bool> {
         let path = folder.path().join(file);
         std::fs::create_dir_all(path.parent().unwrap_or(folder.path()))?;
         let root = workspace.root.to_string_lossy();
-        std::fs::write(path, text.replace(CHECKOUT, &root))?;
+        let mut text = text.replace(CHECKOUT, &root);
+        if file == "Cargo.toml" {
+            text += profiles(&manifest);
+        }
+        std::fs::write(path, text)?;
     }
     // The versions that are here, so that nothing is downloaded.
     std::fs::copy(
@@ -40,9 +47,7 @@ pub fn check(workspace: &Workspace) -> Result<bool> {
     let mut cargo = workspace.cargo();
     cargo
         .current_dir(folder.path())
-        .args(["check", "--quiet", "--offline"])
-        // As in the workspace's profile: dependencies are the same then.
-        .env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only");
+        .args(["check", "--quiet", "--offline"]);
     if Path::new(LLVM).is_dir() {
         // `cargo xtask` has them from the workspace; the page's own must do.
         for variable in VARIABLES {
@@ -50,6 +55,13 @@ pub fn check(workspace: &Workspace) -> Result<bool> {
         }
     }
     show(&mut cargo)
+}
+
+/// The profiles of the workspace's manifest, which end it: with them dependencies are those that its own checks have compiled.
+fn profiles(manifest: &str) -> &str {
+    manifest
+        .find("\n[profile.")
+        .map_or("", |start| &manifest[start..])
 }
 
 /// The text of the fence that follows a line with the file's name.
@@ -71,6 +83,19 @@ mod tests {
         assert_eq!(fence(page, "src/main.rs"), Some("fn main() {\n}"));
         assert_eq!(fence(page, "Cargo.toml"), Some("[package]"));
         assert_eq!(fence(page, "build.rs"), None);
+    }
+
+    #[test]
+    fn profiles_end_the_manifest() {
+        let own = profiles(include_str!("../../Cargo.toml"));
+        let sections = own.lines().filter(|line| line.starts_with('['));
+        let mut count = 0;
+        for section in sections {
+            assert!(section.starts_with("[profile."), "{section}");
+            count += 1;
+        }
+        assert!(count > 2, "{own}");
+        assert_eq!(profiles("[package]\n"), "");
     }
 
     #[test]

@@ -1,4 +1,6 @@
-//! `cargo xtask test`: everything that CI checks. A stage that fails does not keep the next from running.
+//! `cargo xtask test`: everything that CI checks. A stage that fails does not keep the next from running, unless nothing could be built.
+//!
+//! What needs no build runs beside what is shown, so that no core waits for the last test of a program or for a single compiler.
 
 use crate::clients;
 use crate::fuzz;
@@ -9,83 +11,113 @@ use crate::setup::{self, Setup};
 use crate::ui::{explained, seconds};
 use crate::workspace::{Profile, Workspace};
 use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use tempfile::NamedTempFile;
 
 /// The programs that lit tests run: built in the profile of the Rust tests, so that dependencies are built once.
 const PROGRAMS: [&str; 3] = ["cute-opt", "cute-run", "cute-lsp-server"];
 
+/// The parts of `cargo xtask test` that may be asked for by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Part {
+    /// `cargo fmt` and clippy.
+    Lints,
+    /// The tests of the crates.
+    Rust,
+    /// The lit tests.
+    Lit,
+    /// Programs of others that call exported libraries.
+    Clients,
+    /// A sample of the lit tests under valgrind.
+    Valgrind,
+    /// The program of `docs/embedding.md`.
+    Outside,
+    /// Fuzzing, with the inputs that are always the same.
+    Fuzzing,
+}
+
+/// The parts whose output is shown as it comes.
+const SHOWN: [Part; 3] = [Part::Lints, Part::Rust, Part::Fuzzing];
+/// The parts that run beside those, in a process of their own. They need programs and no build, so that they do not wait for cargo.
+const BESIDE: [Part; 4] = [Part::Lit, Part::Clients, Part::Valgrind, Part::Outside];
+
+/// The options of `cargo xtask test`.
+#[derive(clap::Args)]
+pub struct Options {
+    /// The parts to run, by commas; all where not given.
+    #[arg(long, value_enum, value_delimiter = ',')]
+    only: Vec<Part>,
+
+    /// A file for what became of each stage, for the process that runs others beside this one.
+    #[arg(long, hide = true, value_name = "FILE")]
+    results: Option<PathBuf>,
+}
+
 /// Tests that passed and failed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Count {
     passed: u64,
     failed: u64,
 }
 
 /// A stage done.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Stage {
-    name: &'static str,
+    name: String,
     ok: bool,
     count: Count,
     time: Duration,
 }
 
-/// Runs every stage; whether all of them passed.
-pub fn run(workspace: &Workspace) -> Result<bool> {
+/// Runs every stage, or those that are asked for; whether all of them passed.
+pub fn run(workspace: &Workspace, options: &Options) -> Result<bool> {
     let mut stages = Vec::new();
     let mut setup = None;
     stage(&mut stages, "setup", || {
         setup = Some(setup::run(workspace)?);
         Ok((true, Count::default()))
     });
-    stage(&mut stages, "formatting", || {
-        let ok = show(workspace.cargo().args(["fmt", "--all", "--check"]))?;
-        if !ok {
-            eprintln!("cure: run `cargo fmt`");
+    if let Some(results) = &options.results {
+        // All is built, and the other process has told of the setup.
+        stages.clear();
+        if let Some(setup) = &setup {
+            parts(workspace, setup, &options.only, &mut stages);
         }
-        Ok((ok, Count::default()))
-    });
+        std::fs::write(results, serde_json::to_vec(&stages)?)
+            .with_context(|| format!("{} cannot be written", results.display()))?;
+        return Ok(true);
+    }
     // Without LLVM nothing below builds; each would fail with the same words.
     if let Some(setup) = &setup {
-        stage(&mut stages, "lints", || {
-            let clippy = [
-                "clippy",
-                "--workspace",
-                "--all-targets",
-                "--",
-                "-D",
-                "warnings",
-            ];
-            Ok((show(workspace.cargo().args(clippy))?, Count::default()))
-        });
-        stage(&mut stages, "Rust tests", || rust_tests(workspace));
-        stage(&mut stages, "lit tests", || {
-            workspace.build(Profile::Dev, &PROGRAMS)?;
-            let folder = workspace.root.join("test");
-            lit_tests(
-                workspace,
-                setup,
-                &workspace.programs(Profile::Dev),
-                &[folder],
-            )
-        });
-        stage(&mut stages, "clients", || {
-            let count = clients::check(workspace, setup)?;
-            let (passed, failed) = (count.passed, count.failed);
-            Ok((count.ok, Count { passed, failed }))
-        });
-        stage(&mut stages, "valgrind", || {
-            let programs = memory::programs(workspace, setup, &PROGRAMS)?;
-            let tests = memory::SAMPLE.map(|name| workspace.root.join("test").join(name));
-            lit_tests(workspace, setup, &programs, &tests)
-        });
-        stage(&mut stages, "a program outside", || {
-            Ok((outside::check(workspace)?, Count::default()))
-        });
-        stage(&mut stages, "fuzzing", || {
-            Ok((fuzz::check(workspace, setup)?, Count::default()))
-        });
+        let wanted = |parts: &[Part]| -> Vec<Part> {
+            let all = parts.iter().copied();
+            all.filter(|part| options.only.is_empty() || options.only.contains(part))
+                .collect()
+        };
+        let (shown, mut beside) = (wanted(&SHOWN), wanted(&BESIDE));
+        if shown != [Part::Lints] {
+            stage(&mut stages, "build", || {
+                workspace.build(Profile::Dev, &PROGRAMS)?;
+                Ok((true, Count::default()))
+            });
+        }
+        let built = stages.iter().all(|stage| stage.ok);
+        if !built {
+            beside.clear();
+        }
+        if shown.is_empty() {
+            parts(workspace, setup, &beside, &mut stages);
+        } else {
+            let others = Beside::start(&beside)?;
+            parts(workspace, setup, &shown, &mut stages);
+            if let Some(others) = others {
+                others.finish(&mut stages);
+            }
+        }
     }
     println!();
     for stage in &stages {
@@ -96,11 +128,115 @@ pub fn run(workspace: &Workspace) -> Result<bool> {
     Ok(total.failed == 0 && setup.is_some())
 }
 
-fn stage(
-    stages: &mut Vec<Stage>,
-    name: &'static str,
-    work: impl FnOnce() -> Result<(bool, Count)>,
-) {
+/// Runs parts one after another.
+fn parts(workspace: &Workspace, setup: &Setup, parts: &[Part], stages: &mut Vec<Stage>) {
+    for part in parts {
+        match part {
+            Part::Lints => lints(workspace, stages),
+            Part::Rust => stage(stages, "Rust tests", || rust_tests(workspace)),
+            Part::Lit => stage(stages, "lit tests", || {
+                let programs = workspace.programs(Profile::Dev);
+                lit_tests(workspace, setup, &programs, &[workspace.root.join("test")])
+            }),
+            Part::Clients => stage(stages, "clients", || {
+                let count = clients::check(workspace, setup)?;
+                let (passed, failed) = (count.passed, count.failed);
+                Ok((count.ok, Count { passed, failed }))
+            }),
+            Part::Valgrind => stage(stages, "valgrind", || {
+                let programs = memory::programs(workspace, setup, &PROGRAMS)?;
+                let tests = memory::SAMPLE.map(|name| workspace.root.join("test").join(name));
+                lit_tests(workspace, setup, &programs, &tests)
+            }),
+            Part::Outside => stage(stages, "a program outside", || {
+                Ok((outside::check(workspace)?, Count::default()))
+            }),
+            Part::Fuzzing => stage(stages, "fuzzing", || {
+                Ok((fuzz::check(workspace, setup)?, Count::default()))
+            }),
+        }
+    }
+}
+
+fn lints(workspace: &Workspace, stages: &mut Vec<Stage>) {
+    stage(stages, "formatting", || {
+        let ok = show(workspace.cargo().args(["fmt", "--all", "--check"]))?;
+        if !ok {
+            eprintln!("cure: run `cargo fmt`");
+        }
+        Ok((ok, Count::default()))
+    });
+    stage(stages, "lints", || {
+        let clippy = [
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "-D",
+            "warnings",
+        ];
+        Ok((show(workspace.cargo().args(clippy))?, Count::default()))
+    });
+}
+
+/// Stages that run in a process of their own, whose output is shown when they are done.
+struct Beside {
+    process: Child,
+    said: NamedTempFile,
+    results: NamedTempFile,
+}
+
+impl Beside {
+    /// Starts the process; none where there are no parts.
+    fn start(parts: &[Part]) -> Result<Option<Beside>> {
+        if parts.is_empty() {
+            return Ok(None);
+        }
+        let named = |part: &Part| {
+            part.to_possible_value()
+                .map(|value| value.get_name().to_owned())
+        };
+        let names: Vec<String> = parts.iter().filter_map(named).collect();
+        println!(
+            "\n== beside the next ones, shown at the end: {}",
+            names.join(", ")
+        );
+        let (said, results) = (NamedTempFile::new()?, NamedTempFile::new()?);
+        // One handle for both, so that they write behind each other.
+        let out = said.reopen()?;
+        let process = Command::new(std::env::current_exe()?)
+            .args(["test", "--only", &names.join(","), "--results"])
+            .arg(results.path())
+            .stdin(Stdio::null())
+            .stdout(out.try_clone()?)
+            .stderr(out)
+            .spawn()
+            .context("the tests cannot start themselves again")?;
+        Ok(Some(Beside {
+            process,
+            said,
+            results,
+        }))
+    }
+
+    /// Waits for the process, shows what it said, and adds its stages.
+    fn finish(mut self, stages: &mut Vec<Stage>) {
+        let mut done = || -> Result<Vec<Stage>> {
+            let status = self.process.wait()?;
+            std::io::copy(&mut self.said.reopen()?, &mut std::io::stdout())?;
+            if !status.success() {
+                bail!("the stages above did not end: {status}");
+            }
+            Ok(serde_json::from_reader(self.results.reopen()?)?)
+        };
+        match done() {
+            Ok(done) => stages.extend(done),
+            Err(error) => stage(stages, "stages beside", || Err(error)),
+        }
+    }
+}
+
+fn stage(stages: &mut Vec<Stage>, name: &str, work: impl FnOnce() -> Result<(bool, Count)>) {
     println!("\n== {name}");
     let start = Instant::now();
     let (ok, count) = work().unwrap_or_else(|error| {
@@ -108,7 +244,7 @@ fn stage(
         (false, Count::default())
     });
     stages.push(Stage {
-        name,
+        name: name.to_owned(),
         ok,
         count,
         time: start.elapsed(),
@@ -243,9 +379,32 @@ mod tests {
     }
 
     #[test]
+    fn each_part_is_shown_or_runs_beside() {
+        for part in Part::value_variants() {
+            assert!(SHOWN.contains(part) != BESIDE.contains(part), "{part:?}");
+        }
+    }
+
+    #[test]
+    fn stages_come_back_from_another_process() {
+        let stages = [Stage {
+            name: "lit tests".to_owned(),
+            ok: false,
+            count: Count {
+                passed: 3,
+                failed: 1,
+            },
+            time: Duration::from_millis(1500),
+        }];
+        let text = serde_json::to_vec(&stages).unwrap();
+        let read: Vec<Stage> = serde_json::from_slice(&text).unwrap();
+        assert_eq!(read, stages);
+    }
+
+    #[test]
     fn a_stage_that_fails_without_tests_is_one_failure() {
         let stage = |ok, passed, failed| Stage {
-            name: "x",
+            name: "x".to_owned(),
             ok,
             count: Count { passed, failed },
             time: Duration::ZERO,

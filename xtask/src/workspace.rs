@@ -64,6 +64,10 @@ impl Workspace {
         cargo
             .current_dir(&self.root)
             .env("CARGO_TARGET_DIR", &self.target);
+        if std::env::var_os("CI").is_some() {
+            // Builds are not repeated there, and without preparation for the next one they take a tenth less.
+            cargo.env("CARGO_INCREMENTAL", "0");
+        }
         cargo
     }
 

@@ -1,10 +1,8 @@
 //! Every operation but composition (which has its own file) against brute force.
 
-mod common;
-
 use std::collections::HashSet;
 
-use common::*;
+use crate::common::*;
 use cute_layout::{IntTuple, Kind, Layout, LayoutError, Tile, int, tuple};
 use proptest::prelude::*;
 

@@ -2,10 +2,8 @@
 //!
 //! `CUTE_LAYOUT_CASES` sets another number of cases for each operation.
 
-mod common;
-
-use common::checks::CHECKS;
-use common::source::streams;
+use crate::common::checks::CHECKS;
+use crate::common::source::streams;
 
 const CASES: usize = 20_000;
 

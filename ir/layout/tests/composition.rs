@@ -1,8 +1,6 @@
 //! Composition against the evaluation of both sides.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use cute_layout::{Layout, LayoutError, Tile};
 use proptest::prelude::*;
 

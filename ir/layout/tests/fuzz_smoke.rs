@@ -1,13 +1,8 @@
 //! The checks of the fuzz targets, on fixed seeds: `ir/layout/fuzz` does the same with coverage to guide it.
 
-mod common;
-
-use common::checks::CHECKS;
-use common::source::streams;
-use common::texts::read_all;
-
-#[path = "../benches/gemm_layouts.rs"]
-mod gemm_layouts;
+use crate::common::checks::CHECKS;
+use crate::common::source::streams;
+use crate::common::texts::read_all;
 
 /// Pieces of text that make values, or nearly do.
 const PIECES: [&str; 36] = [
@@ -60,7 +55,7 @@ fn texts_go_round_or_are_refused() {
             }
         } else {
             // Real ones, with bytes changed.
-            let c = &gemm_layouts::CASES[s.below(20)];
+            let c = &crate::measured::CASES[s.below(20)];
             text.extend(format!("{}\n{}", c.layout, s.pick(&[c.rhs, c.tile, c.fill.0])).bytes());
             for _ in 0..s.below(4) {
                 let at = s.below(text.len());

@@ -1,12 +1,7 @@
 //! The layouts of real GEMMs that are measured: every operation that is timed gives the right function.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use cute_layout::{Layout, Tile, int};
-
-#[path = "../benches/gemm_layouts.rs"]
-mod gemm_layouts;
 
 /// Indices of a domain, all of a small one.
 fn some(n: i64) -> impl Iterator<Item = i64> {
@@ -26,7 +21,7 @@ fn halves(l: &Layout, t: &Tile) -> (Layout, Layout) {
 
 #[test]
 fn what_is_measured_is_right() {
-    for c in &gemm_layouts::CASES {
+    for c in &crate::measured::CASES {
         let (l, rhs) = (layout(c.layout), layout(c.rhs));
         assert_eq!(l.to_string(), c.layout, "{}", c.name);
         let r = l.composition(&rhs).expect(c.name);
@@ -67,7 +62,7 @@ fn what_is_measured_is_right() {
 
 #[test]
 fn divides_of_the_list_are_right() {
-    for c in &gemm_layouts::CASES {
+    for c in &crate::measured::CASES {
         let (l, t) = (layout(c.layout), Tile::parse(c.tile).expect(c.tile));
         let d = l.logical_divide(&t).expect(c.name);
         let z = l.zipped_divide(&t).expect(c.name);

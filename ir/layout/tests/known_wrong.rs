@@ -1,8 +1,6 @@
 //! The cases that other implementations of the algebra are known to get wrong, by name.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use cute_layout::{LayoutError, Tile};
 
 /// CuTe's test (a stride divides an extent, or is below it) accepts `(6,2):(1,100) o 4:4` as `(2,2):(4,100)`, which gives 100

@@ -1,8 +1,6 @@
 //! Text, construction and evaluation: the worked examples, and what is refused.
 
-mod common;
-
-use common::{eval, layout, shape, size, values};
+use crate::common::{eval, layout, shape, size, values};
 use cute_layout::{
     ComposedLayout, Dyn, IntTuple, Kind, Layout, LayoutError, Leaf, Swizzle, Tile, int, tuple,
 };
@@ -424,7 +422,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn text_goes_round(l in common::any_layout(500, -20)) {
+    fn text_goes_round(l in crate::common::any_layout(500, -20)) {
         prop_assert_eq!(Layout::parse(&l.to_string()), Ok(l));
     }
 

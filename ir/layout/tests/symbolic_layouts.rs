@@ -1,8 +1,6 @@
 //! Operations on layouts of symbols: right for every value that the facts allow.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use cute_layout::symbolic::{Poly, Scope, Symbol};
 use cute_layout::{Dyn, IntTuple, Layout, LayoutError, Leaf, Term, Tile, int};
 use proptest::prelude::*;

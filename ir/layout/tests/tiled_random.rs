@@ -1,8 +1,6 @@
 //! Tiled operations on random layouts: what comes out is the right function, or an error; nothing panics.
 
-mod common;
-
-use common::{any_layout, compact_layout, either};
+use crate::common::{any_layout, compact_layout, either};
 use cute_layout::{
     CopyAtom, IntTuple, Layout, Leaf, MmaAtom, Operand, Residue, Side, Tile, TiledCopy, TiledMma,
     int, tuple,

@@ -3,9 +3,7 @@
 //! A static layout becomes dynamic at some leaves, which remember their place. The operation gives the same text with and
 //! without tracing; and where its checks hold for the values, the traced result with the values put in is the right function.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use cute_layout::{Check, Dyn, IntTuple, Layout, LayoutError, Leaf, Term, Tile, int, record};
 use proptest::prelude::*;
 

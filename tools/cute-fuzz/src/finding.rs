@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use comfy_table::{Table, presets};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -180,6 +180,35 @@ impl Tally {
         Ok(())
     }
 
+    /// The target that is counted.
+    pub fn target(&self) -> &'static str {
+        self.target
+    }
+
+    /// Adds the counts of other inputs of the same target, which came after these.
+    pub fn absorb(&mut self, later: Tally) {
+        self.inputs += later.inputs;
+        self.accepted += later.accepted;
+        self.runs += later.runs;
+        self.notes.extend(later.notes);
+        for (kind, count) in later.kinds {
+            *self.kinds.entry(kind).or_default() += count;
+        }
+        for (key, seen) in later.seen {
+            match self.seen.entry(key) {
+                Entry::Vacant(entry) => {
+                    entry.insert(seen);
+                }
+                Entry::Occupied(entry) => {
+                    let all = entry.into_mut();
+                    all.count += seen.count;
+                    all.files.extend(seen.files);
+                }
+            }
+        }
+        self.stems.extend(later.stems);
+    }
+
     /// Tells whether nothing was found.
     pub fn is_clean(&self) -> bool {
         self.seen.is_empty()
@@ -254,6 +283,27 @@ mod tests {
             input: b"module {}".to_vec(),
             extension: "mlir",
         }
+    }
+
+    #[test]
+    fn parts_of_a_target_are_counted_together() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut parts = [1, 70].map(|index| {
+            let mut tally = Tally::new("tokens", 1, folder.path());
+            tally.inputs = 64;
+            tally.add(finding(index, Kind::Wrong)).unwrap();
+            tally
+        });
+        let [first, second] = &mut parts;
+        let later = std::mem::replace(second, Tally::new("tokens", 1, folder.path()));
+        first.absorb(later);
+        let [first, _] = parts;
+        assert_eq!(first.inputs, 128);
+        let text = table(&[(first, Duration::ZERO)]);
+        assert!(
+            text.contains("tokens: wrong, 2 times, first by input 1: s"),
+            "{text}"
+        );
     }
 
     #[test]

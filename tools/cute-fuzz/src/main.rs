@@ -26,6 +26,7 @@ use cute_runtime::device::Choice;
 use finding::Tally;
 use on::On;
 use opt::Opt;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -133,11 +134,11 @@ struct Options {
 
 /// The inputs that CI runs of each target: about 5,000 inputs together, those that take longest first.
 const CI: [(&str, u64); 8] = [
+    ("maps", 40),
+    ("gemms", 60),
     ("kernels", 160),
     ("pipelines", 64),
     ("tokens", 2048),
-    ("gemms", 60),
-    ("maps", 40),
     ("packages", 1400),
     ("ptx", 1400),
     ("lines", 100),
@@ -202,49 +203,90 @@ fn run(cli: Cli) -> Result<bool> {
         }
     };
     let program = compiler(&options)?;
-    // Two at a time: CI's machines have as many cores, and the emulator uses all of them now and then.
-    let next = AtomicUsize::new(0);
-    let work = || -> Result<Vec<(usize, Tally, Duration)>> {
-        let mut done = Vec::new();
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(name) = names.get(at) else {
-                return Ok(done);
-            };
+    let first = options.first;
+    let jobs: Vec<Job> = names
+        .iter()
+        .flat_map(|&name| {
             let usual = CI
                 .iter()
-                .find(|(other, _)| other == name)
+                .find(|(other, _)| *other == name)
                 .map_or(1, |(_, n)| *n);
             let inputs = match (names.len(), options.inputs) {
                 (1, Some(inputs)) => inputs,
                 (_, times) => usual * times.unwrap_or(1),
             };
+            parts(name, first..first + inputs)
+        })
+        .collect();
+    let next = AtomicUsize::new(0);
+    let work = || -> Result<Vec<(usize, Tally, Duration)>> {
+        let mut done = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some((name, inputs)) = jobs.get(at) else {
+                return Ok(done);
+            };
             let start = Instant::now();
             let mut tally = Tally::new(name, options.seed, &options.out);
-            target(name, &program, &options, (inputs, kernels), &mut tally)?;
+            let inputs = (inputs.start, inputs.end - inputs.start);
+            target(name, &program, &options, inputs, kernels, &mut tally)?;
             done.push((at, tally, start.elapsed()));
         }
     };
-    let halves = std::thread::scope(|scope| {
-        let other = scope.spawn(work);
-        [
-            work(),
-            other
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-        ]
+    // At least two, as the emulator uses all cores only now and then.
+    let workers = std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
+    let shares: Vec<_> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..workers.min(jobs.len()))
+            .map(|_| scope.spawn(work))
+            .collect();
+        workers
+            .into_iter()
+            .map(|worker| {
+                worker
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            })
+            .collect()
     });
-    let mut done = Vec::new();
-    for half in halves {
-        done.extend(half?);
+    let mut parts = Vec::new();
+    for share in shares {
+        parts.extend(share?);
     }
-    done.sort_by_key(|(at, ..)| *at);
-    let done: Vec<(Tally, Duration)> = done
-        .into_iter()
-        .map(|(_, tally, time)| (tally, time))
-        .collect();
+    parts.sort_by_key(|(at, ..)| *at);
+    let mut done: Vec<(Tally, Duration)> = Vec::new();
+    for (_, part, time) in parts {
+        match done.last_mut() {
+            Some((tally, all)) if tally.target() == part.target() => {
+                tally.absorb(part);
+                *all += time;
+            }
+            _ => done.push((part, time)),
+        }
+    }
     print!("{}", finding::table(&done));
     Ok(done.iter().all(|(tally, _)| tally.is_clean()))
+}
+
+/// A target, or a part of one, and the numbers of its inputs.
+type Job = (&'static str, Range<u64>);
+
+/// Inputs of a part of `tokens`.
+const PART: u64 = 4 * tokens::BATCH;
+
+/// The parts of a target that may run side by side. Of `tokens` alone nothing is said of all inputs together.
+fn parts(name: &'static str, inputs: Range<u64>) -> Vec<Job> {
+    if name != "tokens" {
+        return vec![(name, inputs)];
+    }
+    let mut parts = Vec::new();
+    let mut at = inputs.start;
+    while at < inputs.end {
+        // A batch is not divided, so that its inputs meet the same pipelines however many there are.
+        let end = inputs.end.min((at / PART + 1) * PART);
+        parts.push((name, at..end));
+        at = end;
+    }
+    parts
 }
 
 /// Tells whether nothing was found in files of IR.
@@ -273,11 +315,12 @@ fn target(
     name: &str,
     program: &Path,
     options: &Options,
-    (inputs, lines): (u64, lines::Kernels),
+    (first, inputs): (u64, u64),
+    lines: lines::Kernels,
     tally: &mut Tally,
 ) -> Result<()> {
     let time = Duration::from_secs(options.seconds);
-    let Options { seed, first, .. } = *options;
+    let seed = options.seed;
     let on = || On::open(options.device, options.scale);
     let job = |target| -> Result<(worker::Job, tempfile::TempDir)> {
         let folder = tempfile::tempdir().context("no folder for temporary files")?;
@@ -339,5 +382,19 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn parts_are_whole_batches_and_all_inputs() {
+        assert_eq!(parts("maps", 3..40), [("maps", 3..40)]);
+        let parts = parts("tokens", 100..1000);
+        assert_eq!(parts.first().unwrap().1, 100..256);
+        assert_eq!(parts.last().unwrap().1, 768..1000);
+        assert!(parts.windows(2).all(|two| two[0].1.end == two[1].1.start));
+        assert!(
+            parts[1..]
+                .iter()
+                .all(|(_, part)| part.start % tokens::BATCH == 0)
+        );
     }
 }

@@ -1,7 +1,5 @@
 //! Ops as lines of text: `op<attrs> | operands | results`, operands and results separated by `;`, each a kind and a text.
 
-#![allow(dead_code)] // each test file uses its part
-
 use cute_layout::ops::{Attrs, OpError, Value, apply};
 use cute_layout::{ComposedLayout, Dyn, IntTuple, Kind, Layout, Leaf, Swizzle, Tile, Truth};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cute_layout::ops::{Attrs, OPS, OpError, Value, apply};
 
-use crate::runner::{cases, check, value};
+use super::runner::{cases, check, value};
 
 pub const CONSTRUCTORS: &str = "
 static<shape (4,(2,8))> | | shape (4,(2,8))

@@ -7,8 +7,8 @@ use cute_layout::{
     ComposedLayout, Dyn, Expr, Inner, IntTuple, Layout, Leaf, Term, Tile, Truth, eval, record,
 };
 
-use crate::runner::{Case, cases, run, texts};
-use crate::tables::ALL;
+use super::runner::{Case, cases, run, texts};
+use super::tables::ALL;
 
 /// The operands with every dynamic leaf an input, numbered across all.
 fn traced(case: &Case) -> (Case, usize) {

@@ -1,9 +1,6 @@
 //! The dialect's ops as one function: every op on static, dynamic, nested, basis and composed operands, at both widths;
 //! what is refused; against brute force; and traced, with the values put in.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod brute;
 mod runner;
 mod tables;
