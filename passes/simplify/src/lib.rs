@@ -36,6 +36,7 @@ mod node;
 mod prove;
 mod rules;
 mod saturate;
+mod search;
 
 pub use cost::dag_cost;
 pub use cute_arith::{Cast, Facts, Op, Predicate};

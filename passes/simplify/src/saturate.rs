@@ -5,16 +5,13 @@
 
 use crate::cost::dag_cost;
 use crate::extract::extract;
-use crate::graph::{Analysis, Graph, Term, add_compare, add_constant, add_op, constant, width};
+use crate::graph::{Analysis, Graph, Term, add_compare, add_constant, add_op};
 use crate::linear;
 use crate::node::{Error, Node, Region, hash_cons, validate};
-use crate::rules::{
-    BOUND, COMPUTED, Compiled, Env, Kind, Pat, TERMS, Typed, WIDTHS, compiled, is_constant_slot,
-    is_varying_slot,
-};
+use crate::rules::{Pat, Typed, compiled};
+use crate::search::{Match, search};
 use cute_arith::Facts;
 use egg::Id;
-use std::cell::Cell;
 use std::collections::BTreeSet;
 
 /// The bounds of a simplification. Never time: the same region gives the same answer on any machine.
@@ -110,26 +107,10 @@ pub fn simplify(region: &Region, limits: &Limits) -> Result<Simplified, Error> {
     })
 }
 
-/// A match of a rule, with everything that applying it needs.
-struct Match {
-    rule: usize,
-    class: Id,
-    bound: Bound,
-    computed: [u64; COMPUTED],
-}
-
-/// The classes that the variables of a rule stand for, and its widths, 0 where none is known yet.
-#[derive(Clone, Copy, Default)]
-struct Bound {
-    classes: [Option<Id>; BOUND],
-    widths: [u32; WIDTHS],
-}
-
 fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
     let rules = compiled();
     let height = rules.iter().map(|r| r.lhs.height()).max().unwrap_or(0);
     let mut counts = vec![0; rules.len()];
-    let mut matches = Vec::new();
     loop {
         let touched = take_touched(graph);
         if touched.is_empty() {
@@ -144,10 +125,8 @@ fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
         graph.rebuild();
         let mut dirty = touched;
         dirty.extend(take_touched(graph));
-        for class in with_users(graph, dirty, height) {
-            search(graph, rules, class, &mut matches);
-        }
-        for found in matches.drain(..) {
+        let matches = search(graph, rules, &with_users(graph, dirty, height));
+        for found in matches {
             if graph.total_size() > limits.nodes {
                 stats.hit_limit = true;
                 break;
@@ -184,130 +163,6 @@ fn with_users(graph: &Graph, mut classes: BTreeSet<Id>, height: usize) -> BTreeS
             .collect();
     }
     classes
-}
-
-fn search(graph: &Graph, rules: &[Compiled], class: Id, matches: &mut Vec<Match>) {
-    let bits = |term: &Term| kind(term).map_or(0, Kind::bit);
-    let kinds = graph[class].nodes.iter().map(bits).fold(0, |a, b| a | b);
-    for (index, rule) in rules.iter().enumerate() {
-        if kinds & rule.kind.bit() == 0 {
-            continue;
-        }
-        walk(graph, &rule.lhs, class, Bound::default(), &mut |bound| {
-            if !rule.fits(&bound.widths) {
-                return;
-            }
-            let env = env(graph, rule, &bound);
-            if rule.holds(&env) {
-                matches.push(Match {
-                    rule: index,
-                    class,
-                    bound,
-                    computed: rule.compute(&env),
-                });
-            }
-        });
-    }
-}
-
-fn kind(term: &Term) -> Option<Kind> {
-    match *term {
-        Term::Const(..) | Term::Leaf(_) => None,
-        Term::Op(op, _) => Some(Kind::Op(op)),
-        Term::Compare(predicate, _) => Some(Kind::Compare(predicate)),
-        Term::Cast(cast, ..) => Some(Kind::Cast(cast)),
-        Term::Select(_) => Some(Kind::Select),
-    }
-}
-
-/// Every way in which a pattern matches a class.
-fn walk(graph: &Graph, typed: &Typed, class: Id, mut bound: Bound, found: &mut dyn FnMut(Bound)) {
-    let here = width(graph, class);
-    let known = &mut bound.widths[typed.width];
-    if *known != 0 && *known != here {
-        return;
-    }
-    *known = here;
-    match &typed.pat {
-        Pat::Const(value) => {
-            if constant(graph, class) == Some(*value) {
-                found(bound);
-            }
-        }
-        Pat::Var(slot) => {
-            let is_constant = constant(graph, class).is_some();
-            if (is_constant_slot(*slot) && !is_constant) || (is_varying_slot(*slot) && is_constant)
-            {
-                return;
-            }
-            let class = graph.find(class);
-            if bound.classes[*slot]
-                .replace(class)
-                .is_none_or(|before| before == class)
-            {
-                found(bound);
-            }
-        }
-        Pat::Computed(_) => {}
-        Pat::Op(..) | Pat::Compare(..) => {
-            let kind_here = typed.pat.kind();
-            for term in &graph[class].nodes {
-                let (Term::Op(_, [a, b]) | Term::Compare(_, [a, b])) = *term else {
-                    continue;
-                };
-                if kind(term) != kind_here {
-                    continue;
-                }
-                walk_all(graph, typed.pat.parts(), &[a, b], bound, found);
-                let commutes = match *term {
-                    Term::Op(op, _) => op.commutes(),
-                    Term::Compare(predicate, _) => predicate.swapped() == predicate,
-                    _ => false,
-                };
-                if commutes && a != b {
-                    walk_all(graph, typed.pat.parts(), &[b, a], bound, found);
-                }
-            }
-        }
-        Pat::Cast(..) | Pat::Select(_) => {
-            let kind_here = typed.pat.kind();
-            for term in &graph[class].nodes {
-                if kind(term) == kind_here {
-                    let parts = typed.pat.parts();
-                    walk_all(graph, parts, egg::Language::children(term), bound, found);
-                }
-            }
-        }
-    }
-}
-
-/// Every way in which patterns match classes, one each.
-fn walk_all(
-    graph: &Graph,
-    parts: &[Typed],
-    classes: &[Id],
-    bound: Bound,
-    found: &mut dyn FnMut(Bound),
-) {
-    match (parts, classes) {
-        ([first, parts @ ..], [class, classes @ ..]) => {
-            walk(graph, first, *class, bound, &mut |bound| {
-                walk_all(graph, parts, classes, bound, found);
-            });
-        }
-        _ => found(bound),
-    }
-}
-
-fn env(graph: &Graph, rule: &Compiled, bound: &Bound) -> Env {
-    let facts = |slot: usize| bound.classes[slot].map_or(Facts::any(64), |id| graph[id].data.facts);
-    Env {
-        width: rule.width(&bound.widths),
-        widths: bound.widths,
-        facts: std::array::from_fn(facts),
-        consts: std::array::from_fn(|i| facts(TERMS + 1 + i).lo),
-        seen: Cell::new(0),
-    }
 }
 
 /// The right side of a rule, in the e-graph.
