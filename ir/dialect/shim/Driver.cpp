@@ -6,24 +6,27 @@
 //===----------------------------------------------------------------------===//
 
 #include "Syntax.h"
-#include "mlir/Conversion/Passes.h"
+#include "mlir-c/Dialect/Arith.h"
+#include "mlir-c/Dialect/ControlFlow.h"
+#include "mlir-c/Dialect/Func.h"
+#include "mlir-c/Dialect/GPU.h"
+#include "mlir-c/Dialect/LLVM.h"
+#include "mlir-c/Dialect/Math.h"
+#include "mlir-c/Dialect/NVVM.h"
+#include "mlir-c/Dialect/SCF.h"
+#include "mlir-c/Dialect/UB.h"
+#include "mlir-c/Dialect/Vector.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
-#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
 #include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/UB/IR/UBOps.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -41,10 +44,15 @@
 using namespace mlir;
 
 static void insertDialects(DialectRegistry &registry) {
-  registry.insert<cute::CuteDialect, cute_nvgpu::CuteNvgpuDialect, arith::ArithDialect,
-                  cf::ControlFlowDialect, func::FuncDialect, gpu::GPUDialect,
-                  LLVM::LLVMDialect, NVVM::NVVMDialect, math::MathDialect, scf::SCFDialect,
-                  ub::UBDialect, vector::VectorDialect>();
+  registry.insert<cute::CuteDialect, cute_nvgpu::CuteNvgpuDialect>();
+  // By their handles: the headers with their ops would take longer to compile than all else here.
+  for (MlirDialectHandle handle :
+       {mlirGetDialectHandle__arith__(), mlirGetDialectHandle__cf__(),
+        mlirGetDialectHandle__func__(), mlirGetDialectHandle__gpu__(),
+        mlirGetDialectHandle__llvm__(), mlirGetDialectHandle__nvvm__(),
+        mlirGetDialectHandle__math__(), mlirGetDialectHandle__scf__(),
+        mlirGetDialectHandle__ub__(), mlirGetDialectHandle__vector__()})
+    mlirDialectHandleInsertDialect(handle, wrap(&registry));
 }
 
 static void registerDialects(DialectRegistry &registry) {
@@ -76,12 +84,13 @@ void cuteContextPlain(MlirContext context) { unwrap(context)->printOpOnDiagnosti
 
 void cuteRegisterUpstreamPasses(void) {
   registerTransformsPasses();
-  registerConvertGpuOpsToNVVMOps();
-  registerConvertNVVMToLLVMPass();
-  registerConvertVectorToLLVMPass();
-  registerReconcileUnrealizedCastsPass();
-  registerSCFToControlFlowPass();
-  registerArithToLLVMConversionPass();
+  // One by one, for the header that registers them all includes every dialect there is.
+  registerPass([] { return createConvertGpuOpsToNVVMOps(); });
+  registerPass([] { return createConvertNVVMToLLVMPass(); });
+  registerPass([] { return createConvertVectorToLLVMPass(); });
+  registerPass([] { return createReconcileUnrealizedCastsPass(); });
+  registerPass([] { return createSCFToControlFlowPass(); });
+  registerPass([] { return createArithToLLVMConversionPass(); });
 }
 
 //===----------------------------------------------------------------------===//
