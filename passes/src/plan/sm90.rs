@@ -243,8 +243,7 @@ impl<'c> Builder<'c> {
         let step = Tile::from_shape(&tuple(step.map(int))).map_err(wrong)?;
         let mma = types::tiled_mma_type(self.location, mma, &groups, &step).map_err(said)?;
         let load = |element, extents, access: &Access, sharers| {
-            let (movement, tile) =
-                self.by_tma(element, extents, (access.major, false), sharers)?;
+            let (movement, tile) = self.by_tma(element, extents, (access.major, false), sharers)?;
             Ok::<_, String>(vec![Movement {
                 shared: Some(tile),
                 ..movement
@@ -422,7 +421,7 @@ impl<'c> Builder<'c> {
             fed: [None; 2],
             reduced: super::Reduced::default(),
         };
-        let estimate = Estimate::of(&plan, choice.speed, sources, archs.first())?;
+        let estimate = Estimate::of(&plan, choice.speed, None, sources, archs.first())?;
         Ok(Candidate {
             asking,
             plan,

@@ -2,10 +2,24 @@
 
 use cute_layout::Swizzle;
 use cute_target::banks::{BANK_BYTES, NUM_BANKS, wavefronts};
+use std::{cell::RefCell, collections::BTreeMap};
+
+/// The swizzles of a builder, each chosen once: candidates have few widths of rows.
+#[derive(Default)]
+pub(super) struct Swizzles(RefCell<BTreeMap<(i64, i64), Option<Swizzle>>>);
+
+impl Swizzles {
+    /// The swizzle that [`conflict_free`] gives.
+    pub(super) fn conflict_free(&self, row: i64, chunk: i64) -> Option<Swizzle> {
+        let mut known = self.0.borrow_mut();
+        let known = known.entry((row, chunk));
+        *known.or_insert_with(|| conflict_free(row, chunk))
+    }
+}
 
 /// The swizzle with the fewest bank conflicts where consecutive rows of `row` bytes are read at one column of `chunk` bytes,
 /// as many rows at a time as all banks have chunks; among equals the smallest. None where none helps.
-pub(super) fn conflict_free(row: i64, chunk: i64) -> Option<Swizzle> {
+fn conflict_free(row: i64, chunk: i64) -> Option<Swizzle> {
     let chunk_bits = i64::from(chunk.max(1).ilog2());
     // Beyond as many chunks as all banks have, all banks are reached.
     let most_bits = i64::from(rows_at_once(chunk).ilog2());
