@@ -255,7 +255,7 @@ impl TmaBox {
             ));
         }
         let tile_modes = coordinates_of(tile)?;
-        let mut starts: Vec<Option<Vec<i64>>> = vec![None; (size / whole) as usize];
+        let mut starts: Vec<Option<[i64; MOST_DIMS]>> = vec![None; (size / whole) as usize];
         let mut seen = vec![false; size as usize];
         for index in 0..size {
             let place = flat.at(index);
@@ -278,7 +278,10 @@ impl TmaBox {
                 }
             }
         }
-        Ok(starts.into_iter().flatten().collect())
+        let starts = starts.into_iter().flatten();
+        Ok(starts
+            .map(|start| start[..self.dims.len()].to_vec())
+            .collect())
     }
 }
 
@@ -434,12 +437,12 @@ fn coordinates_of(tile: &Layout) -> Result<Vec<Coordinate>> {
 }
 
 /// The coordinates of an element.
-fn at(modes: &[Coordinate], index: i64, dims: usize) -> Result<Vec<i64>> {
-    let mut coordinates = vec![0; dims];
+fn at(modes: &[Coordinate], index: i64, dims: usize) -> Result<[i64; MOST_DIMS]> {
+    let mut coordinates = [0; MOST_DIMS];
     let mut rest = index;
     for (extent, dim, step) in modes {
         if let Some(dim) = dim {
-            let Some(slot) = coordinates.get_mut(*dim) else {
+            let Some(slot) = coordinates[..dims].get_mut(*dim) else {
                 return refuse(
                     format!("coordinates of the {dims} dimensions of the map"),
                     format!("one of dimension {dim}"),

@@ -52,76 +52,102 @@ const REGISTER_BITS: i64 = 32;
 /// Multiplications of a multiprocessor in a cycle, at most: as schedules have them, of elements of 16 bits.
 const MULTIPLIED: i64 = 512;
 
-/// Registers of a thread, estimated: accumulators, two sets of fragments of one step along K, and addresses. Errors: a plan
-/// that [`Plan::verify`] refuses.
-pub(super) fn registers(plan: &Plan<'_>, sources: Sources) -> Result<i64, String> {
-    let mma = plan.tiled_mma()?;
-    let [m, n, _] = plan.tile;
-    let k = mma.tile_shape()[2];
-    let of = |operand: Operand, rows, columns, elem: Elem| {
-        let shape = tuple([int(rows), int(columns)]);
-        let part = mma.partition_shape(operand, &shape, Residue::Refuse);
-        let values = part.and_then(|shape| shape.size());
-        values
-            .map(|values| values * elem.bits() / REGISTER_BITS)
-            .map_err(|e| e.to_string())
-    };
-    let atom = mma.atom();
-    let accumulators = of(Operand::C, m, n, atom.d)?;
-    let fragments = of(Operand::A, m, k, atom.a)? + of(Operand::B, n, k, atom.b)?;
-    let (mut held, mut copies, mut loads, mut apart) = (0, 0, 0, 0);
-    for (operand, fed) in [Operand::A, Operand::B].into_iter().zip(sources.fed) {
-        let row = plan
-            .path(operand)
-            .first()
-            .ok_or("expected a movement")?
-            .row()?;
-        let [rows, columns] = plan.extents(operand);
-        let accesses = rows * columns / (mma.num_threads() * row.num_val).max(1);
-        // A tile that goes to shared memory through registers is loaded ahead.
-        match row.completion {
-            Completion::Immediate => {
-                let bits = fed.map_or(row.val_bits, |fed| fed.bits);
-                let vector = |bits: i64| (row.num_val * bits).max(REGISTER_BITS) / REGISTER_BITS;
-                held += accesses * vector(bits);
-                loads += accesses;
-                if let Some(fed) = fed {
-                    // What is loaded for a turn further ahead, what one vector becomes, and what is the same for all turns.
-                    let lines = match plan.major(operand)? {
-                        0 => row.num_val,
-                        _ => accesses,
-                    };
-                    let ahead = match m * n * plan.tile[2] / MULTIPLIED {
-                        LONG.. => 0,
-                        _ => (accesses * vector(bits)).min(HELD_AHEAD),
-                    };
-                    held += ahead + 2 * vector(row.val_bits) + fed.held * lines;
+/// The registers of a thread, estimated: accumulators, two sets of fragments of one step along K, and addresses.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Registers {
+    /// Registers beside addresses.
+    values: i64,
+    /// Copies of a thread in a turn.
+    copies: i64,
+    /// Loads of a thread into registers in a turn.
+    loads: i64,
+    /// Tells whether products are of single threads.
+    of_threads: bool,
+}
+
+impl Registers {
+    /// The registers of a plan. Errors: a plan that [`Plan::verify`] refuses.
+    pub(super) fn of(plan: &Plan<'_>, sources: Sources) -> Result<Self, String> {
+        let mma = plan.tiled_mma()?;
+        let [m, n, _] = plan.tile;
+        let k = mma.tile_shape()[2];
+        let of = |operand: Operand, rows, columns, elem: Elem| {
+            let shape = tuple([int(rows), int(columns)]);
+            let part = mma.partition_shape(operand, &shape, Residue::Refuse);
+            let values = part.and_then(|shape| shape.size());
+            values
+                .map(|values| values * elem.bits() / REGISTER_BITS)
+                .map_err(|e| e.to_string())
+        };
+        let atom = mma.atom();
+        let accumulators = of(Operand::C, m, n, atom.d)?;
+        let fragments = of(Operand::A, m, k, atom.a)? + of(Operand::B, n, k, atom.b)?;
+        let (mut held, mut copies, mut loads, mut apart) = (0, 0, 0, 0);
+        for (operand, fed) in [Operand::A, Operand::B].into_iter().zip(sources.fed) {
+            let row = plan
+                .path(operand)
+                .first()
+                .ok_or("expected a movement")?
+                .row()?;
+            let [rows, columns] = plan.extents(operand);
+            let accesses = rows * columns / (mma.num_threads() * row.num_val).max(1);
+            // A tile that goes to shared memory through registers is loaded ahead.
+            match row.completion {
+                Completion::Immediate => {
+                    let bits = fed.map_or(row.val_bits, |fed| fed.bits);
+                    let vector =
+                        |bits: i64| (row.num_val * bits).max(REGISTER_BITS) / REGISTER_BITS;
+                    held += accesses * vector(bits);
+                    loads += accesses;
+                    if let Some(fed) = fed {
+                        // What is loaded for a turn further ahead, what one vector becomes, and what is the same for all turns.
+                        let lines = match plan.major(operand)? {
+                            0 => row.num_val,
+                            _ => accesses,
+                        };
+                        let ahead = match m * n * plan.tile[2] / MULTIPLIED {
+                            LONG.. => 0,
+                            _ => (accesses * vector(bits)).min(HELD_AHEAD),
+                        };
+                        held += ahead + 2 * vector(row.val_bits) + fed.held * lines;
+                    }
                 }
+                _ => copies += accesses,
             }
-            _ => copies += accesses,
+            let load = plan.path(operand).get(1).ok_or("expected a load")?.row()?;
+            if load.issue == Issue::Thread {
+                // Each element of the fragments comes alone.
+                apart += fragments * REGISTER_BITS / row.val_bits;
+            }
         }
-        let load = plan.path(operand).get(1).ok_or("expected a load")?.row()?;
-        if load.issue == Issue::Thread {
-            // Each element of the fragments comes alone.
-            apart += fragments * REGISTER_BITS / row.val_bits;
-        }
+        Ok(Self {
+            values: accumulators + 2 * fragments + held + apart + BESIDE,
+            copies,
+            loads,
+            of_threads: atom.shape_mnk == [1, 1, 1],
+        })
     }
-    let far = (copies - ACCESSES).max(0);
-    let addresses = match (sources.strides, atom.shape_mnk) {
-        // Of products of single threads nothing is left of those registers: each load of an element has an address, too.
-        (Strides::Known, [1, 1, 1]) => copies * 2,
-        (Strides::Open | Strides::Apart, [1, 1, 1]) => copies * 6,
-        (Strides::Placed, [1, 1, 1]) => (copies + loads) * 6,
-        (Strides::Known, _) => far * 2 + loads * 2,
-        (Strides::Open, _) => far * 4 + loads * 4,
-        (Strides::Apart, _) => far * 4 + loads * 5,
-        (Strides::Placed, _) => far * 6 + loads * 6,
-    };
-    Ok(accumulators + 2 * fragments + held + addresses + apart + BESIDE)
+
+    /// The number of registers where strides are known so far.
+    pub(super) fn by(&self, strides: Strides) -> i64 {
+        let (copies, loads) = (self.copies, self.loads);
+        let far = (copies - ACCESSES).max(0);
+        let addresses = match (strides, self.of_threads) {
+            // Of products of single threads nothing is left of those registers: each load of an element has an address, too.
+            (Strides::Known, true) => copies * 2,
+            (Strides::Open | Strides::Apart, true) => copies * 6,
+            (Strides::Placed, true) => (copies + loads) * 6,
+            (Strides::Known, false) => far * 2 + loads * 2,
+            (Strides::Open, false) => far * 4 + loads * 4,
+            (Strides::Apart, false) => far * 4 + loads * 5,
+            (Strides::Placed, false) => far * 6 + loads * 6,
+        };
+        self.values + addresses
+    }
 }
 
 /// Bytes of shared memory: the rings of A and B, reused by the tile of C, placed as cute-allocate-shared does. Sums of a part of K
-/// go to a workspace without it. Errors: as of [`registers`].
+/// go to a workspace without it. Errors: as of [`Registers::of`].
 fn shared_memory(plan: &Plan<'_>, reduced: Reduced) -> Result<i64, String> {
     let mut buffers = Vec::new();
     let staged = |operand: &Operand| *operand != Operand::C || !plan.is_split();
@@ -148,11 +174,16 @@ fn shared_memory(plan: &Plan<'_>, reduced: Reduced) -> Result<i64, String> {
     Ok(shared::size(&buffers, &pack(&buffers, Buffer::meets)))
 }
 
-/// Checks that an architecture has what a plan takes. Errors: what does not fit, with both figures; those of [`registers`].
-pub(super) fn check(plan: &Plan<'_>, sources: Sources, arch: Arch) -> Result<(), String> {
+/// Checks that an architecture has what a plan of these registers takes. Errors: what does not fit, with both figures; those of [`Registers::of`].
+pub(super) fn check(
+    plan: &Plan<'_>,
+    registers: &Registers,
+    sources: Sources,
+    arch: Arch,
+) -> Result<(), String> {
     let ([m, n, k], [wm, wn]) = (plan.tile, warps_of(plan));
     let limit = REGISTERS_PER_THREAD.min(REGISTERS / plan.threads()? / 8 * 8);
-    let registers = registers(plan, sources)?;
+    let registers = registers.by(sources.strides);
     if registers > limit {
         return Err(format!(
             "{wm}x{wn} warps on {m}x{n} need about {registers} registers a thread, at most {limit} can be had"
@@ -268,10 +299,11 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// The estimate of a plan of some speed. Errors: as of [`registers`].
+    /// The estimate of a plan of some speed and these registers; none where blocks stay, and have a multiprocessor each. Errors: as of [`Registers::of`].
     pub(super) fn of(
         plan: &Plan<'_>,
         speed: i64,
+        registers: Option<&Registers>,
         sources: Sources,
         arch: Arch,
     ) -> Result<Self, String> {
@@ -294,10 +326,9 @@ impl Estimate {
             split: plan.split,
             sums: plan.tile[0] * plan.tile[1] * atom.d.bits() / 8,
             bits: atom.a.bits(),
-            // Blocks that stay have a multiprocessor each.
-            at_once: match plan.has_roles() {
-                true => 1,
-                false => i64::from(at_once(plan, sources, arch)?).max(1),
+            at_once: match registers {
+                None => 1,
+                Some(registers) => i64::from(at_once(plan, registers, sources, arch)?).max(1),
             },
             busy: i64::try_from(busy.max(moved)).unwrap_or(i64::MAX),
             wait: LATENCY / (plan.stages.max(2) - 1),
@@ -397,13 +428,14 @@ impl Estimate {
 }
 
 /// Blocks of a plan that a multiprocessor runs at once.
-fn at_once(plan: &Plan<'_>, sources: Sources, arch: Arch) -> Result<u32, String> {
+fn at_once(
+    plan: &Plan<'_>,
+    registers: &Registers,
+    sources: Sources,
+    arch: Arch,
+) -> Result<u32, String> {
     let count = |value: i64| u32::try_from(value).unwrap_or(u32::MAX);
-    let sources = Sources {
-        strides: Strides::Known,
-        ..sources
-    };
-    let registers = count(registers(plan, sources)?).min(cute_target::REGISTERS_PER_THREAD);
+    let registers = count(registers.by(Strides::Known)).min(cute_target::REGISTERS_PER_THREAD);
     let threads = count(plan.threads()?);
     let shared = u64::try_from(shared_memory(plan, sources.reduced)?).unwrap_or(u64::MAX);
     let occupancy = arch.multiprocessor().occupancy(threads, registers, shared);

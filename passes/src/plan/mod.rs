@@ -361,9 +361,10 @@ pub fn check_given(plan: &Plan<'_>, problem: &Problem<'_>, archs: &Archs) -> Res
         fed: problem.fed,
         reduced: problem.reduced,
     };
+    let registers = cost::Registers::of(plan, sources)?;
     archs
         .all()
-        .try_for_each(|arch| cost::check(plan, sources, arch))
+        .try_for_each(|arch| cost::check(plan, &registers, sources, arch))
 }
 
 /// Checks that what a plan moves at once between global and shared memory lies side by side there.

@@ -5,9 +5,9 @@
 
 use super::{
     Access, Candidate, Fed, Reduced, Request, SwizzleChoice, WIDEST,
-    cost::{self, Estimate, Sources, Strides},
+    cost::{self, Estimate, Registers, Sources, Strides},
     divides, options_of, require, rows,
-    swizzle::conflict_free,
+    swizzle::Swizzles,
     warps_of,
 };
 use crate::arch::{THREADS_PER_BLOCK, WARP};
@@ -260,6 +260,7 @@ pub(super) struct Builder<'c> {
     majors: [usize; 3],
     /// The type of C's elements.
     result_elem: Elem,
+    swizzles: Swizzles,
 }
 
 fn said(_: Failure) -> String {
@@ -327,6 +328,7 @@ impl<'c> Builder<'c> {
             row,
             factors,
             result,
+            swizzles: Swizzles::default(),
         })
     }
 
@@ -392,7 +394,8 @@ impl<'c> Builder<'c> {
 
     /// The swizzle of lines of `along` elements.
     fn swizzle(&self, along: i64, elem: Elem) -> Option<cute_layout::Swizzle> {
-        conflict_free(along * elem.bits() / 8, self.chunk)
+        self.swizzles
+            .conflict_free(along * elem.bits() / 8, self.chunk)
     }
 
     /// The plan of a choice, which [`Choice::check_range`] has passed.
@@ -456,7 +459,7 @@ impl<'c> Builder<'c> {
         let rows = (atom_n * bytes).max(self.chunk);
         // In a workspace there are no banks.
         let out = match choice.split {
-            1 => conflict_free(extents[major_c] * bytes, rows),
+            1 => self.swizzles.conflict_free(extents[major_c] * bytes, rows),
             _ => None,
         };
         Ok(Plan {
@@ -527,8 +530,8 @@ impl<'c> Builder<'c> {
         Ok((threads, Tile::Modes(step)))
     }
 
-    /// The plan of a choice that architectures have room for. Errors: what does not fit, with both figures.
-    fn fitting(&self, choice: Choice, archs: &Archs) -> Result<Plan<'c>, String> {
+    /// The plan of a choice that architectures have room for, and its registers. Errors: what does not fit, with both figures.
+    fn fitting(&self, choice: Choice, archs: &Archs) -> Result<(Plan<'c>, Registers), String> {
         choice.check_range()?;
         let plan = self.plan(choice)?;
         plan.verify()?;
@@ -537,10 +540,11 @@ impl<'c> Builder<'c> {
                 fed.check_groups(&plan, operand)?;
             }
         }
+        let registers = Registers::of(&plan, self.sources)?;
         for arch in archs.all() {
-            cost::check(&plan, self.sources, arch)?;
+            cost::check(&plan, &registers, self.sources, arch)?;
         }
-        Ok(plan)
+        Ok((plan, registers))
     }
 
     /// The plans that a problem can be computed by: those of the table, or the one that is asked for, each with K split in as many
@@ -566,10 +570,11 @@ impl<'c> Builder<'c> {
         let asked = request.tile.is_some() || request.warps.is_some();
         let fitting = |choices: Vec<Choice>| -> Vec<Candidate<'c>> {
             let fitting = choices.into_iter().filter_map(|choice| {
-                let plan = self.fitting(choice, archs).ok()?;
-                let estimate =
-                    Estimate::of(&plan, choice.speed, self.sources, archs.first()).ok()?;
-                Some((choice, plan, estimate))
+                let (plan, registers) = self.fitting(choice, archs).ok()?;
+                let speed = choice.speed;
+                let registers = Some(&registers);
+                let estimate = Estimate::of(&plan, speed, registers, self.sources, archs.first());
+                Some((choice, plan, estimate.ok()?))
             });
             let fitting = fitting.take(if asked { 1 } else { usize::MAX });
             let split = |(choice, plan, estimate): (Choice, Plan<'c>, Estimate)| {
@@ -612,7 +617,7 @@ impl<'c> Builder<'c> {
         let mut reason = match self.fitting(asked, archs) {
             Err(reason) => reason,
             // It fits after all, and was not among what was tried.
-            Ok(plan) => return format!("expected {}", options_of(&plan)),
+            Ok((plan, _)) => return format!("expected {}", options_of(&plan)),
         };
         match self.alternative(asked, archs) {
             Some(plan) => reason += &format!("; {} fits", options_of(&plan)),
@@ -627,7 +632,8 @@ impl<'c> Builder<'c> {
 
     /// The plan of the same problem with the next fewer registers that fits.
     pub(super) fn lighter(&self, asked: Choice, archs: &Archs) -> Option<Plan<'c>> {
-        let most = cost::registers(&self.plan(asked).ok()?, self.sources).ok()?;
+        let most = Registers::of(&self.plan(asked).ok()?, self.sources).ok()?;
+        let most = most.by(self.sources.strides);
         let swizzled = |choice| Choice {
             swizzle: asked.swizzle,
             split: asked.split,
@@ -639,8 +645,8 @@ impl<'c> Builder<'c> {
             .chain(table(&self.row, asked.raster).map(swizzled))
             .filter(|choice| divides(choice.tile, asked.tile))
             .filter_map(|choice| {
-                let plan = self.fitting(choice, archs).ok()?;
-                let registers = cost::registers(&plan, self.sources).ok()?;
+                let (plan, registers) = self.fitting(choice, archs).ok()?;
+                let registers = registers.by(self.sources.strides);
                 (registers < most).then_some((registers, plan))
             })
             .max_by_key(|(registers, _)| *registers)
@@ -682,6 +688,7 @@ impl<'c> Builder<'c> {
             .chain(table(&self.row, asked.raster).map(swizzled))
             .filter(|choice| *choice != asked)
             .find_map(|choice| self.fitting(choice, archs).ok())
+            .map(|(plan, _)| plan)
     }
 }
 

@@ -95,7 +95,6 @@ pub(super) struct Builder<'c> {
 struct Choice {
     tile: [i64; 3],
     groups: i64,
-    stages: i64,
     raster: i64,
     /// Blocks along M and N of a cluster.
     cluster: [i64; 2],
@@ -166,10 +165,10 @@ impl<'c> Builder<'c> {
         &self,
         element: Type<'c>,
         extents: [i64; 2],
-        (major, buffers, stores): (usize, i64, bool),
+        (major, stores): (usize, bool),
         sharers: i64,
     ) -> Result<(Movement<'c>, SharedTile), String> {
-        let tile = self.tile(element, extents, major, buffers)?;
+        let tile = self.tile(element, extents, major)?;
         let slice = tile.slice(sharers)?;
         // The box of a matrix that is contiguous along the same mode, as the plan sees it; strides of it do not matter.
         let far = 1 << 20;
@@ -197,7 +196,6 @@ impl<'c> Builder<'c> {
         element: Type<'c>,
         extents: [i64; 2],
         major: usize,
-        buffers: i64,
     ) -> Result<SharedTile, String> {
         let bytes = types::elem(element)?.bits() / 8;
         let (along, across) = (extents[major], extents[1 - major]);
@@ -226,11 +224,11 @@ impl<'c> Builder<'c> {
         Ok(SharedTile {
             swizzle: Some(swizzle),
             layout: layout.map_err(wrong)?,
-            buffers,
+            buffers: 1,
         })
     }
 
-    /// The plan of a choice. Errors: what does not fit.
+    /// The plan of a choice with rings of one place. Errors: what does not fit.
     fn plan(&self, choice: Choice) -> Result<Plan<'c>, String> {
         let [m, n, k] = choice.tile;
         let [a, b, c] = self.elements;
@@ -245,12 +243,7 @@ impl<'c> Builder<'c> {
         let step = Tile::from_shape(&tuple(step.map(int))).map_err(wrong)?;
         let mma = types::tiled_mma_type(self.location, mma, &groups, &step).map_err(said)?;
         let load = |element, extents, access: &Access, sharers| {
-            let (movement, tile) = self.by_tma(
-                element,
-                extents,
-                (access.major, choice.stages, false),
-                sharers,
-            )?;
+            let (movement, tile) = self.by_tma(element, extents, (access.major, false), sharers)?;
             Ok::<_, String>(vec![Movement {
                 shared: Some(tile),
                 ..movement
@@ -268,13 +261,13 @@ impl<'c> Builder<'c> {
         // Sums of a part of K go to a workspace from registers.
         let is_bulk = !self.has_epilogue && choice.split == 1 && is_in_lines(of_c, bits);
         let (out, tile) = match is_bulk {
-            true => self.by_tma(c, [m, columns], (1, 1, true), 1)?,
+            true => self.by_tma(c, [m, columns], (1, true), 1)?,
             false => {
                 let out = Movement {
                     atom: copy((of_c.vector * bits).min(WIDEST)).map_err(said)?,
                     ..pairs.clone()
                 };
-                (out, self.tile(c, [m, columns], 1, 1)?)
+                (out, self.tile(c, [m, columns], 1)?)
             }
         };
         let into = Movement {
@@ -283,7 +276,7 @@ impl<'c> Builder<'c> {
         };
         Ok(Plan {
             tile: choice.tile,
-            stages: choice.stages,
+            stages: 1,
             raster: choice.raster,
             split: choice.split,
             cluster: choice.cluster,
@@ -296,7 +289,8 @@ impl<'c> Builder<'c> {
         })
     }
 
-    /// The plans that a problem can be computed by, of K in so many parts each; the builder's problem has the sums for C where there are several.
+    /// The plans that a problem can be computed by, of K in so many parts each, which are all 1 or all more; the builder's problem has the sums for C
+    /// where there are several.
     /// Errors: the reason why there is none.
     pub(super) fn candidates(
         &self,
@@ -321,24 +315,20 @@ impl<'c> Builder<'c> {
         let tiles: Vec<_> = TABLE.iter().copied().chain(own).collect();
         let clusters = CLUSTERS.iter().copied().chain(request.cluster);
         let clusters: Vec<_> = clusters.collect();
-        let ways = |cluster: &[i64; 2]| {
-            let cluster = *cluster;
-            splits.iter().map(move |split| (cluster, *split))
-        };
+        let first = splits.first().copied().unwrap_or(1);
         for ([m, n], groups, speed) in tiles {
-            for (cluster, split) in clusters.iter().flat_map(ways) {
-                let tile = [m, n, k];
+            for cluster in &clusters {
+                let (tile, cluster) = ([m, n, k], *cluster);
                 let is_asked = request.tile.is_none_or(|asked| asked == tile)
                     && request
                         .warps
                         .is_none_or(|asked| asked == [groups * WARPS, 1])
                     && match request.cluster {
                         Some(asked) => asked == cluster,
-                        None => (split == 1 || cluster == [1, 1]) && self.is_filled(tile, cluster),
+                        None => (first == 1 || cluster == [1, 1]) && self.is_filled(tile, cluster),
                     };
                 let is_there = |other: &Candidate<'_>| {
-                    let plan = &other.plan;
-                    (plan.tile, plan.cluster, plan.split) == (tile, cluster, split)
+                    (other.plan.tile, other.plan.cluster) == (tile, cluster)
                 };
                 if !is_asked || all.iter().any(is_there) {
                     continue;
@@ -346,14 +336,23 @@ impl<'c> Builder<'c> {
                 let choice = Choice {
                     tile,
                     groups,
-                    stages: 1,
                     raster: request.raster.unwrap_or(RASTER),
                     cluster,
-                    split,
+                    split: first,
                     speed,
                 };
                 match self.candidate(choice, request.stages, archs) {
-                    Ok(candidate) => all.push(candidate),
+                    Ok(made) => all.extend(splits.iter().map(|split| {
+                        let plan = Plan {
+                            split: *split,
+                            ..made.plan.clone()
+                        };
+                        Candidate {
+                            asking: asking(&plan, groups),
+                            plan,
+                            estimate: made.estimate.with_split(*split),
+                        }
+                    })),
                     Err(reason) => why = reason,
                 }
             }
@@ -377,14 +376,14 @@ impl<'c> Builder<'c> {
         archs: &Archs,
     ) -> Result<Candidate<'c>, String> {
         let [m, n, k] = choice.tile;
-        let one = self.plan(choice)?;
+        let mut plan = self.plan(choice)?;
         let most = archs
             .all()
             .map(|arch| i64::from(arch.max_smem()))
             .min()
             .unwrap_or(0);
         let tile = |operand| {
-            let (tile, _) = one.shared(operand)?;
+            let (tile, _) = plan.shared(operand)?;
             tile.bytes().map_err(|e| e.to_string())
         };
         let out = match choice.split {
@@ -399,8 +398,13 @@ impl<'c> Builder<'c> {
                 "expected 2 to {fitting} stages of {m}x{n}x{k} in shared memory, found {stages}"
             ));
         }
-        let choice = Choice { stages, ..choice };
-        let plan = self.plan(choice)?;
+        plan.stages = stages;
+        let [of_a, of_b, _] = &mut plan.paths;
+        for load in of_a.iter_mut().chain(of_b) {
+            if let Some(ring) = &mut load.shared {
+                ring.buffers = stages;
+            }
+        }
         plan.verify()?;
         let sums = m * n / (choice.groups * WARPGROUP);
         let [_, budget] = plan.budgets().unwrap_or([0, 255]);
@@ -411,28 +415,34 @@ impl<'c> Builder<'c> {
                 choice.groups
             ));
         }
-        let asking = Request {
-            tile: Some(plan.tile),
-            warps: Some([choice.groups * WARPS, 1]),
-            stages: Some(stages),
-            raster: Some(choice.raster).filter(|raster| *raster != RASTER),
-            cluster: Some(choice.cluster),
-            split: Some(choice.split).filter(|split| *split > 1),
-            instructions: Some(Instructions::Wgmma),
-            ..Request::default()
-        };
+        let asking = asking(&plan, choice.groups);
         let sources = cost::Sources {
             strides: cost::Strides::Known,
             fed: [None; 2],
             reduced: super::Reduced::default(),
         };
-        let estimate = Estimate::of(&plan, choice.speed, sources, archs.first())?;
+        let estimate = Estimate::of(&plan, choice.speed, None, sources, archs.first())?;
         Ok(Candidate {
-            asking: asking.text(),
+            asking,
             plan,
             estimate,
         })
     }
+}
+
+/// The options that ask for a plan of so many warpgroups that multiply.
+fn asking(plan: &Plan<'_>, groups: i64) -> String {
+    let request = Request {
+        tile: Some(plan.tile),
+        warps: Some([groups * WARPS, 1]),
+        stages: Some(plan.stages),
+        raster: Some(plan.raster).filter(|raster| *raster != RASTER),
+        cluster: Some(plan.cluster),
+        split: Some(plan.split).filter(|split| *split > 1),
+        instructions: Some(Instructions::Wgmma),
+        ..Request::default()
+    };
+    request.text()
 }
 
 /// Tiles along M that are neighbours in the order of tiles where nothing else is asked for.
@@ -449,7 +459,6 @@ pub(super) fn check_given(
     let choice = Choice {
         tile: plan.tile,
         groups,
-        stages: plan.stages,
         raster: plan.raster,
         cluster: plan.cluster,
         split: plan.split,

@@ -2,16 +2,35 @@
 
 use cute_layout::Swizzle;
 use cute_target::banks::{BANK_BYTES, NUM_BANKS, wavefronts};
+use std::{cell::RefCell, collections::BTreeMap};
+
+/// The swizzles of a builder, each chosen once: candidates have few widths of rows.
+#[derive(Default)]
+pub(super) struct Swizzles(RefCell<BTreeMap<(i64, i64), Option<Swizzle>>>);
+
+impl Swizzles {
+    /// The swizzle that [`conflict_free`] gives.
+    pub(super) fn conflict_free(&self, row: i64, chunk: i64) -> Option<Swizzle> {
+        let mut known = self.0.borrow_mut();
+        let known = known.entry((row, chunk));
+        *known.or_insert_with(|| conflict_free(row, chunk))
+    }
+}
 
 /// The swizzle with the fewest bank conflicts where consecutive rows of `row` bytes are read at one column of `chunk` bytes,
 /// as many rows at a time as all banks have chunks; among equals the smallest. None where none helps.
-pub(super) fn conflict_free(row: i64, chunk: i64) -> Option<Swizzle> {
+fn conflict_free(row: i64, chunk: i64) -> Option<Swizzle> {
     let chunk_bits = i64::from(chunk.max(1).ilog2());
     // Beyond as many chunks as all banks have, all banks are reached.
     let most_bits = i64::from(rows_at_once(chunk).ilog2());
     let mut best: (u32, Option<Swizzle>) = (conflicts(row, chunk, None), None);
+    // Each column of each group takes one wavefront at least.
+    let fewest = GROUPS as u32 * columns(row, chunk).count() as u32;
     for bits in 1..=most_bits {
         for shift in 3..=6 {
+            if best.0 <= fewest {
+                return best.1;
+            }
             let Ok(swizzle) = Swizzle::new(bits, chunk_bits, shift) else {
                 continue;
             };
@@ -28,13 +47,21 @@ fn rows_at_once(chunk: i64) -> i64 {
     (NUM_BANKS * BANK_BYTES / chunk.max(1)).max(1)
 }
 
-/// Wavefronts to read each column of chunks of two groups of rows.
+/// Groups of rows that are read.
+const GROUPS: i64 = 2;
+
+/// The bytes at which the columns of chunks of a row start.
+fn columns(row: i64, chunk: i64) -> impl Iterator<Item = i64> {
+    (0..row).step_by(usize::try_from(chunk).unwrap_or(1).max(1))
+}
+
+/// Wavefronts to read each column of chunks of each group of rows.
 fn conflicts(row: i64, chunk: i64, swizzle: Option<Swizzle>) -> u32 {
     let place = |offset: i64| swizzle.map_or(offset, |swizzle| swizzle.apply(offset));
     let rows = rows_at_once(chunk);
     let mut sum = 0;
-    for first in [0, rows] {
-        for column in (0..row).step_by(usize::try_from(chunk).unwrap_or(1).max(1)) {
+    for first in (0..GROUPS).map(|group| group * rows) {
+        for column in columns(row, chunk) {
             let offsets: Vec<i64> = (first..first + rows)
                 .map(|r| place(r * row + column))
                 .collect();

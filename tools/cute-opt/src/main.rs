@@ -7,6 +7,11 @@ mod command;
 mod mend;
 
 use command::Command;
+use mimalloc::MiMalloc;
+
+/// The allocator of everything in this program, MLIR and LLVM with it: a sixth of a compilation was the system's.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() {
     let arguments: Result<Vec<String>, _> = std::env::args_os()

@@ -44,7 +44,9 @@ pub use manager::{location_of_diagnostic, parse_module, run_pipeline};
 pub use mend::{Mended, mend_types};
 pub use names::ops;
 
-pub(crate) use parts::{Kind, Parts, attribute_of_parts, parts_of_attribute, read, type_of};
+pub(crate) use parts::{
+    Kind, Parts, attribute_of_parts, parts_of_attribute, read, tiled_mma, type_of,
+};
 pub use place::{Place, called_from, callers_of, place_of};
 pub use register::{
     Anchor, OptionSpec, PassSpec, PipelineSpec, RunPass, context, initialize, lsp_server_main,

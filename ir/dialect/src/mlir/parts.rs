@@ -7,14 +7,15 @@ use super::{
 };
 use crate::{
     diag::{self, Failure},
-    types::CuteType,
+    types::{self, CuteType},
 };
+use cute_layout::TiledMma;
 use melior::ir::{Attribute, AttributeLike, Location, Type, TypeLike};
 use mlir_sys::{MlirStringRef, MlirType, mlirLocationGetContext};
 use std::{
     collections::HashMap,
     ffi::{c_int, c_void},
-    sync::{PoisonError, RwLock},
+    sync::{OnceLock, PoisonError, RwLock},
 };
 
 include!(concat!(env!("OUT_DIR"), "/kinds.rs"));
@@ -133,7 +134,14 @@ fn to_raw<'c>(location: Location<'c>, parts: &Parts<'c, '_>) -> CuteParts {
 ///
 /// It only grows, and lives as long as the context.
 #[derive(Default)]
-pub(super) struct Table(RwLock<HashMap<usize, Box<CuteType<'static>>>>);
+pub(super) struct Table(RwLock<HashMap<usize, Box<Entry>>>);
+
+/// A type that has been read.
+struct Entry {
+    ty: CuteType<'static>,
+    /// The tiled MMA that it stands for, made when it is asked for: it takes longer than the reading.
+    mma: OnceLock<Result<TiledMma, String>>,
+}
 
 /// The table of a new dialect, which [`drop_table`] frees.
 pub(super) unsafe extern "C" fn new_table() -> *mut c_void {
@@ -149,11 +157,24 @@ pub(super) unsafe extern "C" fn drop_table(table: *mut c_void) {
 ///
 /// Panics where its text cannot be read, which the verifier of types has ruled out; the boundary to MLIR makes an error of it.
 pub(crate) fn read<'c>(ty: Type<'c>) -> Option<&'c CuteType<'c>> {
+    let ty = std::ptr::from_ref(&entry(ty)?.ty);
+    // SAFETY: the entry lives as long as the context, as do the types in it.
+    Some(unsafe { &*ty.cast::<CuteType<'c>>() })
+}
+
+/// The tiled MMA that `ty` stands for, made once in its context. Errors: a type that stands for none.
+pub(crate) fn tiled_mma(ty: Type<'_>) -> Result<&TiledMma, String> {
+    let entry = entry(ty).ok_or_else(|| format!("expected a tiled MMA, found {ty}"))?;
+    let mma = entry.mma.get_or_init(|| types::tiled_mma(&entry.ty));
+    mma.as_ref().map_err(Clone::clone)
+}
+
+fn entry<'c>(ty: Type<'c>) -> Option<&'c Entry> {
     /// # Safety
     /// The table that `entry` is in must outlive `'c`.
-    unsafe fn outlived<'c>(entry: &CuteType<'static>) -> &'c CuteType<'c> {
-        // SAFETY: entries lie in boxes that are freed with the table; the types in them live as long as the context.
-        unsafe { &*std::ptr::from_ref(entry).cast::<CuteType<'c>>() }
+    unsafe fn outlived<'c>(entry: &Entry) -> &'c Entry {
+        // SAFETY: entries lie in boxes that are freed with the table.
+        unsafe { &*std::ptr::from_ref(entry) }
     }
     let raw: MlirType = ty.to_raw();
     // SAFETY: the type's dialect has the table as long as the context lives, which outlives 'c.
@@ -174,7 +195,7 @@ pub(crate) fn read<'c>(ty: Type<'c>) -> Option<&'c CuteType<'c>> {
     }
     let mut parts = CuteParts::empty(0);
     // SAFETY: the type is one of the dialects, and the texts are its own; a `Type<'static>` is kept no longer than the context.
-    let entry: CuteType<'static> = unsafe {
+    let ty: CuteType<'static> = unsafe {
         if !ffi::cuteTypeGetParts(raw, &mut parts) {
             return None;
         }
@@ -182,7 +203,10 @@ pub(crate) fn read<'c>(ty: Type<'c>) -> Option<&'c CuteType<'c>> {
     }
     .unwrap_or_else(|message| panic!("the type {ty} cannot be read: {message}"));
     let mut known = table.0.write().unwrap_or_else(PoisonError::into_inner);
-    let entry = known.entry(id).or_insert_with(|| Box::new(entry));
+    let entry = known.entry(id).or_insert_with(|| {
+        let mma = OnceLock::new();
+        Box::new(Entry { ty, mma })
+    });
     // SAFETY: as above.
     Some(unsafe { outlived(entry) })
 }

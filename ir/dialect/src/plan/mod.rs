@@ -9,7 +9,7 @@ pub use verify::{MOST_BLOCKS, MOST_EXTENT, MOST_SPLIT};
 
 use crate::{
     diag::Failure,
-    mlir::{Kind, Parts, attribute_of_parts, parts_of_attribute},
+    mlir::{self, Kind, Parts, attribute_of_parts, parts_of_attribute},
     types::{self, CuteType, MemRef, Space},
 };
 use cute_layout::{
@@ -232,9 +232,9 @@ impl<'c> Plan<'c> {
     }
 
     /// The tiled MMA. Errors: a type that is none.
-    pub fn tiled_mma(&self) -> Result<TiledMma, String> {
+    pub fn tiled_mma(&self) -> Result<&'c TiledMma, String> {
         match CuteType::get(self.mma) {
-            Some(mma @ CuteType::TiledMma { .. }) => types::tiled_mma(mma),
+            Some(CuteType::TiledMma { .. }) => mlir::tiled_mma(self.mma),
             _ => Err(format!("expected a tiled MMA, found {}", self.mma)),
         }
     }
@@ -400,9 +400,9 @@ impl<'c> Plan<'c> {
         let registers = spaces.get(place..place + 2);
         if registers.is_some_and(|ends| ends.contains(&Space::Rmem)) {
             return match operand {
-                Operand::A => TiledCopy::make_tiled_copy_a(row, &mma),
-                Operand::B => TiledCopy::make_tiled_copy_b(row, &mma),
-                Operand::C => TiledCopy::make_tiled_copy_c(row, &mma),
+                Operand::A => TiledCopy::make_tiled_copy_a(row, mma),
+                Operand::B => TiledCopy::make_tiled_copy_b(row, mma),
+                Operand::C => TiledCopy::make_tiled_copy_c(row, mma),
             }
             .map_err(|e| e.to_string());
         }

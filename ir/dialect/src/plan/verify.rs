@@ -119,7 +119,7 @@ impl Plan<'_> {
             ));
         }
         for operand in OPERANDS {
-            self.verify_path(operand, &mma)
+            self.verify_path(operand, mma)
                 .map_err(|e| format!("the way of {}: {e}", name_of_operand(operand)))?;
         }
         let (tile, _) = self.shared(Operand::C)?;

@@ -325,6 +325,6 @@ fn sums_of_parts_need_no_shared_memory_of_their_own() {
     let archs = arch("sm_89").into();
     assert!(builder.fitting(choice, &archs).is_err());
     let split = Choice { split: 2, ..choice };
-    let plan = builder.fitting(split, &archs).unwrap();
+    let (plan, _) = builder.fitting(split, &archs).unwrap();
     assert_eq!(plan.shared(Operand::C).unwrap().0.swizzle, None);
 }
