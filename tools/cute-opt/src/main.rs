@@ -7,11 +7,12 @@ mod command;
 mod mend;
 
 use command::Command;
-use mimalloc::MiMalloc;
 
-/// The allocator of everything in this program, MLIR and LLVM with it: a sixth of a compilation was the system's.
+/// The allocator of everything in this program, MLIR and LLVM with it: a sixth of a compilation was the system's. Tests, whose builds have
+/// assertions, keep the system's, in which valgrind sees the use of what was freed.
+#[cfg(not(debug_assertions))]
 #[global_allocator]
-static ALLOCATOR: MiMalloc = MiMalloc;
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() {
     let arguments: Result<Vec<String>, _> = std::env::args_os()
