@@ -2,7 +2,7 @@
 //!
 //! MLIR's op has the shapes and types of SM70 to SM80; what came later is LLVM's intrinsic.
 
-use super::registers::{assemble, extract, from_words, members, structure, words};
+use super::registers::{assemble, elements, from_words, members, structure, words};
 use cute_ir::{
     Expected, Failure,
     mlir::{Builder, Val, vector_of},
@@ -55,7 +55,7 @@ fn registers<'c>(b: Builder<'c>, vector: Val<'c>, elem: Elem) -> Result<Vec<Val<
         _ => return words(b, vector),
     };
     if elem != Elem::F16 {
-        return (0..count).map(|i| extract(b, vector, i, element)).collect();
+        return elements(b, vector, 0..count, element);
     }
     let pair = b.vector(2, element);
     let words = words(b, vector)?;

@@ -36,7 +36,7 @@ use cute_ir::{
     diag::{self, each},
     interpret::{Place, Views},
     mlir::*,
-    ops::{cf, cute, cute_nvgpu, gpu},
+    ops::{cf, cute, cute_nvgpu, gpu, llvm},
     types::CuteType,
 };
 use cute_passes::{arch, kernel::body_of_kernel, launch::launches_of};
@@ -142,7 +142,14 @@ impl<'c, 'r> Lowering<'c, 'r> {
         let body = body_of_kernel(self.kernel)?;
         self.arguments(body)?;
         self.block(body)?;
-        self.rewriter.erase_all(self.dead)
+        self.rewriter.erase_all(self.dead)?;
+        // Vectors whose elements were taken as they came.
+        for op in nested_ops(self.kernel).into_iter().rev() {
+            if name_of(op) == llvm::INSERTELEMENT && users_of(result_of(op, 0)).is_empty() {
+                self.rewriter.erase(op)?;
+            }
+        }
+        Ok(())
     }
 
     /// Tensors of the kernel become pointers.

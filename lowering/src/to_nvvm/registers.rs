@@ -10,6 +10,7 @@ use cute_ir::{
     ops::{arith, llvm, vector},
 };
 use melior::ir::{Attribute, Type, ValueLike};
+use std::ops::Range;
 
 /// Bytes of a register.
 const REGISTER: i64 = 4;
@@ -56,6 +57,35 @@ pub(super) fn extract<'c>(
     b.value(llvm::EXTRACTELEMENT, &[vector, index], ty, &[])
 }
 
+/// The elements of a vector at a range of places: those that it has just been made of, where it was, so that atoms that follow each other do not put
+/// accumulators into vectors and take them out again.
+pub(super) fn elements<'c>(
+    b: Builder<'c>,
+    vector: Val<'c>,
+    places: Range<i64>,
+    ty: Type<'c>,
+) -> Result<Vec<Val<'c>>, Failure> {
+    let first = places.start;
+    let mut known = vec![None; (first..places.end).count()];
+    let mut whole = vector;
+    while let Some(op) = defining_op(whole).filter(|op| name_of(*op) == llvm::INSERTELEMENT) {
+        let [inside, part, place] = operands_of(op)[..] else {
+            break;
+        };
+        let Some(place) = constant_of(place) else {
+            break;
+        };
+        let slot = usize::try_from(place - first).ok();
+        if let Some(slot) = slot.and_then(|slot| known.get_mut(slot)) {
+            slot.get_or_insert(part);
+        }
+        whole = inside;
+    }
+    let each = places.zip(known);
+    each.map(|(place, part)| part.map_or_else(|| extract(b, vector, place, ty), Ok))
+        .collect()
+}
+
 /// A vector of these elements.
 pub(super) fn assemble<'c>(
     b: Builder<'c>,
@@ -98,9 +128,7 @@ pub(super) fn words<'c>(b: Builder<'c>, vector: Val<'c>) -> Result<Vec<Val<'c>>,
     let bytes = bytes_of(vector.r#type()).ok_or_else(|| b.error("expected a vector of numbers"))?;
     let count = bytes / REGISTER;
     let words = bitcast(b, vector, b.vector(count, b.i32_type()))?;
-    (0..count)
-        .map(|i| extract(b, words, i, b.i32_type()))
-        .collect()
+    elements(b, words, 0..count, b.i32_type())
 }
 
 /// The vector of type `ty` that 32-bit registers hold.
@@ -162,9 +190,7 @@ fn reduce<'c>(b: Builder<'c>, op: vector::Reduction<'c>) -> Result<Val<'c>, Fail
         .find(|(name, ..)| kind == format!("#vector.kind<{name}>"))
         .and_then(|(_, float, integer)| if is_float { *float } else { *integer })
         .ok_or_else(|| b.error(format!("{kind} has no instruction on {element}")))?;
-    let mut parts = (0..length)
-        .map(|i| extract(b, op.vector(), i, element))
-        .collect::<Result<Vec<_>, _>>()?;
+    let mut parts = elements(b, op.vector(), 0..length, element)?;
     while parts.len() > 1 {
         parts = parts
             .chunks(2)
@@ -216,9 +242,7 @@ fn taken_apart<'c>(op: Op<'c>, b: Builder<'c>) -> Result<Option<Val<'c>>, Failur
         let (length, element) =
             vector_of(ty).ok_or_else(|| b.error("expected a vector of one dimension"))?;
         let from = first_of(op.offsets()).expected(b, "an offset")?;
-        let parts = (from..from + length)
-            .map(|i| extract(b, op.source(), i, element))
-            .collect::<Result<Vec<_>, _>>()?;
+        let parts = elements(b, op.source(), from..from + length, element)?;
         assemble(b, &parts, ty).map(Some)
     } else if let Some(op) = vector::FromElements::of(op) {
         assemble(b, &op.elements(), op.dest().r#type()).map(Some)

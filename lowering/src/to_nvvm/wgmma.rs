@@ -6,7 +6,7 @@
 use super::{
     Lowering,
     mma_sync::ptx_type,
-    registers::{assemble, assembly, extract, from_words, member, words},
+    registers::{assemble, assembly, elements, from_words, member, words},
 };
 use cute_arith::Predicate;
 use cute_ir::{
@@ -85,8 +85,7 @@ impl<'c> Accumulators<'c> {
             let ty = vector.r#type();
             let (length, element) = vector_of(ty).expected(b, "a vector of one dimension")?;
             let registers: Vec<_> = if types::element_bits(element) == Some(32) {
-                let each = (0..length).map(|i| extract(b, *vector, i, element));
-                each.collect::<Result<_, _>>()?
+                elements(b, *vector, 0..length, element)?
             } else {
                 words(b, *vector)?
             };
