@@ -112,7 +112,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<bool> {
         if shown.is_empty() {
             parts(workspace, setup, &beside, &mut stages);
         } else {
-            let others = Beside::start(&beside)?;
+            let others = Beside::start(workspace, &beside)?;
             parts(workspace, setup, &shown, &mut stages);
             if let Some(others) = others {
                 others.finish(&mut stages);
@@ -188,7 +188,7 @@ struct Beside {
 
 impl Beside {
     /// Starts the process; none where there are no parts.
-    fn start(parts: &[Part]) -> Result<Option<Beside>> {
+    fn start(workspace: &Workspace, parts: &[Part]) -> Result<Option<Beside>> {
         if parts.is_empty() {
             return Ok(None);
         }
@@ -204,7 +204,9 @@ impl Beside {
         let (said, results) = (NamedTempFile::new()?, NamedTempFile::new()?);
         // One handle for both, so that they write behind each other.
         let out = said.reopen()?;
-        let process = Command::new(std::env::current_exe()?)
+        // This program as it was just built: the file that runs here may have made room for it.
+        let program = workspace.programs(Profile::Dev).join("xtask");
+        let process = Command::new(program)
             .args(["test", "--only", &names.join(","), "--results"])
             .arg(results.path())
             .stdin(Stdio::null())

@@ -191,8 +191,13 @@ impl Forms {
 /// A sum without one of its terms: its width and the others.
 type Rest = (u32, Vec<(Id, u64)>);
 
-/// The sums that have others' terms in common, and what each has besides, if anything.
-type Alike = Vec<(Id, Option<(Id, u64)>)>;
+/// A sum that has others' terms in common: its class, its constant, and the term that it has besides, if any. All three are of one way of taking the
+/// sum apart: once classes are joined, the same class may come apart otherwise.
+struct Like {
+    id: Id,
+    constant: u64,
+    term: Option<(Id, u64)>,
+}
 
 /// Writes sums that differ in one term only as what they have in common and that term, so that they can share it: rows of a
 /// tile are a distance from the first one, in whatever order sums are written else.
@@ -201,7 +206,7 @@ pub(crate) fn group(graph: &mut Graph, most: usize) {
     let mut forms = Forms {
         known: BTreeMap::new(),
     };
-    let mut rests: BTreeMap<Rest, Alike> = BTreeMap::new();
+    let mut rests: BTreeMap<Rest, Vec<Like>> = BTreeMap::new();
     for &id in &classes {
         if constant(graph, id).is_some() || !is_linear(graph, id) {
             continue;
@@ -212,17 +217,21 @@ pub(crate) fn group(graph: &mut Graph, most: usize) {
         if form.terms.len() < 2 || form.terms.len() > MOST_TERMS {
             continue;
         }
+        let constant = form.constant;
+        let like = |term| Like { id, constant, term };
         let terms: Vec<(Id, u64)> = form.terms.into_iter().collect();
-        for (at, &(atom, coefficient)) in terms.iter().enumerate() {
+        for (at, &term) in terms.iter().enumerate() {
             let mut rest = terms.clone();
             rest.remove(at);
-            let alike = rests.entry((width, rest)).or_default();
-            alike.push((id, Some((atom, coefficient))));
+            rests
+                .entry((width, rest))
+                .or_default()
+                .push(like(Some(term)));
         }
-        rests.entry((width, terms)).or_default().push((id, None));
+        rests.entry((width, terms)).or_default().push(like(None));
     }
     for ((width, terms), alike) in rests {
-        let differ = alike.iter().any(|(_, term)| *term != alike[0].1);
+        let differ = alike.iter().any(|like| like.term != alike[0].term);
         if !differ || graph.total_size() > most {
             continue;
         }
@@ -231,15 +240,14 @@ pub(crate) fn group(graph: &mut Graph, most: usize) {
             terms: terms.into_iter().collect(),
         };
         let common = write(graph, &form, width);
-        for (id, term) in alike {
+        for Like { id, constant, term } in alike {
             let Some((atom, coefficient)) = term else {
                 continue;
             };
-            let whole = forms.of(graph, id, 0);
             let scale = add_constant(graph, coefficient, width);
             let term = add_op(graph, Op::Mul, atom, scale);
             let sum = add_op(graph, Op::Add, common, term);
-            let offset = add_constant(graph, whole.constant, width);
+            let offset = add_constant(graph, constant, width);
             let sum = add_op(graph, Op::Add, sum, offset);
             graph.union(id, sum);
         }
