@@ -259,7 +259,7 @@ fn temporary_beside(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Writes a new file. It is not waited for until the disk has it, which takes up to 15 ms: what a power failure leaves of a package is found by its
+/// Writes a new file. It is not waited for until the disk has it, as long as that is busy: what a power failure leaves of a package is found by its
 /// checksum, and a package can be compiled again.
 fn write_new(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let mut file = fs::OpenOptions::new()

@@ -322,7 +322,7 @@ impl<'c> Fuse<'c> {
         let atom = types::copy_atom_type(b.location, memref.element, CopyOp::Universal { bits })?;
         let row = types::copy_row(atom).expected(b, "a copy atom")?;
         let mma = way.plan.tiled_mma().map_err(wrong(b))?;
-        let tiled = TiledCopy::make_tiled_copy_c(row, &mma).map_err(wrong(b))?;
+        let tiled = TiledCopy::make_tiled_copy_c(row, mma).map_err(wrong(b))?;
         let ty = types::tiled_copy_type(b.location, atom, tiled.layout_tv(), tiled.tiler_mn())?;
         let atom = b.value(cute::MAKE_ATOM, &[], atom, &[])?;
         let tiled = b.value(cute::MAKE_TILED_COPY, &[atom], ty, &[])?;
