@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use tempfile::NamedTempFile;
 
 /// The programs that lit tests run: built in the profile of the Rust tests, so that dependencies are built once.
-const PROGRAMS: [&str; 3] = ["cute-opt", "cute-run", "cute-lsp-server"];
+const PROGRAMS: [&str; 4] = ["cute-opt", "cute-run", "cute-lsp-server", "cute-fuzz"];
 
 /// The parts of `cargo xtask test` that may be asked for by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
