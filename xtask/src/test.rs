@@ -42,7 +42,7 @@ enum Part {
 
 /// The parts whose output is shown as it comes.
 const SHOWN: [Part; 3] = [Part::Lints, Part::Rust, Part::Fuzzing];
-/// The parts that run beside those, in a process of their own. They need programs and no build, so that they do not wait for cargo.
+/// The parts that run beside those, in a process of their own. They need programs that are built, and cargo at their end only.
 const BESIDE: [Part; 4] = [Part::Lit, Part::Clients, Part::Valgrind, Part::Outside];
 
 /// The options of `cargo xtask test`.
@@ -84,9 +84,8 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<bool> {
     if let Some(results) = &options.results {
         // All is built, and the other process has told of the setup.
         stages.clear();
-        if let Some(setup) = &setup {
-            parts(workspace, setup, &options.only, &mut stages);
-        }
+        let setup = setup.context("the setup that was there is not found any more")?;
+        parts(workspace, &setup, &options.only, &mut stages);
         std::fs::write(results, serde_json::to_vec(&stages)?)
             .with_context(|| format!("{} cannot be written", results.display()))?;
         return Ok(true);
