@@ -5,13 +5,13 @@ use crate::memory::space_of;
 use cute_ir::ops::{cute, gpu, nvvm, scf};
 use cute_ir::{
     Failure,
-    attributes::TOGETHER,
+    attributes::{TEAMS, TOGETHER},
     diag,
     mlir::*,
     names::{builtin, dialect, dialect_of},
     types::Space,
 };
-use melior::ir::operation::OperationLike;
+use melior::ir::{Attribute, operation::OperationLike};
 use std::collections::HashSet;
 
 /// The values of a kernel that depend on the thread.
@@ -80,7 +80,10 @@ impl Divergence {
 
     /// Tells whether threads of a block may take its regions differently, or not equally often.
     pub(crate) fn splits(&self, op: Op<'_>) -> bool {
-        if let Some(op) = scf::For::of(op) {
+        if attribute_of(op, TEAMS).is_some() && Together::of(op).is_some_and(|all| all.teams > 1) {
+            // Its bounds are the same for all threads of a team.
+            false
+        } else if let Some(op) = scf::For::of(op) {
             let bounds = [op.lower_bound(), op.upper_bound(), op.step()];
             bounds.into_iter().any(|bound| self.varies(bound))
         } else if let Some(op) = scf::While::of(op) {
@@ -146,19 +149,47 @@ fn is_together(branch: Op<'_>, op: Op<'_>) -> bool {
     attribute_of(branch, TOGETHER).is_some() && block_of(op) == body_of(branch, 0)
 }
 
-/// The threads that come by an op together, and the number of their barrier; none where all of the block do.
-pub(crate) fn together(op: Op<'_>) -> Option<[i64; 2]> {
-    let mut op = op;
-    while let Some(parent) = parent_op(op) {
-        if is_together(parent, op) {
-            return attribute_of(parent, TOGETHER)
-                .and_then(i64s_of)?
-                .try_into()
-                .ok();
-        }
-        op = parent;
+/// Threads of a block that take a branch together and have barriers of their own, in one team or several, each of its own: those from thread 0 on along x.
+#[derive(Clone, Copy)]
+pub(crate) struct Together {
+    /// The number of the first team's barrier; those of others follow.
+    pub(crate) number: i64,
+    /// Threads of a team.
+    pub(crate) threads: i64,
+    /// Teams.
+    pub(crate) teams: i64,
+}
+
+impl Together {
+    /// The threads that take a branch together, if it says so.
+    fn of_branch(branch: Op<'_>) -> Option<Self> {
+        let [number, threads, teams] = attribute_of(branch, TOGETHER)
+            .and_then(i64s_of)?
+            .try_into()
+            .ok()?;
+        Some(Self {
+            number,
+            threads,
+            teams,
+        })
     }
-    None
+
+    /// The threads that come by an op together; none where all of the block do.
+    pub(crate) fn of(op: Op<'_>) -> Option<Self> {
+        let mut op = op;
+        while let Some(parent) = parent_op(op) {
+            if is_together(parent, op) {
+                return Self::of_branch(parent);
+            }
+            op = parent;
+        }
+        None
+    }
+
+    /// The attribute of the branch.
+    pub(crate) fn attribute(self, b: Builder<'_>) -> Attribute<'_> {
+        b.i64_array(&[self.number, self.threads, self.teams])
+    }
 }
 
 /// Tells whether all threads of a block get the same from an operation without regions, if its operands are the same.

@@ -10,11 +10,11 @@
 //! of a loop's body where a turn meets the next one.
 
 use crate::{
-    divergence::{Divergence, together},
+    divergence::{Divergence, Together},
     memory::{is_memory, root_of},
     shared::{allocated, in_shared, overlap},
 };
-use cute_ir::ops::{gpu, nvvm};
+use cute_ir::ops::{arith, gpu, nvvm};
 use cute_ir::{
     Anchor, Failure, PassSpec,
     attributes::{RING, SYNCHRONIZE},
@@ -56,12 +56,18 @@ pub(crate) fn is_asynchronous(op: Op<'_>) -> bool {
     })
 }
 
-/// A barrier by its number, of so many threads of a block.
-pub(crate) fn barrier_of<'c>(
-    b: Builder<'c>,
-    [number, threads]: [i64; 2],
-) -> Result<Op<'c>, Failure> {
-    let operands = [b.i32(number)?, b.i32(threads)?];
+/// A barrier of the threads that stay together.
+pub(crate) fn barrier_of<'c>(b: Builder<'c>, all: Together) -> Result<Op<'c>, Failure> {
+    let mut number = b.i32(all.number)?;
+    if all.teams > 1 {
+        let i32_type = b.i32_type();
+        let dimension = [("dimension", b.attribute("#gpu<dim x>")?)];
+        let thread = b.value(gpu::THREAD_ID, &[], b.index_type(), &dimension)?;
+        let thread = b.value(arith::INDEX_CAST, &[thread], i32_type, &[])?;
+        let team = b.value(arith::DIVUI, &[thread, b.i32(all.threads)?], i32_type, &[])?;
+        number = b.value(arith::ADDI, &[team, number], i32_type, &[])?;
+    }
+    let operands = [number, b.i32(all.threads)?];
     let segments = [("operandSegmentSizes", b.i32_array(&[1, 1, 0]))];
     b.op(nvvm::BARRIER, &operands, &[], &segments)
 }
@@ -380,7 +386,7 @@ impl Guard {
             b.op(nvvm::CP_ASYNC_COMMIT_GROUP, &[], &[], &[])?;
             wait_for_copies(b, 0)?;
         }
-        match together(op) {
+        match Together::of(op) {
             None => b.op(gpu::BARRIER, &[], &[], &[])?,
             Some(some) => barrier_of(b, some)?,
         };

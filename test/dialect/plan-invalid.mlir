@@ -80,6 +80,30 @@ module attributes {some.use = #plan} {
 !load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
 !pair = !cute_nvgpu.atom.universal_copy<f16, 32 b>
 !store = !cute_nvgpu.atom.universal_copy<f16, 128 b>
+// expected-error @below {{expected teams of 1 to 4, found 5}}
+#plan = #cute.plan<tile = 32x32x32, stages = 2, raster = 8, teams = 5, mma = !mma, A = [<!copy, group, smem = <"(32,32):(32,1)">, buffers = 2>, <!load, immediate>], B = [<!copy, group, smem = <"(32,32):(32,1)">, buffers = 2>, <!load, immediate>], C = [<!pair, immediate, smem = <"(32,32):(32,1)">, buffers = 1>, <!store, immediate>]>
+module attributes {some.use = #plan} {
+}
+
+// -----
+
+!mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,1,1):(1,1,0)">, permutation_MNK = <"[16:1;16:1;16:1]">>
+!copy = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
+!pair = !cute_nvgpu.atom.universal_copy<f16, 32 b>
+!store = !cute_nvgpu.atom.universal_copy<f16, 128 b>
+// expected-error @below {{expected one team where K is split, and where warps have no roles, found teams = 2 and split = 1}}
+#plan = #cute.plan<tile = 32x32x32, stages = 2, raster = 8, teams = 2, mma = !mma, A = [<!copy, group, smem = <"(32,32):(32,1)">, buffers = 2>, <!load, immediate>], B = [<!copy, group, smem = <"(32,32):(32,1)">, buffers = 2>, <!load, immediate>], C = [<!pair, immediate, smem = <"(32,32):(32,1)">, buffers = 1>, <!store, immediate>]>
+module attributes {some.use = #plan} {
+}
+
+// -----
+
+!mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,1,1):(1,1,0)">, permutation_MNK = <"[16:1;16:1;16:1]">>
+!copy = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
+!pair = !cute_nvgpu.atom.universal_copy<f16, 32 b>
+!store = !cute_nvgpu.atom.universal_copy<f16, 128 b>
 // expected-error @below {{the way of C: expected a tile that reaches over at most 2147483648 elements of the workspace, found (32,32):(1099511627776,1)}}
 #plan = #cute.plan<tile = 32x32x32, stages = 2, raster = 8, split = 2, mma = !mma, A = [<!copy, group, smem = <"(32,32):(32,1)">, buffers = 2>, <!load, immediate>], B = [<!copy, group, smem = <"(32,32):(32,1)">, buffers = 2>, <!load, immediate>], C = [<!pair, immediate, smem = <"(32,32):(1099511627776,1)">, buffers = 1>, <!store, immediate>]>
 module attributes {some.use = #plan} {

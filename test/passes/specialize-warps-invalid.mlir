@@ -262,3 +262,94 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(?,?)", "(64,64):(1@1,1@0)">
+!tile = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64):(64,1)">
+!at = !cute.coord<"(?,?)">
+
+gpu.module @kernels {
+  gpu.func @kernel(%A: !load, %at: !coords, %i: !at, %n: i32) kernel attributes {known_block_size = array<i32: 512, 1, 1>, cute.roles = array<i64: 40, 104>} {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %s = cute.memref.alloca() : !tile
+    // expected-error @below {{has cute.teams of 2, and 3 warpgroups of the block compute; expected as many for each team}}
+    scf.for %t = %zero to %n step %one : i32 {
+      cute_nvgpu.tma_load(%A, [%at], %s) : (!load, [!coords], !tile)
+      %x = cute.memref.load(%s, %i) : (!tile, !at) -> f16
+    } {cute.teams = 2}
+    gpu.return
+  }
+}
+
+// -----
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(?,?)", "(64,64):(1@1,1@0)">
+!tile = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64):(64,1)">
+!at = !cute.coord<"(?,?)">
+
+gpu.module @kernels {
+  gpu.func @kernel(%A: !load, %at: !coords, %i: !at, %n: i32) kernel attributes {known_block_size = array<i32: 384, 1, 1>, cute.roles = array<i64: 40, 104>} {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %s = cute.memref.alloca() : !tile
+    scf.for %t = %zero to %n step %one : i32 {
+      // expected-error @below {{has cute.teams; expected it on an scf.for that is in no other loop or branch of the kernel}}
+      scf.for %u = %zero to %n step %one : i32 {
+      cute_nvgpu.tma_load(%A, [%at], %s) : (!load, [!coords], !tile)
+      %x = cute.memref.load(%s, %i) : (!tile, !at) -> f16
+      } {cute.teams = 2}
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(?,?)", "(64,64):(1@1,1@0)">
+!tile = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64):(64,1)">
+!at = !cute.coord<"(?,?)">
+
+gpu.module @kernels {
+  gpu.func @kernel(%A: !load, %at: !coords, %i: !at, %n: i32) kernel attributes {known_block_size = array<i32: 384, 1, 1>, cute.roles = array<i64: 40, 104>} {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %s = cute.memref.alloca() : !tile
+    scf.for %t = %zero to %n step %one : i32 {
+      cute_nvgpu.tma_load(%A, [%at], %s) : (!load, [!coords], !tile)
+      %x = cute.memref.load(%s, %i) : (!tile, !at) -> f16
+    } {cute.teams = 2}
+    // expected-error @below {{has cute.teams, as another loop of the kernel has; expected one such loop}}
+    scf.for %t = %zero to %n step %one : i32 {
+    } {cute.teams = 2}
+    gpu.return
+  }
+}
+
+// -----
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(?,?)", "(64,64):(1@1,1@0)">
+!tile = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64):(64,1)">
+!at = !cute.coord<"(?,?)">
+
+gpu.module @kernels {
+  gpu.func @kernel(%A: !load, %at: !coords, %i: !at, %n: i32) kernel attributes {known_block_size = array<i32: 384, 1, 1>, cute.roles = array<i64: 40, 104>} {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %s = cute.memref.alloca() : !tile
+    // expected-note @below {{the loop is here}}
+    scf.for %t = %zero to %n step %one : i32 {
+      scf.for %u = %zero to %t step %one : i32 {
+        // expected-error @below {{loads by TMA within a loop with cute.teams, whose turns must load as often as one another; expected the load there, or in an scf.for in there with bounds of type i32 from outside}}
+        cute_nvgpu.tma_load(%A, [%at], %s) : (!load, [!coords], !tile)
+        %x = cute.memref.load(%s, %i) : (!tile, !at) -> f16
+      }
+    } {cute.teams = 2}
+    gpu.return
+  }
+}

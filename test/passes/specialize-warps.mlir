@@ -215,3 +215,74 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(?,?)", "(64,64):(1@1,1@0)">
+!tile = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64):(64,1)">
+!part = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((64,16),1,4):((64,1),0,16)">
+!out = !cute.memref<f32, smem, align<1024>, "(64,64):(64,1)">
+!mma = !cute.tiled_mma<!cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+!acc = !cute.memref<f32, rmem, "((2,2,8),1,1):((1,2,4),0,0)">
+!at = !cute.coord<"?">
+
+// Two teams take the tiles in turn. Each has a tensor of its own for what goes out, starts its products behind those of the other, and skips the places of the
+// other's turns; the places of a ring are emptied by the warps of one.
+
+// CHECK-LABEL: gpu.func @teams
+// CHECK: %[[OUT:.*]] = cute.memref.alloca() : !cute.memref<f32, smem, align<1024>, "(64,64,2):(64,1,4096)">
+// CHECK: %[[ORDER:.*]] = cute.memref.alloca() {cute.ring} : !cute.memref<i64, smem, {{.*}}"2:1">
+// CHECK: cute_nvgpu.mbarrier_init %[[EMPTY:.*]][%{{.*}}], %c4_i32
+// CHECK: cute_nvgpu.mbarrier_init %[[ORDER]][%{{.*}}], %c4_i32
+// CHECK: %[[WARP:.*]] = cute_nvgpu.arch.make_warp_uniform
+// CHECK: scf.if
+// CHECK: nvvm.setmaxregister increase 232
+// CHECK: %[[TEAM:.*]] = arith.divui %[[WARP]], %{{.*}} : i32
+// CHECK: cute.slice(%[[OUT]]
+// The places of the first team's turns are skipped by the second.
+// CHECK: %[[SKIPPED:.*]] = arith.muli %{{.*}}, %[[TEAM]] : i32
+// CHECK: arith.divui %{{.*}}, %c3_i32
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}, %[[PARITY:.*]] = %{{.*}}) -> (i32, i32, i32)
+// CHECK: cute_nvgpu.mbarrier_wait %[[ORDER]][%[[TEAM]]], %[[PARITY]]
+// CHECK: scf.for
+// CHECK: cute.gemm
+// CHECK: %[[NEXT:.*]] = arith.remui
+// CHECK: cute_nvgpu.mbarrier_arrive %[[ORDER]][%[[NEXT]]]
+// CHECK: cute_nvgpu.wgmma_wait_group 0
+// CHECK: cute.copy
+// CHECK: arith.xori %[[PARITY]]
+// CHECK: {cute.teams = 2 : i64}
+// CHECK: } else {
+// CHECK: nvvm.setmaxregister decrease 40
+// CHECK-NOT: cute.teams
+// CHECK: cute.together = array<i64: 1, 128, 2>
+gpu.module @kernels {
+  gpu.func @teams(%A: !load, %at_A: !coords, %B: !load, %at_B: !coords, %tiles: i32, %turns: i32) kernel
+      attributes {known_block_size = array<i32: 384, 1, 1>, cute.roles = array<i64: 40, 232>} {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %atom = cute.make_atom() : () -> !cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
+    %mma = cute.make_tiled_mma(%atom) : !mma
+    %sA = cute.memref.alloca() : !tile
+    %sB = cute.memref.alloca() : !tile
+    %out = cute.memref.alloca() : !out
+    %x = gpu.thread_id x
+    %thread = arith.index_cast %x : index to i32
+    %first = cute.make_coord() : () -> !cute.coord<"0">
+    %own = cute.make_coord(%thread) : (i32) -> !at
+    scf.for %tile = %zero to %tiles step %one : i32 {
+      %acc = cute.memref.alloca() : !acc
+      scf.for %turn = %zero to %turns step %one : i32 {
+        cute_nvgpu.tma_load(%A, [%at_A], %sA) : (!load, [!coords], !tile)
+        cute_nvgpu.tma_load(%B, [%at_B], %sB) : (!load, [!coords], !tile)
+        %pA = cute.tiled.mma.partition(%mma, %sA, %first) {operand_id = 0 : i32} : (!mma, !tile, !cute.coord<"0">) -> !part
+        %pB = cute.tiled.mma.partition(%mma, %sB, %first) {operand_id = 1 : i32} : (!mma, !tile, !cute.coord<"0">) -> !part
+        cute.gemm(%mma, %acc, %pA, %pB, %acc) : (!mma, !acc, !part, !part, !acc)
+      } {cute.stages = 3}
+      %to = cute.tiled.mma.partition(%mma, %out, %own) {operand_id = 2 : i32} : (!mma, !out, !at) -> !cute.memref<f32, smem, align<8>, "((2,2,8),1,1):((1,512,8),0,0)">
+      cute.autovec_copy(%acc, %to) : !acc, !cute.memref<f32, smem, align<8>, "((2,2,8),1,1):((1,512,8),0,0)">
+    } {cute.teams = 2}
+    gpu.return
+  }
+}

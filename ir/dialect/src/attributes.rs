@@ -34,7 +34,10 @@ pub const CYCLES: &str = "cute.cycles";
 pub const ROLES: &str = "cute.roles";
 /// The blocks of a cluster of a kernel whose warps get roles, along x of its grid.
 pub const CLUSTER: &str = "cute.cluster";
-/// A branch in which so many threads stay together, which are those that take its first region: the number of their barrier, and theirs.
+/// A loop of a kernel whose warps get roles, the turns of which so many groups of those who compute take in turn.
+pub const TEAMS: &str = "cute.teams";
+/// A branch in which so many threads stay together, which are those that take its first region: the number of their barrier, and theirs; and
+/// how many such groups take it, each with a barrier of its own, of the numbers that follow.
 pub const TOGETHER: &str = "cute.together";
 /// A kernel that leaves it to the compiler to order the accesses of its threads to shared memory.
 pub const SYNCHRONIZE: &str = "cute.synchronize";

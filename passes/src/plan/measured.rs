@@ -7,7 +7,7 @@
 
 use super::{
     Candidate, Problem,
-    cost::{DOUBT, Estimate},
+    estimate::{DOUBT, Estimate},
 };
 use crate::plan::Arithmetic;
 use cute_arith::Op;

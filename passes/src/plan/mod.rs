@@ -1,10 +1,11 @@
 //! The choice of the plan that a product of whole tensors is computed by.
 //!
 //! A builder for a family of architectures (`sm80.rs`) makes candidates of a problem, an architecture and what was asked
-//! for, and ranks them; `cost.rs` estimates what a plan takes and says whether an architecture has it. `cute-tile` leaves
+//! for, and ranks them; `cost.rs` estimates the registers and the memory that a plan takes and says whether an architecture has them, `estimate.rs` its time. `cute-tile` leaves
 //! the plan on the kernel, and whatever comes after executes it.
 
 mod cost;
+mod estimate;
 mod fused;
 mod measured;
 mod partials;
@@ -14,8 +15,8 @@ mod sm90;
 mod swizzle;
 mod variants;
 
-pub use cost::{Arithmetic, Estimate};
 pub use cute_measured::{GENERATION, Table};
+pub use estimate::{Arithmetic, Estimate};
 pub(crate) use fused::{ATOM_ROWS, Fused};
 pub use measured::{Calibrated, own as own_table, read as read_table};
 pub(crate) use partials::Partials;
@@ -162,6 +163,8 @@ pub struct Access {
     pub vector: i64,
     /// Elements that lines along the contiguous mode start at multiples of, wherever they end; 0 where no mode is contiguous.
     pub lines: i64,
+    /// Elements that such lines are multiples of apart, up to 128 bytes; 0 where no mode is contiguous. Bases are taken to begin there as well.
+    pub pitch: i64,
 }
 
 /// Checks that architectures have the instructions of a builder. Errors: the first one that one lacks.
@@ -261,14 +264,20 @@ pub fn choose<'c>(
             }
         }
     };
-    // Clusters are of blocks whose warpgroups multiply.
+    // Clusters and teams are of blocks whose warpgroups multiply.
     let of_clusters = request.cluster.is_some_and(|cluster| cluster != [1, 1]);
+    let of_teams = request.teams.is_some_and(|teams| teams > 1);
     let instructions = match request.instructions {
-        None if of_clusters => Some(Instructions::Wgmma),
+        None if of_clusters || of_teams => Some(Instructions::Wgmma),
         asked => asked,
     };
-    if of_clusters && instructions == Some(Instructions::Mma) {
-        return Err("asks for clusters, whose blocks share what TMA loads, and for instructions=mma; expected instructions=wgmma".to_owned());
+    if instructions == Some(Instructions::Mma) {
+        if of_clusters {
+            return Err("asks for clusters, whose blocks share what TMA loads, and for instructions=mma; expected instructions=wgmma".to_owned());
+        }
+        if of_teams {
+            return Err("asks for teams, whose blocks have a warpgroup that loads for all, and for instructions=mma; expected instructions=wgmma".to_owned());
+        }
     }
     // A tile that is asked for is one of warps, unless it says otherwise.
     let is_asked = request.tile.is_some() || request.warps.is_some() || request.swizzle.is_some();

@@ -83,7 +83,7 @@ cute_ir::options! {
         tile: Option<[i64; 3]> = None, "",
             "M, N and K of a block's tile, such as 128x128x32; chosen where not given";
         warps: Option<[i64; 2]> = None, "",
-            "Warps along M and N of a block, such as 2x2; chosen where not given";
+            "Warps along M and N of a block, or of each of its teams, such as 2x2; chosen where not given";
         stages: Option<i64> = None, "",
             "Buffers of the ring in shared memory, where 1 is no pipelining; chosen where not given";
         swizzle: Option<SwizzleChoice> = None, "",
@@ -96,6 +96,8 @@ cute_ir::options! {
             "The instructions that multiply: mma, of warps, or wgmma, of warpgroups with operands that TMA brings (sm_90a); chosen where not given";
         cluster: Option<[i64; 2]> = None, "",
             "Blocks along M and N of a cluster, which share what TMA loads, such as 2x1; chosen where not given";
+        teams: Option<i64> = None, "",
+            "Groups of warpgroups of a block that take tiles in turn, each of so many warps: 1, or 2, of which one multiplies while the other's sums go out (sm_90a); chosen where not given";
         variants: Option<i64> = None, "",
             "Kernels for a problem whose sizes are open, at most, of which a launch takes one; 6 for a product and 12 for a map where not given";
         candidates: Option<i64> = None, "",
@@ -110,13 +112,17 @@ cute_ir::options! {
 pub struct Avoid(pub Vec<String>);
 
 impl Avoid {
-    /// The name of a plan among those for one problem: its tile, its warps, its stages, its parts of K, and its clusters where it has some.
+    /// The name of a plan among those for one problem: its tile, its warps, its stages, its parts of K, and its clusters and teams where it has some.
     pub fn name_of(plan: &Plan<'_>) -> String {
         let ([m, n, k], [wm, wn]) = (plan.tile, warps_of(plan));
         let name = format!("{m}x{n}x{k}-{wm}x{wn}-{}-{}", plan.stages, plan.split);
-        match plan.cluster {
+        let name = match plan.cluster {
             [1, 1] => name,
             [cm, cn] => format!("{name}-{cm}x{cn}"),
+        };
+        match plan.teams {
+            1 => name,
+            teams => format!("{name}-{teams}teams"),
         }
     }
 

@@ -5,8 +5,10 @@
 
 use super::{
     Access, Candidate, Fed, Reduced, Request, SwizzleChoice, WIDEST,
-    cost::{self, Estimate, Registers, Sources, Strides},
-    divides, options_of, require, rows,
+    cost::{self, Registers, Sources, Strides},
+    divides,
+    estimate::Estimate,
+    options_of, require, rows,
     swizzle::Swizzles,
     warps_of,
 };
@@ -350,6 +352,7 @@ impl<'c> Builder<'c> {
                 placed: false,
                 vector: row.num_val,
                 lines: row.num_val,
+                pitch: row.num_val,
             })
         };
         let accesses = [
@@ -468,6 +471,7 @@ impl<'c> Builder<'c> {
             raster: choice.raster,
             split: choice.split,
             cluster: [1, 1],
+            teams: 1,
             mma,
             paths: [
                 factor(a, [m, k], major_a)?,
@@ -572,8 +576,8 @@ impl<'c> Builder<'c> {
             let fitting = choices.into_iter().filter_map(|choice| {
                 let (plan, registers) = self.fitting(choice, archs).ok()?;
                 let speed = choice.speed;
-                let registers = Some(&registers);
-                let estimate = Estimate::of(&plan, speed, registers, self.sources, archs.first());
+                let estimate =
+                    Estimate::of_warps(&plan, speed, &registers, self.sources, archs.first());
                 Some((choice, plan, estimate.ok()?))
             });
             let fitting = fitting.take(if asked { 1 } else { usize::MAX });

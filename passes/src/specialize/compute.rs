@@ -1,7 +1,7 @@
 //! The part of those who compute: products that go on while their warps do, and stores by TMA.
 
 use super::{
-    BARRIER, alone,
+    alone,
     emit::Emit,
     rings::{asynchronous_product, fence_proxy, has_within, is_timed},
 };
@@ -250,7 +250,7 @@ impl<'c> Emit<'_, 'c> {
 
     /// A barrier of those who compute.
     fn barrier(&self, b: Builder<'c>) -> Result<(), Failure> {
-        barrier_of(b, [BARRIER, self.who.threads])?;
+        barrier_of(b, self.who.together)?;
         Ok(())
     }
 

@@ -4,10 +4,16 @@ use super::{
     Role, Who,
     compute::{Group, Release, Stored},
     rings::{Barrier, Ring, has_within, is_timed, load_of},
+    teams::Section,
 };
 use crate::algorithms::{Arrival, start_load};
 use cute_ir::ops::{cute_nvgpu, scf};
-use cute_ir::{Expected, Failure, attributes::STAGES, diag, mlir::*};
+use cute_ir::{
+    Expected, Failure,
+    attributes::{STAGES, TEAMS},
+    diag,
+    mlir::*,
+};
 use melior::ir::{Attribute, Type, ValueLike, operation::OperationLike};
 use std::collections::HashSet;
 
@@ -32,6 +38,8 @@ pub(super) struct Emit<'a, 'c> {
     pub(super) has_stored: Option<Val<'c>>,
     /// The tensors that threads wrote and no barrier followed, of those that are stored by TMA.
     pub(super) written: HashSet<ValueKey>,
+    /// The products that teams start one after another.
+    section: Option<Section<'c>>,
 }
 
 impl<'a, 'c> Emit<'a, 'c> {
@@ -54,6 +62,7 @@ impl<'a, 'c> Emit<'a, 'c> {
             stored: Stored::default(),
             has_stored: None,
             written: HashSet::new(),
+            section: None,
         }
     }
 
@@ -128,6 +137,14 @@ impl<'a, 'c> Emit<'a, 'c> {
             }
             return Ok(());
         }
+        if let Some(thread) = self.thread_of_team(op, b)? {
+            self.mapping.insert(key(result_of(op, 0)), thread);
+            return Ok(());
+        }
+        let ordered = self.who.team.zip(self.section);
+        if let Some((team, section)) = ordered.filter(|(_, section)| section.ends[0] == op) {
+            self.wait_for_team(b, team, section)?;
+        }
         for (at, ring) in self.rings.iter().enumerate() {
             if ring.uses[0] == op {
                 self.acquire(at, ring, b)?;
@@ -152,6 +169,9 @@ impl<'a, 'c> Emit<'a, 'c> {
                     b,
                 )?;
             }
+        }
+        if let Some((team, _)) = ordered.filter(|(_, section)| section.ends[1] == op) {
+            self.let_next_team(b, team)?;
         }
         Ok(())
     }
@@ -240,9 +260,11 @@ impl<'a, 'c> Emit<'a, 'c> {
         ))
     }
 
-    fn kept_attributes(op: Op<'c>) -> Vec<(&'c str, Attribute<'c>)> {
+    fn kept_attributes(&self, op: Op<'c>) -> Vec<(&'c str, Attribute<'c>)> {
+        let of_teams = |name: &str| name == TEAMS && self.role == Role::Copies;
         let all = attributes_of(op).into_iter();
-        all.filter(|(name, _)| *name != STAGES).collect()
+        all.filter(|(name, _)| *name != STAGES && !of_teams(name))
+            .collect()
     }
 
     fn turns(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
@@ -257,6 +279,17 @@ impl<'a, 'c> Emit<'a, 'c> {
             .into_iter()
             .map(|value| self.mapped(value))
             .collect();
+        let team = self.team_of(op);
+        let mut places = Vec::new();
+        if let (Some(team), [from, to, step, ..]) = (team, &initial[..]) {
+            let own = self.own_turns(b, team, [*from, *to, *step])?;
+            initial.splice(..3, own);
+            for at in &within {
+                let ring = self.rings.get(*at).expected(op, "a ring")?;
+                places.push((*at, self.places_of_turn(b, op, ring)?));
+            }
+            self.skip(b, &places, team.number)?;
+        }
         for at in &within {
             initial.extend(self.next[*at]);
         }
@@ -268,6 +301,9 @@ impl<'a, 'c> Emit<'a, 'c> {
                 Some(before) => before,
                 None => b.constant(b.ty("i1")?, 0)?,
             });
+        }
+        if let Some(team) = team {
+            initial.push(self.first_parity(b, team)?);
         }
         let own = results_of(op).len();
         let more: Vec<Type<'c>> = initial[3 + own..]
@@ -286,13 +322,17 @@ impl<'a, 'c> Emit<'a, 'c> {
             scf::FOR,
             &initial,
             &types,
-            &Self::kept_attributes(op),
+            &self.kept_attributes(op),
             vec![region],
         )?;
         for (old, new) in arguments_of(body).into_iter().zip(arguments_of(block)) {
             self.mapping.insert(key(old), new);
         }
         let mut behind = arguments_of(block).split_off(1 + own);
+        if team.is_some() {
+            let parity = behind.pop().expected(op, "a parity")?;
+            self.section = self.section(body, parity);
+        }
         if stores {
             self.has_stored = behind.pop();
         }
@@ -315,6 +355,10 @@ impl<'a, 'c> Emit<'a, 'c> {
         } else {
             self.drain(inner)?;
         }
+        if let Some(team) = team {
+            // The places of the others' turns.
+            self.skip(inner, &places, inner.i32(team.count - 1)?)?;
+        }
         for at in &within {
             yielded.extend(self.next[*at]);
         }
@@ -325,9 +369,18 @@ impl<'a, 'c> Emit<'a, 'c> {
         if stores {
             yielded.push(self.has_stored.expected(op, "a store")?);
         }
+        if team.is_some() {
+            yielded.push(match self.section.take() {
+                Some(section) => self.next_parity(inner, section)?,
+                None => inner.i32(0)?,
+            });
+        }
         inner.op(scf::YIELD, &yielded, &[], &[])?;
         let mut results = results_of(new);
         let mut behind = results.split_off(own);
+        if team.is_some() {
+            behind.pop();
+        }
         if stores {
             self.has_stored = behind.pop();
         }
@@ -378,7 +431,7 @@ impl<'a, 'c> Emit<'a, 'c> {
             scf::IF,
             &condition,
             &types,
-            &Self::kept_attributes(op),
+            &self.kept_attributes(op),
             regions,
         )?;
         let stored = self.stored.clone();

@@ -10,16 +10,22 @@
 //! Where `cute.cluster` says that blocks form clusters, a load with `multicast` fills a slice of a tensor in several of them. Then a place of its ring
 //! is empty when the warps of all blocks of the cluster have said so, and no block leaves before all have ended.
 //!
+//! Where `cute.teams` stands on a loop, those who compute are so many teams, which take its turns in turn: one multiplies while the sums of another go
+//! out. The rings are for all, so that each team skips the places of the others' turns; tensors that are not loaded exist once for each.
+//!
 //! `rings.rs` finds the rings, `needed.rs` what loads need; `emit.rs` writes a role's part, `compute.rs` what only those who compute have.
 
 mod compute;
 mod emit;
 mod needed;
 mod rings;
+mod teams;
 
 use crate::{
     arch::{REGISTERS, WARP, WARPGROUP},
+    divergence::Together,
     kernel::body_of_kernel,
+    pipeline::rings::{ring_of, slice},
     shared::in_shared,
 };
 use cute_arith::Predicate;
@@ -30,12 +36,13 @@ use cute_ir::{
     block::block_size_of,
     diag,
     mlir::*,
-    types::CuteType,
+    types::{CuteType, memref_of},
 };
 use emit::Emit;
 use melior::ir::{ValueLike, operation::OperationLike};
 use rings::Ring;
 use std::collections::HashSet;
+use teams::{Team, Teams};
 
 /// The pass.
 pub const PASS: PassSpec = PassSpec {
@@ -46,7 +53,7 @@ pub const PASS: PassSpec = PassSpec {
     run,
 };
 
-/// The barrier of a block's threads that compute; 0 is that of all of them.
+/// The barrier of the first team of a block's threads that compute; 0 is that of all of them.
 const BARRIER: i64 = 1;
 
 /// The part of a kernel that some of its warps have.
@@ -61,12 +68,14 @@ enum Role {
 /// The values that tell threads apart.
 #[derive(Clone, Copy)]
 struct Who<'c> {
-    /// True in the first thread of those who compute.
+    /// True in the first thread of a team of those who compute.
     is_first: Val<'c>,
     /// The index of this thread in its warp.
     lane: Val<'c>,
-    /// Threads that compute.
-    threads: i64,
+    /// The teams of those who compute.
+    together: Together,
+    /// The team of this thread, where there are several.
+    team: Option<Team<'c>>,
 }
 
 fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(), Failure> {
@@ -94,6 +103,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
             )));
         }
     };
+    let teams = Teams::of(kernel, threads)?;
     let budget = REGISTERS / WARPGROUP;
     let all = of_copies + of_computes * (threads / WARPGROUP);
     if all > budget {
@@ -116,19 +126,33 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
     // What all threads see: memory that they share, and the barriers of rings.
     let mut mapping = Mapping::new();
     let loaded: HashSet<_> = rings.iter().flat_map(Ring::roots).collect();
+    // Tensors that each team has one of, and where all of them are.
+    let mut own: Vec<(Val<'c>, Val<'c>)> = Vec::new();
     for op in nested_ops(kernel) {
         let tensor = cute::MemrefAlloca::of(op).map(|op| op.result());
         let Some(tensor) = tensor.filter(|tensor| in_shared(*tensor)) else {
             continue;
         };
         if !loaded.contains(&key(tensor)) {
-            let copy = top.at_location(op.location()).clone_op(op, &mut mapping);
+            let at = top.at_location(op.location());
+            let copy = match teams.count {
+                1 => at.clone_op(op, &mut mapping),
+                count => {
+                    let memref = memref_of(tensor).expected(op, "a tensor")?;
+                    let all = ring_of(&memref, count).map_err(|e| at.error(e))?;
+                    let copy =
+                        at.op(cute::MEMREF_ALLOCA, &[], &[all.to_type(at.location)?], &[])?;
+                    own.push((tensor, result_of(copy, 0)));
+                    copy
+                }
+            };
             if staged.contains(&key(tensor)) {
                 // Its accesses are ordered here.
                 set_attribute(copy, RING, top.unit());
             }
         }
     }
+    let order = teams.allocate(top)?;
     let rings = rings
         .into_iter()
         .map(|ring| ring.allocate(top))
@@ -141,8 +165,9 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
     alone(top.step("barriers"), is_first, |init| {
         prefetch(init, kernel)?;
         for ring in &rings {
-            ring.init(init, threads / WARP)?;
+            ring.init(init, teams.threads / WARP)?;
         }
+        teams.init(init, order)?;
         init.op(nvvm::FENCE_MBARRIER_INIT, &[], &[], &[])?;
         Ok(())
     })?;
@@ -174,29 +199,48 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
     let (of_computing, computing) = Detached::with_block(&[]);
     let (of_copying, copying) = Detached::with_block(&[]);
     let lane = top.value(arith::REMUI, &[thread, top.i32(WARP)?], top.i32_type(), &[])?;
-    let who = Who {
+    let together = teams.together();
+    let attributes = [(TOGETHER, together.attribute(top))];
+    let regions = vec![of_computing, of_copying];
+    top.with_regions(scf::IF, &[computes], &[], &attributes, regions)?;
+    let mut who = Who {
         is_first,
         lane,
-        threads,
+        together,
+        team: None,
     };
-    let together = [(TOGETHER, top.i64_array(&[BARRIER, threads]))];
-    let regions = vec![of_computing, of_copying];
-    top.with_regions(scf::IF, &[computes], &[], &together, regions)?;
-
-    let b = Builder::at_end(top.context, computing, top.location);
-    budget_of(b, "increase", of_computes)?;
-    let emit = Emit::new(Role::Computes, &rings, &needed, &staged, who);
-    emit.all(&old, b, mapping.clone())?;
-    b.op(scf::YIELD, &[], &[], &[])?;
 
     let b = Builder::at_end(top.context, copying, top.location);
     budget_of(b, "decrease", of_copies)?;
     let is_one = b.compare(Predicate::Eq, warp, first_of_copies)?;
+    let of_copies = mapping.clone();
     alone(b, is_one, |one| {
         let leads = one.value(nvvm::ELECT_SYNC, &[], one.ty("i1")?, &[])?;
         let emit = Emit::new(Role::Copies, &rings, &needed, &staged, who);
-        alone(one, leads, |leader| emit.all(&old, leader, mapping))
+        alone(one, leads, |leader| emit.all(&old, leader, of_copies))
     })?;
+    b.op(scf::YIELD, &[], &[], &[])?;
+
+    let b = Builder::at_end(top.context, computing, top.location);
+    budget_of(b, "increase", of_computes)?;
+    if let Some(order) = order {
+        let team = teams.team(b, [thread, warp], order)?;
+        who.is_first = b.compare(Predicate::Eq, team.thread, b.i32(0)?)?;
+        who.team = Some(team);
+        for (tensor, all) in own {
+            let view = slice(b, all, team.number)?;
+            if view.r#type() != tensor.r#type() {
+                return Err(b.error(format!(
+                    "the tensor of one of several teams is {}, that of all is {}; expected a tensor whose bytes are a multiple of its alignment",
+                    view.r#type(),
+                    tensor.r#type()
+                )));
+            }
+            mapping.insert(key(tensor), view);
+        }
+    }
+    let emit = Emit::new(Role::Computes, &rings, &needed, &staged, who);
+    emit.all(&old, b, mapping)?;
     b.op(scf::YIELD, &[], &[], &[])?;
     if blocks > 1 {
         // Others may still arrive here, and load into this block's shared memory.

@@ -417,6 +417,22 @@ impl<'c> Ring<'c> {
         Ok(places)
     }
 
+    /// The place, and the parity of its phase, so many behind one of them.
+    pub(super) fn skip(
+        &self,
+        b: Builder<'c>,
+        [place, phase]: [Val<'c>; 2],
+        count: Val<'c>,
+    ) -> Result<[Val<'c>; 2], Failure> {
+        let (i32_type, depth) = (b.i32_type(), b.i32(self.depth)?);
+        let all = b.value(arith::ADDI, &[place, count], i32_type, &[])?;
+        let rounds = b.value(arith::DIVUI, &[all, depth], i32_type, &[])?;
+        let place = b.value(arith::REMUI, &[all, depth], i32_type, &[])?;
+        let odd = b.value(arith::ANDI, &[rounds, b.i32(1)?], i32_type, &[])?;
+        let phase = b.value(arith::XORI, &[phase, odd], i32_type, &[])?;
+        Ok([place, phase])
+    }
+
     /// The next place, and the parity of its phase, behind one of them.
     pub(super) fn next(
         &self,

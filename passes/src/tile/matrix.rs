@@ -15,6 +15,9 @@ use cute_layout::{Dyn, IntTuple, Layout, Leaf, int, tuple};
 /// The widest access to memory in bytes.
 pub(super) const WIDEST: i64 = 16;
 
+/// Bytes of a line of L2.
+const LINE: i64 = 128;
+
 /// The layout with the extents and the strides of some modes multiples of a number, as far as a launch brings them; none where one that is known is no multiple.
 pub(super) fn with_multiples(
     layout: &Layout,
@@ -457,25 +460,28 @@ fn access(memref: &MemRef, layout: &Layout, places: Option<&Places>) -> Result<A
     let [rows, columns] = [vector(0), vector(1)];
     // Also of what is moved one by one, neighbours are best moved by neighbours.
     let major = usize::from(!(rows > columns || (rows == columns && is_along(0) && !is_along(1))));
+    let bytes = memref.element_bytes().max(1);
     Ok(Access {
         major,
         known: layout.stride().is_static(),
         apart: !is_along(0) && !is_along(1),
         placed: places.is_some(),
         vector: [rows, columns][major],
-        lines: lines(memref, layout, major),
+        lines: match pitch(layout, major, WIDEST / bytes) {
+            0 => 0,
+            pitch => gcd(pitch, memref.align / bytes),
+        },
+        pitch: pitch(layout, major, LINE / bytes),
     })
 }
 
-/// Elements that lines along a mode start at multiples of, as many as the widest access has at most; 0 of a mode that is not contiguous, and
-/// where some elements are one.
-fn lines(memref: &MemRef, layout: &Layout, major: usize) -> i64 {
+/// Elements that lines along a mode are multiples of apart, up to so many; 0 of a mode that is not contiguous, and where some elements are one.
+fn pitch(layout: &Layout, major: usize, most: i64) -> i64 {
     let stride = |mode: usize| layout.stride().get(mode).and_then(IntTuple::as_leaf);
     if stride(major) != Some(&Leaf::Static(1)) {
         return 0;
     }
-    let most = WIDEST / memref.element_bytes().max(1);
-    let mut all = gcd(most, memref.align / memref.element_bytes().max(1));
+    let mut all = most;
     for mode in (0..layout.rank()).filter(|mode| *mode != major) {
         match stride(mode) {
             Some(Leaf::Static(0)) | None => return 0,

@@ -13,7 +13,7 @@ use crate::algorithms::{Arrival, start_load};
 use cute_ir::ops::{arith, cute, cute_nvgpu, gpu, scf};
 use cute_ir::{
     Expected, Failure,
-    attributes::{STAGES, UNROLL},
+    attributes::{STAGES, TEAMS, UNROLL},
     hopper,
     mlir::*,
     plan::{OPERANDS, SharedTile},
@@ -177,8 +177,15 @@ impl<'c> Gemm<'c> {
         if self.plan.is_split() {
             all = b.value(arith::MULI, &[all, b.i32(self.plan.split)?], i32_type, &[])?;
         }
+        // Teams skip each other's turns, so that they know how many those are before.
+        let of_all = match (self.plan.is_split(), self.plan.teams) {
+            (false, 2..) => Some(self.tiles(b, body, 2)?),
+            _ => None,
+        };
         let (region, inner) = Detached::with_block(&[(i32_type, b.location)]);
-        b.with_regions(scf::FOR, &[first, all, blocks], &[], &[], vec![region])?;
+        let teams = [(TEAMS, b.i64_attribute(self.plan.teams))];
+        let teams = if self.plan.teams > 1 { &teams[..] } else { &[] };
+        b.with_regions(scf::FOR, &[first, all, blocks], &[], teams, vec![region])?;
         let t = Builder::at_end(b.context, inner, b.location);
         let index = argument(inner, 0);
         let (at, part) = self.place(t, body, index, self.plan.split)?;
@@ -186,12 +193,16 @@ impl<'c> Gemm<'c> {
         let accumulators = t.value(cute::MEMREF_ALLOCA, &[], sums, &[])?;
         t.step("clear accumulators")
             .op(cute::CLEAR, &[accumulators], &[], &[])?;
-        let range = match part {
-            Some(part) => Some(self.range(t, body, part)?),
-            None => None,
+        let (start, turns) = match (part, of_all) {
+            (Some(part), _) => {
+                let (start, turns) = self.range(t, body, part)?;
+                (Some(start), turns)
+            }
+            (None, Some(turns)) => (None, turns),
+            (None, None) => (None, self.tiles(t, body, 2)?),
         };
         let product = [shared_a, shared_b, accumulators];
-        self.turns(t, body, (&at, ranks, range), product)?;
+        self.turns(t, body, (&at, ranks), (start, turns), product)?;
         match shared_c {
             Some(shared_c) => self.parts_of_c(t, body, &at, [accumulators, shared_c])?,
             // What is to be added, other blocks have.
@@ -270,12 +281,13 @@ impl<'c> Gemm<'c> {
         Ok(Some((slice, mask)))
     }
 
-    /// The loop along K, from the first tile of a range, where there is one, and of as many turns as it has.
+    /// The loop along K, from the first tile of a range, where there is one, and of as many turns as there are.
     fn turns(
         &self,
         t: Builder<'c>,
         body: Blk<'c>,
-        (at, ranks, range): (&Place<'c>, Ranks<'c>, Option<(Val<'c>, Val<'c>)>),
+        (at, ranks): (&Place<'c>, Ranks<'c>),
+        (start, turns): (Option<Val<'c>>, Val<'c>),
         [shared_a, shared_b, accumulators]: [Val<'c>; 3],
     ) -> Result<(), Failure> {
         let keep = IntTuple::underscore;
@@ -298,17 +310,13 @@ impl<'c> Gemm<'c> {
             }
             tiles.push((operand, atom, [coords, tile, coord], (shared, slice)));
         }
-        let turns = match range {
-            Some((_, turns)) => turns,
-            None => self.tiles(t, body, 2)?,
-        };
         let (from, to, step) = (t.i32(0)?, turns, t.i32(1)?);
         let (region, inner) = Detached::with_block(&[(t.i32_type(), t.location)]);
         let stages = [(STAGES, t.i64_attribute(self.plan.stages))];
         t.with_regions(scf::FOR, &[from, to, step], &[], &stages, vec![region])?;
         let l = Builder::at_end(t.context, inner, t.location);
         let mut turn = argument(inner, 0);
-        if let Some((first, _)) = range {
+        if let Some(first) = start {
             turn = l.value(arith::ADDI, &[first, turn], l.i32_type(), &[])?;
         }
         let coord = l.coord(&tuple([keep(), keep(), IntTuple::dynamic()]), &[turn])?;

@@ -5,7 +5,7 @@
 
 mod verify;
 
-pub use verify::{MOST_BLOCKS, MOST_EXTENT, MOST_SPLIT};
+pub use verify::{MOST_BLOCKS, MOST_EXTENT, MOST_SPLIT, MOST_TEAMS};
 
 use crate::{
     diag::Failure,
@@ -37,7 +37,9 @@ pub struct Plan<'c> {
     pub split: i64,
     /// Blocks along M and N of a cluster, which share loads: those along M of B, those along N of A.
     pub cluster: [i64; 2],
-    /// The tiled MMA, a type.
+    /// Groups of warpgroups of a block that take tiles of C in turn; with 2 the sums of one go out while the other multiplies.
+    pub teams: i64,
+    /// The tiled MMA of a team, a type.
     pub mma: Type<'c>,
     /// The movements of A, of B and of C, each in the order in which they happen.
     pub paths: [Vec<Movement<'c>>; 3],
@@ -184,10 +186,10 @@ impl<'c> Plan<'c> {
     }
 
     pub(crate) fn from_parts(parts: &Parts<'c, '_>) -> Result<Self, String> {
-        let ([m, n, k, stages, raster, split, cm, cn], [a, b, c]) =
+        let ([m, n, k, stages, raster, split, cm, cn, teams], [a, b, c]) =
             (&parts.ints[..], &parts.arrays[..])
         else {
-            return Err("expected eight integers and three arrays in a plan".to_owned());
+            return Err("expected nine integers and three arrays in a plan".to_owned());
         };
         let path = |all: &[Attribute<'c>]| {
             all.iter()
@@ -203,6 +205,7 @@ impl<'c> Plan<'c> {
             raster: *raster,
             split: *split,
             cluster: [*cm, *cn],
+            teams: *teams,
             mma: parts.types[0],
             paths: [path(a)?, path(b)?, path(c)?],
         })
@@ -220,7 +223,17 @@ impl<'c> Plan<'c> {
             kind: Kind::Plan,
             types: vec![self.mma],
             texts: Vec::new(),
-            ints: vec![m, n, k, self.stages, self.raster, self.split, cm, cn],
+            ints: vec![
+                m,
+                n,
+                k,
+                self.stages,
+                self.raster,
+                self.split,
+                cm,
+                cn,
+                self.teams,
+            ],
             arrays,
         };
         attribute_of_parts(location, &parts)
@@ -267,11 +280,12 @@ impl<'c> Plan<'c> {
 
     /// Registers of a thread that copies and of one that multiplies, where warps have roles: as many as a multiprocessor has for them.
     pub fn budgets(&self) -> Option<[i64; 2]> {
-        match self.tiled_mma().ok()?.num_threads() / WARPGROUP {
+        match self.multiplying_threads().ok()? / WARPGROUP {
             _ if !self.has_roles() => None,
             0 | 1 => Some([40, 248]),
             2 => Some([40, 232]),
-            _ => Some([32, 160]),
+            3 => Some([32, 160]),
+            _ => Some([32, 120]),
         }
     }
 
@@ -283,6 +297,11 @@ impl<'c> Plan<'c> {
 
     /// Threads of a block that multiply. Errors: as of [`Plan::tiled_mma`].
     pub fn multiplying_threads(&self) -> Result<i64, String> {
+        Ok(self.team()? * self.teams)
+    }
+
+    /// Threads of a team, which multiply a tile. Errors: as of [`Plan::tiled_mma`].
+    pub fn team(&self) -> Result<i64, String> {
         Ok(self.tiled_mma()?.num_threads())
     }
 

@@ -15,6 +15,9 @@ pub const MOST_EXTENT: i64 = 1 << 16;
 /// The most blocks that share the sums of a tile: a thread of the second kernel holds an element of each at once.
 pub const MOST_SPLIT: i64 = 32;
 
+/// The most teams of a block: the registers of a multiprocessor are not enough for the sums of more.
+pub const MOST_TEAMS: i64 = 4;
+
 /// The most blocks of a cluster that every GPU with clusters can have (CUDA C++ Programming Guide, "Thread Block Clusters").
 pub const MOST_BLOCKS: i64 = 8;
 
@@ -81,6 +84,7 @@ impl Plan<'_> {
             ("split", self.split, MOST_SPLIT),
             ("blocks of a cluster along M", self.cluster[0], MOST_BLOCKS),
             ("blocks of a cluster along N", self.cluster[1], MOST_BLOCKS),
+            ("teams", self.teams, MOST_TEAMS),
         ] {
             if !(1..=most).contains(&value) {
                 return Err(format!("expected {name} of 1 to {most}, found {value}"));
@@ -100,11 +104,21 @@ impl Plan<'_> {
                 self.cluster[0], self.cluster[1], self.split
             ));
         }
+        if self.teams > 1 && (!self.has_roles() || self.is_split()) {
+            return Err(format!(
+                "expected one team where K is split, and where warps have no roles, found teams = {} and split = {}",
+                self.teams, self.split
+            ));
+        }
         if self.threads()? > i64::from(THREADS_PER_BLOCK) {
             return Err(format!(
-                "the atoms {} of the tiled MMA are {} threads, a block has at most {THREADS_PER_BLOCK}",
+                "the atoms {} of the tiled MMA are {} threads{}, a block has at most {THREADS_PER_BLOCK}",
                 mma.atom_layout().shape(),
-                mma.num_threads()
+                mma.num_threads(),
+                match self.teams {
+                    1 => String::new(),
+                    teams => format!(" of each of {teams} teams"),
+                }
             ));
         }
         let step = mma.tile_shape();

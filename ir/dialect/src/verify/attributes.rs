@@ -8,7 +8,7 @@ use crate::{
     diag::{self, Failure},
     mlir::name_of,
     names::did_you_mean,
-    plan::{MOST_BLOCKS, MOST_SPLIT, Plan},
+    plan::{MOST_BLOCKS, MOST_SPLIT, MOST_TEAMS, Plan},
     types::memref_of,
     types::{CuteType, MOST_STAGES, Space},
 };
@@ -143,8 +143,13 @@ const KNOWN: &[Known] = &[
     ),
     known(
         attributes::TOGETHER,
-        Form::Integers(2, 0, 1024),
+        Form::Integers(3, 0, 1024),
         &[Home::Branch],
+    ),
+    known(
+        attributes::TEAMS,
+        Form::Integer(1, MOST_TEAMS),
+        &[Home::Loop],
     ),
     known(attributes::RING, Form::Unit, &[Home::SharedTensor]),
     known(

@@ -1,6 +1,6 @@
 use super::super::{Access, Chosen, Reduced, Request, Rules, choose};
 use super::*;
-use crate::plan::cost::Numbers;
+use crate::plan::estimate::Numbers;
 use cute_target::Archs;
 use melior::{Context, ir::Type};
 
@@ -11,6 +11,7 @@ const ROWS: Access = Access {
     apart: false,
     vector: 8,
     lines: 8,
+    pitch: 64,
     placed: false,
 };
 

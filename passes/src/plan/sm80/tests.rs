@@ -26,6 +26,7 @@ const ROWS: Access = Access {
     placed: false,
     vector: 8,
     lines: 8,
+    pitch: 64,
 };
 
 fn problem(context: &Context, extents: [i64; 3]) -> Problem<'_> {

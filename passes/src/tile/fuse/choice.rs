@@ -258,6 +258,7 @@ impl<'c> Fuse<'c> {
             apart: false,
             vector: WIDEST / 2,
             lines: 0,
+            pitch: 0,
             placed: false,
         };
         let (of_a, of_b) = match is_score {
@@ -290,6 +291,7 @@ impl<'c> Fuse<'c> {
                 of_b,
                 Access {
                     lines: 0,
+                    pitch: 0,
                     major: 1,
                     known: access.known,
                     apart: access.apart,
@@ -475,6 +477,7 @@ impl Whole<'_> {
         }
         Access {
             lines: 0,
+            pitch: 0,
             major,
             known: stride.is_static(),
             apart: !is_next(along),

@@ -29,8 +29,8 @@ struct Object {
     fenced: bool,
     /// The clock of the bulk copies that complete here.
     agent: Option<u32>,
-    /// The last phase that each thread has seen the end of.
-    seen: HashMap<u32, u64>,
+    /// The last phase that each thread has seen the end of, and its own time then.
+    seen: HashMap<u32, (u64, u32)>,
     /// The knowledge of those who arrived.
     arriving: View,
     /// The same for the phases that are over.
@@ -197,15 +197,24 @@ impl Context<'_> {
                         true => object.phase & 1 != wanted & 1,
                         false => object.phase != wanted >> 20,
                     };
-                    // The phase that a parity means, to a thread that has seen the one before it.
-                    let late = match parity {
-                        true => object.seen.get(&thread).is_some_and(|&seen| {
-                            (seen + 1) & 1 == wanted & 1 && object.phase > seen + 2
-                        }),
-                        false => object.phase > (wanted >> 20) + 1,
+                    // The phase that a parity means, to a thread that knows of the one before it.
+                    let is_late =
+                        |seen: u64| (seen + 1) & 1 == wanted & 1 && object.phase > seen + 2;
+                    let late = match (parity, object.seen.get(&thread)) {
+                        (true, Some((own, _))) if is_late(*own) => {
+                            // Others, who took the phases between, may have told it of them.
+                            let told = object.seen.iter().filter(|(other, (_, time))| {
+                                self.clocks.ordered(thread, **other, *time)
+                            });
+                            told.map(|(_, (phase, _))| *phase)
+                                .max()
+                                .is_some_and(is_late)
+                        }
+                        (true, _) => false,
+                        (false, _) => object.phase > (wanted >> 20) + 1,
                     };
                     if let Some(ended) = object.phase.checked_sub(1).filter(|_| over) {
-                        object.seen.insert(thread, ended);
+                        object.seen.insert(thread, (ended, self.clocks.now(thread)));
                     }
                     let phase = object.phase;
                     if late {

@@ -1,0 +1,367 @@
+//! Estimates of the time that a plan takes, for any sizes, before anything is built.
+
+use super::{
+    Access, Fed,
+    cost::{Registers, Sources, at_once},
+};
+use cute_arith::Op;
+use cute_ir::{plan::Plan, types};
+use cute_layout::Operand;
+use cute_target::Arch;
+
+/// The elements of a tile, M times N times K, that a multiprocessor multiplies in a microsecond at the speed of 1000: the
+/// fastest tile of warps on an H200.
+const SPEED: i128 = 1_900_000;
+
+/// Picoseconds from the request of a tile of A and B to its arrival, where warps copy.
+const LATENCY: i64 = 1_000_000;
+
+/// Bytes that a multiprocessor gets of global memory in a microsecond by copies of warps, most of them from L2.
+const BYTES: i128 = 60_000;
+
+/// Elements that a multiprocessor computes prologues of in a microsecond: a conversion, a product and their part of a store for each, some
+/// 2.5 instructions of 128 lanes at 1.7 GHz. No measurement.
+const COMPUTED: i128 = 87_000;
+
+/// Picoseconds of a block of warps before and behind its loop.
+const AROUND: i64 = 500_000;
+
+/// Picoseconds of a kernel beside its blocks, in a row of kernels.
+const START: i64 = 2_000_000;
+
+/// Picoseconds that clusters take longer to start and to end.
+const CLUSTER: i64 = 400_000;
+
+/// Picoseconds of a second kernel beside the bytes that it moves: a microsecond until what depends on another kernel runs, and two
+/// that the smallest kernels take.
+const SECOND: i64 = 3_000_000;
+
+/// Picoseconds for each kilobyte of partial sums that all multiprocessors write together, or read: 5 TB/s, as L2 gives somewhat more
+/// than the 4.2 that a copy through memory reaches.
+const SUMS: i64 = 205;
+
+/// Picoseconds for each kilobyte of A, B and C: 3.3 TB/s of memory, between the 2.7 that products reach on an H100 and the 4.1 on an H200.
+const MEMORY: i64 = 300;
+
+/// The part of the shorter one of two times, of memory and of multiprocessors, that is added to the longer one: one in so many.
+const BESIDE: i64 = 10;
+
+/// The part of a time which is added to it, as it was not measured: one in so many. Of a plan of warps that splits K, and of plans beside which others were measured.
+pub(super) const DOUBT: i64 = 10;
+
+/// Figures of plans by which warps have roles. They were fitted to the times of 23 tiles and up to eight parts of K over 82 shapes on an H100, those of clusters and
+/// teams to the choice that they make among 30 plans of each shape (`docs/performance.md`).
+mod roles {
+    /// Picoseconds of a cycle under load.
+    pub(super) const CYCLE: i64 = 577;
+    /// Thousandths of a cycle for each 128 bytes that shared memory gives or takes.
+    pub(super) const SHARED: i64 = 800;
+    /// Picoseconds for 128 bytes from L2, of lines that begin at multiples of 128 bytes, and of others, which touch two of L2's.
+    pub(super) const LINE: [i64; 2] = [660, 1_876];
+    /// Picoseconds from the request of a tile of A and B by TMA to its arrival.
+    pub(super) const LATENCY: i64 = 813_000;
+    /// The same, where it arrives in several blocks and is asked for when all of them are done with its place.
+    pub(super) const LATENCY_OF_CLUSTER: i64 = 1_000_000;
+    /// Hundredths of the second of the three times that a turn takes beside the longest.
+    pub(super) const SECOND: i64 = 35;
+    /// Picoseconds of a tile beside its turns.
+    pub(super) const TILE: i64 = 139_000;
+    /// Picoseconds of a tile beside its turns, for each warpgroup beyond the first.
+    pub(super) const GROUP: i64 = 242_000;
+    /// Picoseconds in which a warpgroup brings 1024 sums out.
+    pub(super) const SUMS: i64 = 78_000;
+    /// Picoseconds from the last product of one team to the first of the next.
+    pub(super) const HANDOVER: i64 = 200_000;
+    /// The part of a tile's time beside its turns that is left where another team multiplies: one in so many.
+    pub(super) const BESIDE_OTHERS: i64 = 2;
+}
+
+/// Integers that a time is computed in: numbers, or values of a function that launches.
+pub trait Arithmetic {
+    /// An integer.
+    type Value: Clone;
+    /// The reason why one cannot be computed.
+    type Error;
+
+    /// A number.
+    fn constant(&self, value: i64) -> Result<Self::Value, Self::Error>;
+
+    /// An operation on integers, none of which is negative.
+    fn apply(&self, op: Op, operands: [&Self::Value; 2]) -> Result<Self::Value, Self::Error>;
+}
+
+/// Numbers, of which those that 64 bits do not hold are the largest.
+pub(super) struct Numbers;
+
+impl Arithmetic for Numbers {
+    type Value = i64;
+    type Error = std::convert::Infallible;
+
+    fn constant(&self, value: i64) -> Result<i64, Self::Error> {
+        Ok(value)
+    }
+
+    fn apply(&self, op: Op, [a, b]: [&i64; 2]) -> Result<i64, Self::Error> {
+        Ok(op.exact(*a, *b).unwrap_or(i64::MAX))
+    }
+}
+
+/// A tile of warpgroups, before it is a plan.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TileOfRoles {
+    /// M, N and K of the tile.
+    pub tile: [i64; 3],
+    /// Warpgroups of a team, which multiply it.
+    pub groups: i64,
+    /// Teams of a block.
+    pub teams: i64,
+    /// Blocks along M and N of a cluster.
+    pub cluster: [i64; 2],
+    /// Places of the ring of A and B.
+    pub stages: i64,
+    /// Blocks that share the tile, a range of K each.
+    pub split: i64,
+}
+
+/// The estimate of a plan's time, for any sizes.
+///
+/// Blocks are dealt out to multiprocessors evenly. Those that one runs at once take turns at its tensor cores and its share of
+/// memory; a block alone waits for each of its tiles, of which all stages but one are under way. Global memory gives A and B, and takes C, no faster than it can.
+///
+/// A block of a plan that splits K has a part of the turns, and behind all blocks a second kernel moves the sums once more.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    tile: [i64; 3],
+    /// Blocks of a cluster, whose tiles [`Estimate::tile`] is.
+    cluster: i64,
+    /// Blocks that share a tile's sums.
+    split: i64,
+    /// Bytes of the sums of a tile.
+    sums: i64,
+    /// Bits of an element of A, B and C.
+    bits: [i64; 2],
+    /// Blocks that a multiprocessor runs at once.
+    at_once: i64,
+    /// Picoseconds that a multiprocessor is busy with a block's tile along K.
+    busy: i64,
+    /// Picoseconds that such a tile takes to arrive, at least.
+    wait: i64,
+    /// Picoseconds of a tile beside its turns.
+    beside: i64,
+    /// Teams of a block, of which one multiplies while the sums of the others go out.
+    teams: i64,
+    /// Picoseconds of the kernel beside its blocks.
+    around: i64,
+    /// Tells whether plans of its kind that split K were measured.
+    is_sure: bool,
+}
+
+impl Estimate {
+    /// The estimate of a plan by which warps copy and multiply, of some speed and these registers. Errors: as of [`Registers::of`].
+    pub(super) fn of_warps(
+        plan: &Plan<'_>,
+        speed: i64,
+        registers: &Registers,
+        sources: Sources,
+        arch: Arch,
+    ) -> Result<Self, String> {
+        let [m, n, k] = plan.tile.map(i128::from);
+        let atom = plan.tiled_mma()?;
+        let atom = atom.atom();
+        let multiplied = m * n * k * 1_000_000_000 / (SPEED * i128::from(speed.max(1)));
+        let (mut moved, mut computed) = (0, 0);
+        for ((lines, elem), fed) in [(m, atom.a), (n, atom.b)].into_iter().zip(sources.fed) {
+            let bits = bits_of(elem.bits(), fed);
+            moved += lines * k * i128::from(bits);
+            computed += if fed.is_some() { lines * k } else { 0 };
+        }
+        let moved = moved / 8 * 1_000_000 / BYTES;
+        // Prologues are computed by the warps that multiply.
+        let busy = multiplied + computed * 1_000_000 / COMPUTED;
+        let [of_a, of_b] =
+            [(atom.a, 0), (atom.b, 1)].map(|(elem, at)| bits_of(elem.bits(), sources.fed[at]));
+        Ok(Self {
+            tile: plan.step(),
+            cluster: plan.blocks_of_cluster(),
+            split: plan.split,
+            sums: plan.tile[0] * plan.tile[1] * atom.d.bits() / 8,
+            bits: [
+                of_a.min(of_b),
+                types::elem(plan.element(Operand::C)?)?.bits(),
+            ],
+            at_once: i64::from(at_once(plan, registers, sources, arch)?).max(1),
+            busy: i64::try_from(busy.max(moved)).unwrap_or(i64::MAX),
+            wait: LATENCY / (plan.stages.max(2) - 1),
+            beside: AROUND,
+            teams: 1,
+            around: START,
+            is_sure: false,
+        })
+    }
+
+    /// The estimate of a tile of warpgroups, whose blocks stay and have a multiprocessor each; of elements of so many bits of A and B, of the sums and of C, and
+    /// accesses to A and B.
+    pub(super) fn of_roles(
+        of: TileOfRoles,
+        [bits, sum_bits, out_bits]: [i64; 3],
+        accesses: &[Access],
+    ) -> Self {
+        let ([m, n, k], [cm, cn]) = (of.tile, of.cluster);
+        let blocks = cm * cn;
+        // In parts of 128 bytes along K: each is two cycles for a row and a column of 64 x 8 sums.
+        let parts = (k * bits / 1024).max(1);
+        let atoms = m / 64;
+        let multiplied = atoms * 2 * n * 1000;
+        let shared = (atoms * (64 + n) + m + n) * roles::SHARED;
+        let busy = multiplied.max(shared) * parts * roles::CYCLE / 1000;
+        let lines = |extent: i64, sharers: i64, access: Option<&Access>| {
+            let is_aligned =
+                access.is_none_or(|access| !access.known || access.pitch * bits % 1024 == 0);
+            extent * parts * roles::LINE[usize::from(!is_aligned)] / sharers
+        };
+        let moved = lines(m, cn, accesses.first()) + lines(n, cm, accesses.get(1));
+        let latency = match blocks {
+            1 => roles::LATENCY,
+            _ => roles::LATENCY_OF_CLUSTER,
+        };
+        let mut times = [busy, moved, latency / (of.stages.max(2) - 1)];
+        times.sort_unstable();
+        let [_, second, longest] = times;
+        let groups = of.groups.max(1);
+        let beside =
+            roles::TILE + roles::GROUP * (groups - 1) + roles::SUMS * m * n / (1024 * groups);
+        Self {
+            tile: [m * cm, n * cn, k],
+            cluster: blocks,
+            split: of.split,
+            sums: m * n * sum_bits / 8,
+            bits: [bits, out_bits],
+            at_once: 1,
+            busy: longest + second * roles::SECOND / 100,
+            wait: 0,
+            beside: match of.teams {
+                1 => beside,
+                _ => beside / roles::BESIDE_OTHERS,
+            },
+            teams: of.teams,
+            around: START + if blocks > 1 { CLUSTER } else { 0 },
+            is_sure: true,
+        }
+    }
+
+    /// The estimate of the same plan with another number of parts of K, where both are more than 1.
+    pub(super) fn with_split(self, split: i64) -> Self {
+        Self { split, ..self }
+    }
+
+    /// The time in picoseconds of a batch of products of M, N and K, on so many multiprocessors. Each is 1 at least.
+    pub fn time<N: Arithmetic>(
+        &self,
+        n: &N,
+        extents: &[N::Value; 3],
+        batch: &N::Value,
+        sms: &N::Value,
+    ) -> Result<N::Value, N::Error> {
+        let tiles = |axis: usize| {
+            n.apply(
+                Op::CeilDivS,
+                [&extents[axis], &n.constant(self.tile[axis])?],
+            )
+        };
+        let mut turns = tiles(2)?;
+        let blocks = n.apply(Op::Mul, [&tiles(0)?, &tiles(1)?])?;
+        let mut blocks = n.apply(Op::Mul, [&blocks, batch])?;
+        if self.cluster > 1 {
+            blocks = n.apply(Op::Mul, [&blocks, &n.constant(self.cluster)?])?;
+        }
+        if self.split > 1 {
+            let split = n.constant(self.split)?;
+            turns = n.apply(Op::CeilDivS, [&turns, &split])?;
+            blocks = n.apply(Op::Mul, [&blocks, &split])?;
+        }
+        let own = n.apply(Op::CeilDivS, [&blocks, sms])?;
+        let wave = |blocks: &N::Value| {
+            let busy = n.apply(Op::Mul, [blocks, &n.constant(self.busy)?])?;
+            let turn = n.apply(Op::MaxS, [&busy, &n.constant(self.wait)?])?;
+            let turns = n.apply(Op::Mul, [&turns, &turn])?;
+            n.apply(Op::Add, [&turns, &n.constant(self.beside)?])
+        };
+        let time = if self.teams > 1 {
+            let beside = n.constant(self.beside)?;
+            let turns = n.apply(Op::Mul, [&turns, &n.constant(self.busy)?])?;
+            let turns = n.apply(Op::Add, [&turns, &n.constant(roles::HANDOVER)?])?;
+            let both = n.apply(Op::Add, [&turns, &beside])?;
+            let both = n.apply(Op::DivS, [&both, &n.constant(self.teams)?])?;
+            let each = n.apply(Op::MaxS, [&turns, &both])?;
+            let all = n.apply(Op::Mul, [&own, &each])?;
+            n.apply(Op::Add, [&all, &beside])?
+        } else if self.at_once == 1 {
+            n.apply(Op::Mul, [&own, &wave(&n.constant(1)?)?])?
+        } else {
+            let at_once = n.apply(Op::MinS, [&own, &n.constant(self.at_once)?])?;
+            let whole = n.apply(Op::DivS, [&own, &at_once])?;
+            let rest = n.apply(Op::RemS, [&own, &at_once])?;
+            let whole = n.apply(Op::Mul, [&whole, &wave(&at_once)?])?;
+            let is_rest = n.apply(Op::MinS, [&rest, &n.constant(1)?])?;
+            let rest = n.apply(Op::Mul, [&is_rest, &wave(&rest)?])?;
+            n.apply(Op::Add, [&whole, &rest])?
+        };
+        let floor = self.memory(n, extents, batch)?;
+        let longer = n.apply(Op::MaxS, [&time, &floor])?;
+        let shorter = n.apply(Op::MinS, [&time, &floor])?;
+        let beside = n.apply(Op::DivS, [&shorter, &n.constant(BESIDE)?])?;
+        let time = n.apply(Op::Add, [&longer, &beside])?;
+        let time = n.apply(Op::Add, [&time, &n.constant(self.around)?])?;
+        if self.split <= 1 {
+            return Ok(time);
+        }
+        let time = n.apply(Op::Add, [&time, &self.second(n, &blocks)?])?;
+        if self.is_sure {
+            return Ok(time);
+        }
+        let doubted = n.apply(Op::DivS, [&time, &n.constant(DOUBT)?])?;
+        n.apply(Op::Add, [&time, &doubted])
+    }
+
+    /// The time that memory takes for A, B and C.
+    fn memory<N: Arithmetic>(
+        &self,
+        n: &N,
+        [of_m, of_n, of_k]: &[N::Value; 3],
+        batch: &N::Value,
+    ) -> Result<N::Value, N::Error> {
+        let [of_factors, of_c] = self.bits;
+        // Of so many lines of so many elements; divided early, so that 64 bits hold it.
+        let time = |lines: &N::Value, elements: &N::Value, bits: i64| {
+            let bits = n.apply(Op::Mul, [elements, &n.constant(bits)?])?;
+            let time = n.apply(Op::Mul, [&bits, &n.constant(MEMORY)?])?;
+            let time = n.apply(Op::DivS, [&time, &n.constant(8 << 10)?])?;
+            n.apply(Op::Mul, [lines, &time])
+        };
+        let lines = n.apply(Op::Add, [of_m, of_n])?;
+        let mut all = time(&lines, of_k, of_factors)?;
+        if of_c > 0 {
+            all = n.apply(Op::Add, [&all, &time(of_m, of_n, of_c)?])?;
+        }
+        n.apply(Op::Mul, [&all, batch])
+    }
+
+    /// The time of the second kernel, and of the blocks that leave it their sums.
+    fn second<N: Arithmetic>(&self, n: &N, blocks: &N::Value) -> Result<N::Value, N::Error> {
+        let moved = 2 * self.sums * SUMS / (1 << 10);
+        let moved = n.apply(Op::Mul, [blocks, &n.constant(moved)?])?;
+        n.apply(Op::Add, [&moved, &n.constant(SECOND)?])
+    }
+
+    /// The time for known sizes.
+    pub(super) fn known(&self, extents: [i64; 3], batch: i64, sms: i64) -> i64 {
+        let extents = extents.map(|extent| extent.max(1));
+        let Ok(time) = self.time(&Numbers, &extents, &batch.max(1), &sms.max(1));
+        time
+    }
+}
+
+/// Bits of an element of a factor as memory has it.
+fn bits_of(multiplied: i64, fed: Option<Fed>) -> i64 {
+    fed.map_or(multiplied, |fed| fed.bits)
+}
