@@ -2,16 +2,16 @@
 //! threads take together. Barriers of a block may stand only where all of its threads come by (PTX ISA, `barrier`).
 
 use crate::memory::space_of;
-use cute_ir::ops::{cute, gpu, nvvm, scf};
+use cute_ir::ops::{gpu, nvvm, scf};
 use cute_ir::{
     Failure,
     attributes::{TEAMS, TOGETHER},
     diag,
     mlir::*,
     names::{builtin, dialect, dialect_of},
-    types::Space,
+    types::{CuteType, Space},
 };
-use melior::ir::{Attribute, operation::OperationLike};
+use melior::ir::{Attribute, ValueLike, operation::OperationLike};
 use std::collections::HashSet;
 
 /// The values of a kernel that depend on the thread.
@@ -194,30 +194,54 @@ impl Together {
 
 /// Tells whether all threads of a block get the same from an operation without regions, if its operands are the same.
 fn gives_all_the_same(op: Op<'_>) -> bool {
-    // Threads that nothing orders may read only what nobody writes.
-    if let Some(load) = cute::MemrefLoad::of(op) {
-        return matches!(space_of(load.tensor()), Some(Space::Gmem | Space::Smem));
-    }
-    match name_of(op) {
-        gpu::BLOCK_ID
-        | gpu::BLOCK_DIM
-        | gpu::GRID_DIM
-        | gpu::CLUSTER_ID
-        | gpu::CLUSTER_DIM
-        | nvvm::READ_PTX_SREG_CTAID_X
-        | nvvm::READ_PTX_SREG_CTAID_Y
-        | nvvm::READ_PTX_SREG_CTAID_Z
-        | nvvm::READ_PTX_SREG_NCTAID_X
-        | nvvm::READ_PTX_SREG_NCTAID_Y
-        | nvvm::READ_PTX_SREG_NCTAID_Z
-        | nvvm::READ_PTX_SREG_NTID_X
-        | nvvm::READ_PTX_SREG_NTID_Y
-        | nvvm::READ_PTX_SREG_NTID_Z
-        | builtin::UNREALIZED_CONVERSION_CAST => true,
-        cute::MEMREF_LOAD_VEC | cute::ATOM_LOAD | cute::REDUCE => false,
+    match dialect_of(op) {
+        dialect::ARITH | dialect::INDEX | dialect::MATH | dialect::VECTOR => true,
+        dialect::CUTE => reads_the_same(op),
+        // Of what MLIR has to ask a thread for, these are numbers of its block; that they are, nothing but their names says.
         _ => matches!(
-            dialect_of(op),
-            dialect::ARITH | dialect::INDEX | dialect::MATH | dialect::VECTOR | dialect::CUTE
+            name_of(op),
+            gpu::BLOCK_ID
+                | gpu::BLOCK_DIM
+                | gpu::GRID_DIM
+                | gpu::CLUSTER_ID
+                | gpu::CLUSTER_DIM
+                | nvvm::READ_PTX_SREG_CTAID_X
+                | nvvm::READ_PTX_SREG_CTAID_Y
+                | nvvm::READ_PTX_SREG_CTAID_Z
+                | nvvm::READ_PTX_SREG_NCTAID_X
+                | nvvm::READ_PTX_SREG_NCTAID_Y
+                | nvvm::READ_PTX_SREG_NCTAID_Z
+                | nvvm::READ_PTX_SREG_NTID_X
+                | nvvm::READ_PTX_SREG_NTID_Y
+                | nvvm::READ_PTX_SREG_NTID_Z
+                | builtin::UNREALIZED_CONVERSION_CAST
         ),
     }
+}
+
+/// Tells whether what an op reads, if anything, is the same for all threads: memory that they share, and not by an atom, which may have
+/// another part of it for each. Threads that nothing orders may read only what nobody writes.
+fn reads_the_same(op: Op<'_>) -> bool {
+    let Some(effects) = effects_of(op) else {
+        return false;
+    };
+    let mut reads = effects
+        .iter()
+        .filter(|effect| effect.kind == EffectKind::Read)
+        .peekable();
+    if reads.peek().is_none() {
+        return true;
+    }
+    let is_tiled = |value: &Val<'_>| {
+        matches!(
+            CuteType::of(value.r#type()),
+            Some(CuteType::TiledCopy { .. } | CuteType::TiledMma { .. })
+        )
+    };
+    // A pipeline is the block's.
+    let is_shared = |value| match space_of(value) {
+        Some(space) => matches!(space, Space::Gmem | Space::Smem),
+        None => true,
+    };
+    !operands_of(op).iter().any(is_tiled) && reads.all(|effect| effect.value.is_some_and(is_shared))
 }

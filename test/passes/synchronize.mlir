@@ -222,3 +222,29 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+!s = !cute.memref<f32, smem, align<16>, "32:1">
+!g = !cute.memref<i32, gmem, align<16>, "4:1">
+!c = !cute.coord<"?">
+
+// All threads read the same from memory that they share, as vectors too.
+// CHECK-LABEL: gpu.func @by_what_is_read
+// CHECK:         scf.if
+// CHECK-NEXT:      cute.memref.store
+// CHECK-NEXT:      gpu.barrier
+// CHECK-NEXT:      cute.memref.load
+gpu.module @kernels {
+  gpu.func @by_what_is_read(%g: !g, %i: !c, %j: !c, %v: f32) kernel attributes {cute.synchronize} {
+    %s = cute.memref.alloca() : !s
+    %all = cute.memref.load_vec %g : !g
+    %n = vector.extract %all[1] : i32 from vector<4xi32>
+    %if = arith.cmpi ult, %n, %n : i32
+    scf.if %if {
+      cute.memref.store(%s, %i, %v) : (!s, !c, f32) -> ()
+      %x = cute.memref.load(%s, %j) : (!s, !c) -> f32
+    }
+    gpu.return
+  }
+}

@@ -36,12 +36,13 @@ use cute_ir::{
     diag::{self, each},
     interpret::{Place, Views},
     mlir::*,
-    ops::{cf, cute, cute_nvgpu, gpu, llvm},
+    ops::{cf, cute, cute_nvgpu, gpu},
     types::CuteType,
 };
 use cute_passes::{arch, kernel::body_of_kernel, launch::launches_of};
 use cute_target::Arch;
 use melior::ir::{ValueLike, operation::OperationLike};
+use registers::Assembled;
 use starts::SharedMemory;
 use std::collections::HashMap;
 
@@ -117,6 +118,8 @@ struct Lowering<'c, 'r> {
     /// The states that atoms are given beside their operands, by value.
     states: HashMap<ValueKey, atoms::State<'c>>,
     dead: Vec<Op<'c>>,
+    /// The vectors whose elements may have been taken as they came.
+    vectors: Assembled<'c>,
     /// True where a condition that does not hold ends the kernel without a message, as no function may be called.
     traps: bool,
 }
@@ -132,6 +135,7 @@ impl<'c, 'r> Lowering<'c, 'r> {
             shared: SharedMemory::of(kernel),
             states: HashMap::new(),
             dead: Vec::new(),
+            vectors: Assembled::default(),
             traps: nested_ops(kernel)
                 .into_iter()
                 .any(|op| name_of(op) == cute_nvgpu::ATOM_WGMMA),
@@ -143,13 +147,7 @@ impl<'c, 'r> Lowering<'c, 'r> {
         self.arguments(body)?;
         self.block(body)?;
         self.rewriter.erase_all(self.dead)?;
-        // Vectors whose elements were taken as they came.
-        for op in nested_ops(self.kernel).into_iter().rev() {
-            if name_of(op) == llvm::INSERTELEMENT && users_of(result_of(op, 0)).is_empty() {
-                self.rewriter.erase(op)?;
-            }
-        }
-        Ok(())
+        self.vectors.erase_unused(self.rewriter)
     }
 
     /// Tensors of the kernel become pointers.
@@ -211,9 +209,11 @@ impl<'c, 'r> Lowering<'c, 'r> {
     fn block(&mut self, block: Blk<'c>) -> Result<(), Failure> {
         for op in ops_of(block) {
             if name_of(op).starts_with("cute.") || name_of(op).starts_with("cute_nvgpu.") {
+                self.vectors.note(op);
                 self.op(op, Builder::before(op))?;
                 self.dead.push(op);
             } else if name_of(op).starts_with("vector.") {
+                self.vectors.note(op);
                 registers::vector_op(self.rewriter, op)?;
             } else if name_of(op).starts_with("math.") || name_of(op).starts_with("arith.") {
                 let known = narrow::names_bits(op);

@@ -68,7 +68,7 @@ pub(super) fn elements<'c>(
     let first = places.start;
     let mut known = vec![None; (first..places.end).count()];
     let mut whole = vector;
-    while let Some(op) = defining_op(whole).filter(|op| name_of(*op) == llvm::INSERTELEMENT) {
+    while let Some(op) = defining_op(whole).filter(|op| is_part(*op)) {
         let [inside, part, place] = operands_of(op)[..] else {
             break;
         };
@@ -84,6 +84,40 @@ pub(super) fn elements<'c>(
     let each = places.zip(known);
     each.map(|(place, part)| part.map_or_else(|| extract(b, vector, place, ty), Ok))
         .collect()
+}
+
+/// The vectors put together element by element that ops which were lowered used. Where [`elements`] gave the ops what the
+/// vectors had been made of, nobody uses them any more.
+#[derive(Default)]
+pub(super) struct Assembled<'c>(Vec<Op<'c>>);
+
+impl<'c> Assembled<'c> {
+    /// Notes the vectors that an op uses, before it is lowered.
+    pub(super) fn note(&mut self, op: Op<'c>) {
+        let makers = operands_of(op).into_iter().filter_map(defining_op);
+        self.0.extend(makers.filter(|op| is_part(*op)));
+    }
+
+    /// Erases those that nobody uses, once the ops that used them are erased.
+    pub(super) fn erase_unused(self, rewriter: &Rewriter<'c>) -> Result<(), Failure> {
+        // The last one first: what it was made of may be used by nothing else. What is erased is in no block.
+        for op in self.0.into_iter().rev() {
+            let mut next = Some(op);
+            while let Some(op) = next.filter(|op| is_part(*op) && block_of(*op).is_some()) {
+                if !users_of(result_of(op, 0)).is_empty() {
+                    break;
+                }
+                next = operands_of(op).first().copied().and_then(defining_op);
+                rewriter.erase(op)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Tells whether an op puts an element into a vector.
+fn is_part(op: Op<'_>) -> bool {
+    name_of(op) == llvm::INSERTELEMENT
 }
 
 /// A vector of these elements.

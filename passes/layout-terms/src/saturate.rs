@@ -2,7 +2,7 @@
 
 use crate::extract::extract;
 use crate::graph::{
-    Analysis, Forms, Graph, Term, add_given, add_known, add_op, add_said, is_typed, values,
+    Analysis, Forms, Graph, Term, add_given, add_known, add_op, add_said, is_typed, rebuild, values,
 };
 use crate::problem::{Error, Form, Kind, Limits, Made, Problem, Simplified, Stats};
 use crate::rules::{Compiled, Env, Pat, compiled};
@@ -24,7 +24,7 @@ pub fn simplify(problem: &Problem, limits: &Limits) -> Result<Simplified, Error>
         }
         ids.push(graph.find(given));
     }
-    graph.rebuild();
+    rebuild(&mut graph);
     let mut stats = Stats {
         cost_before: problem.cost(),
         ..Stats::default()
@@ -124,7 +124,7 @@ fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
             }
             counts[found.rule] += usize::from(apply(graph, &rules[found.rule], &found));
         }
-        graph.rebuild();
+        rebuild(graph);
         let after = (graph.total_number_of_nodes(), graph.number_of_classes());
         if stats.hit_limit || before == after {
             break;

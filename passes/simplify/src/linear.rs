@@ -7,7 +7,7 @@
 //! - `x / c` and `x % c` with fitting coefficients as `x`; two masks of one value as one mask;
 //! - the constant last.
 
-use crate::graph::{Data, Graph, Term, add_constant, add_op, constant, width};
+use crate::graph::{Data, Graph, Term, add_constant, add_op, constant, rebuild, width};
 use cute_arith::{Op, mask};
 use egg::Id;
 use std::collections::{BTreeMap, BTreeSet};
@@ -252,7 +252,7 @@ pub(crate) fn group(graph: &mut Graph, most: usize) {
             graph.union(id, sum);
         }
     }
-    graph.rebuild();
+    rebuild(graph);
 }
 
 /// The class of a form, written in order.

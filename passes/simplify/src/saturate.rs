@@ -5,7 +5,7 @@
 
 use crate::cost::dag_cost;
 use crate::extract::extract;
-use crate::graph::{Analysis, Graph, Term, add_compare, add_constant, add_op};
+use crate::graph::{Analysis, Graph, Term, add_compare, add_constant, add_op, rebuild};
 use crate::linear;
 use crate::node::{Error, Node, Region, hash_cons, validate};
 use crate::rules::{Pat, Typed, compiled};
@@ -84,7 +84,7 @@ pub fn simplify(region: &Region, limits: &Limits) -> Result<Simplified, Error> {
             Node::Const(value, width) => graph.add(Term::Const(value, width)),
         });
     }
-    graph.rebuild();
+    rebuild(&mut graph);
     let mut stats = Stats {
         cost_before: dag_cost(&region.leaves, &nodes, &roots),
         ..Stats::default()
@@ -122,7 +122,7 @@ fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
         }
         stats.iterations += 1;
         linear::normalise(graph, &touched);
-        graph.rebuild();
+        rebuild(graph);
         let mut dirty = touched;
         dirty.extend(take_touched(graph));
         let matches = search(graph, rules, &with_users(graph, dirty, height));
@@ -134,7 +134,7 @@ fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
             let id = build(graph, &rules[found.rule].rhs, &found);
             counts[found.rule] += usize::from(graph.union(found.class, id));
         }
-        graph.rebuild();
+        rebuild(graph);
     }
     let named = rules
         .iter()

@@ -2,7 +2,7 @@
 
 use super::{Lowering, parts, value_of};
 use cute_ir::attributes::DIVISOR;
-use cute_ir::ops::{arith, cf, func, gpu, scf};
+use cute_ir::ops::{arith, func, gpu};
 use cute_ir::{
     Failure, diag,
     mlir::*,
@@ -147,31 +147,33 @@ pub(super) fn drop_arguments<'c>(
     Ok(())
 }
 
-/// Tells whether what enters the regions of such an op is its operands, as they are, or what calls it passes.
-pub(super) fn enters(name: &str) -> bool {
-    passes_on(name) || matches!(name, func::FUNC | gpu::FUNC)
+/// Tells whether what enters the regions of an op is its operands, as they are, or what calls it passes.
+pub(super) fn enters(op: Op<'_>) -> bool {
+    matches!(name_of(op), func::FUNC | gpu::FUNC)
+        || (op.region_count() > 0 && ways_of(op).is_some())
 }
 
-/// Ops whose operands and results are values passed on as they are.
-fn passes_on(name: &str) -> bool {
-    matches!(
-        name,
-        func::RETURN
-            | func::CALL
-            | gpu::RETURN
-            | gpu::LAUNCH_FUNC
-            | scf::FOR
-            | scf::WHILE
-            | scf::IF
-            | scf::YIELD
-            | scf::CONDITION
-            | scf::EXECUTE_REGION
-            | scf::INDEX_SWITCH
-            | cf::BR
-            | cf::COND_BR
-            | cf::SWITCH
-            | arith::SELECT
-    )
+/// Tells whether the operands and results of an op that has layouts among them are passed on as they are: into its regions and out of them,
+/// to another block, out of the region that it ends, or to a function.
+fn passes_on(op: Op<'_>) -> bool {
+    if matches!(name_of(op), func::CALL | gpu::LAUNCH_FUNC) {
+        return true;
+    }
+    if op.region_count() == 0 {
+        let jumps = || block_of(op).is_some_and(|block| !successors_of(block).is_empty());
+        return next_of(op).is_none() && (jumps() || parent_op(op).is_some_and(enters));
+    }
+    let Some(ways) = ways_of(op) else {
+        return false;
+    };
+    let passed: HashSet<ValueKey> = ways
+        .iter()
+        .flat_map(|way| &way.values)
+        .flat_map(|(from, to)| [key(*from), key(*to)])
+        .collect();
+    let values = operands_of(op).into_iter().chain(results_of(op));
+    let mut layouts = values.filter(|value| parts::has_leaves(value.r#type()));
+    layouts.all(|value| passed.contains(&key(value)))
 }
 
 impl<'c> Lowering<'c> {
@@ -203,7 +205,7 @@ impl<'c> Lowering<'c> {
         if let Some(select) = arith::Select::of(op) {
             return self.select(select);
         }
-        if !passes_on(name) {
+        if !passes_on(op) {
             // The op keeps its operands: whatever they are, `finish` gives them a value.
             return Ok(op);
         }

@@ -90,7 +90,7 @@ impl<'c> Lowering<'c> {
         for blocks in carry::regions_of(op) {
             let blocks = carry::by_dominance(self.rewriter, op, &blocks)?;
             for (i, block) in blocks.iter().enumerate() {
-                if i > 0 || carry::enters(name_of(op)) {
+                if i > 0 || carry::enters(op) {
                     carry::flatten_arguments(*block, op, &mut self.leaves);
                 }
                 if i == 0 && carry::is_host(op) {

@@ -6,7 +6,7 @@ use super::{
     registers::{File, poison},
     unroll::{Unroll, turns},
 };
-use cute_ir::ops::{cute, cute_nvgpu, scf};
+use cute_ir::ops::scf;
 use cute_ir::{
     Expected, Failure,
     args::{GemmArgs, ThreadCopy},
@@ -330,27 +330,22 @@ impl<'c> Values<'c> {
     }
 }
 
-/// The register tensors that an op writes: of one thread, or accumulators of a warpgroup.
+/// The tensors that an op writes, beside what is within it. An op that does not say is taken to write all that it is given, as accumulators are
+/// that are handed to products of a warpgroup.
 fn targets_of(op: Op<'_>) -> Vec<Val<'_>> {
-    match name_of(op) {
-        cute_nvgpu::WGMMA_FENCE | cute_nvgpu::WGMMA_WAIT_GROUP => operands_of(op),
-        _ => target_of(op).into_iter().collect(),
+    // Of ops that take their operands in several forms, effects do not name the operand.
+    if let Some(copy) = ThreadCopy::of(op) {
+        return vec![copy.destination];
     }
-}
-
-/// The tensor that an op of one thread writes.
-fn target_of(op: Op<'_>) -> Option<Val<'_>> {
-    if let Some(clear) = cute::Clear::of(op) {
-        Some(clear.tensor())
-    } else if let Some(store) = cute::MemrefStore::of(op) {
-        Some(store.tensor())
-    } else if let Some(store) = cute::MemrefStoreVec::of(op) {
-        Some(store.tensor())
-    } else if let Some(copy) = ThreadCopy::of(op) {
-        Some(copy.destination)
-    } else if let Some(GemmArgs::Mma { d, .. }) = GemmArgs::of(op) {
-        Some(d)
-    } else {
-        None
+    if let Some(GemmArgs::Mma { d, .. }) = GemmArgs::of(op) {
+        return vec![d];
     }
+    if op.region_count() > 0 {
+        return Vec::new();
+    }
+    let Some(effects) = effects_of(op) else {
+        return operands_of(op);
+    };
+    let written = effects.into_iter().filter(|e| e.kind == EffectKind::Write);
+    written.filter_map(|effect| effect.value).collect()
 }

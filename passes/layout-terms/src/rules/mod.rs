@@ -21,7 +21,7 @@ pub(crate) struct Rule {
     pub(crate) name: &'static str,
     lhs: &'static str,
     rhs: &'static str,
-    guard: fn(&Env) -> bool,
+    guard: Option<fn(&Env) -> bool>,
     k: fn(&Env) -> Option<Value>,
     /// Tells whether it holds in whatever form the operations of the left side are computed: where its result does not depend
     /// on how a layout is written.
@@ -41,7 +41,7 @@ impl Rule {
             name,
             lhs,
             rhs,
-            guard: unguarded,
+            guard: None,
             k: |_| None,
             any: false,
             narrows: false,
@@ -51,7 +51,10 @@ impl Rule {
 
     /// The condition under which the law holds.
     pub(crate) const fn when(self, guard: fn(&Env) -> bool) -> Rule {
-        Rule { guard, ..self }
+        Rule {
+            guard: Some(guard),
+            ..self
+        }
     }
 
     /// The value `?k` of the right side.
@@ -84,7 +87,7 @@ impl Rule {
     #[cfg(test)]
     pub(crate) const fn unguarded(&self) -> Rule {
         Rule {
-            guard: unguarded,
+            guard: None,
             ..*self
         }
     }
@@ -92,14 +95,8 @@ impl Rule {
     /// Tells whether the rule has a guard.
     #[cfg(test)]
     pub(crate) fn is_guarded(&self) -> bool {
-        !std::ptr::fn_addr_eq(self.guard, unguarded as fn(&Env) -> bool)
+        self.guard.is_some()
     }
-}
-
-// Never inlined, so that it has one address, by which rules without a guard are known.
-#[inline(never)]
-fn unguarded(_: &Env) -> bool {
-    true
 }
 
 /// The values and attributes that a guard may look at. Integers may be symbols: what a guard says must follow from their facts.
@@ -271,7 +268,7 @@ impl Compiled {
 
     /// Tells whether the guard holds.
     pub(crate) fn holds(&self, env: &Env) -> bool {
-        (self.rule.guard)(env)
+        self.rule.guard.is_none_or(|guard| guard(env))
     }
 
     /// The value `?k`; only where the guard holds.

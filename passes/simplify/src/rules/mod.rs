@@ -36,7 +36,7 @@ pub(crate) struct Rule {
     pub(crate) name: &'static str,
     lhs: &'static str,
     rhs: &'static str,
-    guard: fn(&Env) -> bool,
+    guard: Option<fn(&Env) -> bool>,
     k: fn(&Env) -> u64,
     l: fn(&Env) -> u64,
 }
@@ -47,7 +47,7 @@ impl Rule {
             name,
             lhs,
             rhs,
-            guard: unguarded,
+            guard: None,
             k: |_| 0,
             l: |_| 0,
         }
@@ -55,14 +55,17 @@ impl Rule {
 
     /// The condition under which the law holds, and under which it is worth applying.
     pub(crate) const fn when(self, guard: fn(&Env) -> bool) -> Rule {
-        Rule { guard, ..self }
+        Rule {
+            guard: Some(guard),
+            ..self
+        }
     }
 
     /// The rule with no guard, for the prover's own test.
     #[cfg(test)]
     pub(crate) const fn unguarded(&self) -> Rule {
         Rule {
-            guard: unguarded,
+            guard: None,
             ..*self
         }
     }
@@ -70,7 +73,7 @@ impl Rule {
     /// Tells whether the rule has a guard.
     #[cfg(test)]
     pub(crate) fn is_guarded(&self) -> bool {
-        !std::ptr::fn_addr_eq(self.guard, unguarded as fn(&Env) -> bool)
+        self.guard.is_some()
     }
 
     /// The constant `?k` of the right side. Wrapped to the width by whoever asks.
@@ -82,12 +85,6 @@ impl Rule {
     pub(crate) const fn l(self, l: fn(&Env) -> u64) -> Rule {
         Rule { l, ..self }
     }
-}
-
-// Never inlined, so that it has one address, by which rules without a guard are known.
-#[inline(never)]
-fn unguarded(_: &Env) -> bool {
-    true
 }
 
 /// The values that a guard and a computed constant may look at.
@@ -244,7 +241,7 @@ impl Compiled {
 
     /// Tells whether the guard holds.
     pub(crate) fn holds(&self, env: &Env) -> bool {
-        (self.rule.guard)(env)
+        self.rule.guard.is_none_or(|guard| guard(env))
     }
 
     /// The computed constants; only where the guard holds. Wrapped to the width of their place by whoever writes them.

@@ -9,7 +9,7 @@ pub mod whole;
 
 use crate::emulate::Expected;
 use crate::finding::{Finding, Kind, Tally, signature};
-use crate::opt::{Opt, Status, message};
+use crate::opt::{CANONICALIZE, Opt, Status, message};
 use crate::random::Random;
 use anyhow::Result;
 use cute_runtime::package::{Compute, Gemm};
@@ -21,7 +21,7 @@ const BATCH: usize = 16;
 /// Passes that such a kernel goes through alone, and pipelines.
 const ALONE: [&[&str]; 16] = [
     &["--cute-fold-static"],
-    &["--canonicalize", "--cse"],
+    &[CANONICALIZE, "--cse"],
     &["--cute-report=arch=sm_80"],
     &["--cute-partition"],
     &["--cute-lower-algorithms"],

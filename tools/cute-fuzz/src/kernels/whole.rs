@@ -5,7 +5,7 @@ use super::text::{Kernel, module};
 use crate::emulate::{self, Expected};
 use crate::finding::{Finding, Kind, Tally, signature};
 use crate::on::On;
-use crate::opt::{Opt, Status, message};
+use crate::opt::{CANONICALIZE, Opt, Status, message};
 use anyhow::Result;
 use cute_runtime::Package;
 use std::collections::BTreeMap;
@@ -21,11 +21,7 @@ const LIMITS: [&str; 2] = ["not supported", "spills registers"];
 const WAYS: [&[&str]; 4] = [
     &["--cute-compile=arch=sm_80 package=@"],
     &["--cute-compile=arch=sm_80 simplify=false package=@"],
-    &[
-        "--canonicalize",
-        "--cse",
-        "--cute-compile=arch=sm_80 package=@",
-    ],
+    &[CANONICALIZE, "--cse", "--cute-compile=arch=sm_80 package=@"],
     &["--cute-compile=arch=sm_90a package=@"],
 ];
 

@@ -3,7 +3,7 @@
 mod corpus;
 
 use crate::finding::{Finding, Tally};
-use crate::opt::{Opt, Status};
+use crate::opt::{CANONICALIZE, Opt, Status};
 use crate::random::Random;
 use anyhow::{Context, Result, bail};
 use corpus::{File, Token};
@@ -50,7 +50,7 @@ const NUMBERS: [&str; 22] = [
 const ALL: [(&str, &[&str]); 17] = [
     ("generic", &["--mlir-print-op-generic"]),
     ("fold", &["--cute-fold-static"]),
-    ("canonicalize", &["--canonicalize", "--cse"]),
+    ("canonicalize", &[CANONICALIZE, "--cse"]),
     ("lower-layouts", &["--cute-lower-layouts"]),
     ("report", &["--cute-report=arch=sm_80"]),
     (

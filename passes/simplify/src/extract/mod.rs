@@ -4,17 +4,18 @@
 //! a root's cone consists of are then settled and free for the roots that follow, which draws these to a common base.
 //! Roots are taken in their order and, as a second try, cheapest first; the better DAG wins.
 
+mod choice;
+
 use crate::cost::{EPSILON, cast_cost, compare_cost, dag_cost, op_cost, select_cost, turns};
 use crate::graph::{Graph, Term, constant, width};
 use crate::node::{Leaf, Node, hash_cons};
+use choice::{Choice, words};
 use cute_arith::{Op, mask};
 use egg::Id;
 use std::collections::{HashMap, HashSet};
 
-/// More classes than this, and cones are counted, not listed: sharing inside one root is then not seen.
-const MOST_CONES: usize = 8192;
-/// Work (candidates times words of a cone) for choosing again after a root has been settled. Past it, the choice made
-/// before stays: only a bound for regions far larger than a kernel's.
+/// Work (candidates times words of a cone) for choosing again after a root has been settled, each time counted as if all
+/// classes were looked at. Past it, the choice made before stays: only a bound for regions far larger than a kernel's.
 const WORK: usize = 4_000_000;
 
 /// Nodes and roots, or nothing if the classes cannot be put in order (then the caller has the input still).
@@ -25,9 +26,11 @@ pub(crate) fn extract(
 ) -> Option<(Vec<Node>, Vec<usize>)> {
     let problem = Problem::new(graph, roots);
     let in_order: Vec<usize> = (0..roots.len()).collect();
-    let alone = problem.choose(&vec![None; problem.classes.len()]);
+    let mut alone = Choice::new(&problem);
+    let all: Vec<usize> = (0..problem.classes.len()).collect();
+    alone.choose(&problem, &all);
     let mut cheapest_first = in_order.clone();
-    cheapest_first.sort_by_key(|&i| (alone.cones[problem.roots[i]].cost, i));
+    cheapest_first.sort_by_key(|&i| (alone.costs[problem.roots[i]], i));
     let tries = if cheapest_first == in_order {
         vec![in_order]
     } else {
@@ -61,24 +64,22 @@ struct Problem {
 
 /// The nodes that the DAG is made from.
 struct Settled {
-    of_class: Vec<Option<Candidate>>,
-    of_root: Vec<Candidate>,
+    /// The place of each class's node among its candidates.
+    of_class: Vec<Option<usize>>,
+    of_root: Vec<usize>,
 }
 
-/// The cheapest node of each class, given what is settled.
-#[derive(Clone)]
-struct Choice {
-    of_class: Vec<Option<Candidate>>,
-    /// The cost of each chosen node itself; nothing if it is settled.
-    own: Vec<u64>,
-    cones: Vec<Cone>,
-}
-
-/// A set of classes that are not settled yet, and what it costs.
-#[derive(Clone, Default)]
-struct Cone {
-    members: Vec<u64>,
-    cost: u64,
+impl Candidate {
+    /// The cost of the node itself as a root's: a constant that is added there folds into the address.
+    fn cost_at_root(&self, is_settled: bool) -> u64 {
+        if is_settled {
+            0
+        } else if self.adds_constant {
+            EPSILON
+        } else {
+            self.cost
+        }
+    }
 }
 
 impl Problem {
@@ -137,89 +138,53 @@ impl Problem {
         }
     }
 
-    /// Words of a cone; none if there are too many classes for cones.
-    fn words(&self) -> usize {
-        if self.classes.len() <= MOST_CONES {
-            self.classes.len().div_ceil(64)
-        } else {
-            0
-        }
-    }
-
-    fn choose(&self, settled: &[Option<Candidate>]) -> Choice {
-        let words = self.words();
-        let count = self.classes.len();
-        let none = Cone {
-            members: vec![0; words],
-            cost: 0,
-        };
-        let mut choice = Choice {
-            of_class: settled.to_vec(),
-            own: vec![0; count],
-            cones: vec![none; count],
-        };
-        let mut scratch = vec![0; words];
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for class in (0..count).filter(|&class| settled[class].is_none()) {
-                for candidate in &self.classes[class] {
-                    let Some(below) = choice.cone(candidate, class, &mut scratch) else {
-                        continue;
-                    };
-                    let own = candidate.cost + EPSILON * u64::from(!candidate.operands.is_empty());
-                    let cost = below.saturating_add(own);
-                    if choice.of_class[class].is_none() || cost < choice.cones[class].cost {
-                        choice.of_class[class] = Some(candidate.clone());
-                        choice.own[class] = own;
-                        let cone = &mut choice.cones[class];
-                        cone.cost = cost;
-                        cone.members.copy_from_slice(&scratch);
-                        if words > 0 {
-                            cone.members[class / 64] |= 1 << (class % 64);
-                        }
-                        changed = true;
-                    }
-                }
-            }
-        }
-        choice
-    }
-
     /// Settles root after root.
     fn settle(&self, order: &[usize], alone: &Choice) -> Option<Settled> {
-        let words = self.words();
-        let pass = self.classes.iter().map(Vec::len).sum::<usize>() * words.max(1);
-        let mut passes_left = WORK / pass.max(1);
+        let candidates: usize = self.classes.iter().map(Vec::len).sum();
+        let mut choices_left = WORK / (candidates * words(self.classes.len()).max(1)).max(1);
         let mut of_class = vec![None; self.classes.len()];
         let mut of_root = vec![None; self.roots.len()];
         let mut choice = alone.clone();
-        let mut stale = false;
-        let mut scratch = vec![0; words];
-        for &root in order {
-            let mut best = self.choose_root(root, &of_class, &choice, &mut scratch)?;
-            // What is not settled may have become cheaper by another way.
-            if best.0 > EPSILON && stale && passes_left > 0 {
-                passes_left -= 1;
-                stale = false;
-                choice = self.choose(&of_class);
-                best = self.choose_root(root, &of_class, &choice, &mut scratch)?;
-            }
-            let root_node = best.1;
-            let mut todo: Vec<usize> = root_node.operands.to_vec();
-            of_root[root] = Some(root_node.clone());
-            // The root's node is there for others, too; but a constant added at a root is free there only.
+        // The first choice and the last are for all roots, those between for one.
+        let mut is_for_all = true;
+        let mut settled_since = Vec::new();
+        for (done, &root) in order.iter().enumerate() {
             let class = self.roots[root];
-            if of_class[class].is_none() && !root_node.adds_constant {
-                of_class[class] = Some(root_node);
-                stale = true;
+            let mut best = self.free_root(class, &of_class, &choice);
+            if best.is_none() {
+                if !is_for_all {
+                    choice.choose(self, &choice.needed(self, [class]));
+                }
+                best = self.choose_root(class, &of_class, &mut choice);
+            }
+            // What is not settled may have become cheaper by another way.
+            let is_stale = !settled_since.is_empty() && choices_left > 0;
+            if is_stale && best.is_some_and(|(cost, _)| cost > EPSILON) {
+                choices_left -= 1;
+                is_for_all = choices_left == 0;
+                for (class, candidate) in settled_since.drain(..) {
+                    choice.settle(class, candidate);
+                }
+                let end = if is_for_all { order.len() } else { done + 1 };
+                let roots = order[done..end].iter().map(|&root| self.roots[root]);
+                choice.choose(self, &choice.needed(self, roots));
+                best = self.choose_root(class, &of_class, &mut choice);
+            }
+            let (_, chosen) = best?;
+            of_root[root] = Some(chosen);
+            let node = &self.classes[class][chosen];
+            let mut todo = node.operands.to_vec();
+            // The root's node is there for others, too; but a constant added at a root is free there only.
+            if of_class[class].is_none() && !node.adds_constant {
+                of_class[class] = Some(chosen);
+                settled_since.push((class, chosen));
             }
             while let Some(class) = todo.pop() {
                 if of_class[class].is_none() {
-                    let chosen = choice.of_class[class].clone()?;
-                    todo.extend(&chosen.operands);
+                    let chosen = choice.of_class[class]?;
+                    todo.extend(&self.classes[class][chosen].operands);
                     of_class[class] = Some(chosen);
-                    stale = true;
+                    settled_since.push((class, chosen));
                 }
             }
         }
@@ -229,47 +194,39 @@ impl Problem {
         })
     }
 
-    /// Returns the cost of a root beside what is settled, and the node that it is made from.
+    /// The cost and the node of a root that costs next to nothing, as it needs only constants, leaves, and what the choice
+    /// takes as settled: it is the same whatever is chosen for others.
+    fn free_root(
+        &self,
+        class: usize,
+        settled: &[Option<usize>],
+        choice: &Choice,
+    ) -> Option<(u64, usize)> {
+        let is_there = |&c: &usize| {
+            choice.is_settled(c) || self.classes[c].iter().any(|c| c.operands.is_empty())
+        };
+        let candidates = self.classes[class].iter().enumerate();
+        let costs = candidates
+            .filter(|(_, candidate)| candidate.operands.iter().all(is_there))
+            .map(|(at, candidate)| (candidate.cost_at_root(settled[class] == Some(at)), at));
+        costs.filter(|(cost, _)| *cost <= EPSILON).min()
+    }
+
+    /// The cost of a root beside what is settled, and the node that it is made from.
     fn choose_root(
         &self,
-        root: usize,
-        settled: &[Option<Candidate>],
-        choice: &Choice,
-        scratch: &mut [u64],
-    ) -> Option<(u64, Candidate)> {
-        let class = self.roots[root];
-        let mut best: Option<(u64, Candidate)> = None;
-        for candidate in &self.classes[class] {
+        class: usize,
+        settled: &[Option<usize>],
+        choice: &mut Choice,
+    ) -> Option<(u64, usize)> {
+        let candidates = self.classes[class].iter().enumerate();
+        let costs = candidates.filter_map(|(at, candidate)| {
+            let below = choice.below(candidate, class, |m| settled[m].is_none())?;
             // Settled on the way to another root: the same node serves, unless a constant is added here for nothing.
-            let same = settled[class]
-                .as_ref()
-                .is_some_and(|s| s.term == candidate.term);
-            let Some(all_below) = choice.cone(candidate, class, scratch) else {
-                continue;
-            };
-            let open = |&m: &usize| settled[m].is_none();
-            let below = if scratch.is_empty() {
-                all_below
-            } else {
-                members_of(scratch)
-                    .filter(open)
-                    .map(|m| choice.own[m])
-                    .sum()
-            };
-            let own = match candidate {
-                _ if same => 0,
-                Candidate {
-                    adds_constant: true,
-                    ..
-                } => EPSILON,
-                _ => candidate.cost,
-            };
-            let cost = below.saturating_add(own);
-            if best.as_ref().is_none_or(|(before, _)| cost < *before) {
-                best = Some((cost, candidate.clone()));
-            }
-        }
-        best
+            let own = candidate.cost_at_root(settled[class] == Some(at));
+            Some((below.saturating_add(own), at))
+        });
+        costs.min()
     }
 
     /// The chosen nodes in topological order; nothing if they form a cycle.
@@ -278,65 +235,27 @@ impl Problem {
         let mut place: Vec<Option<usize>> = vec![None; self.classes.len()];
         let mut entered = vec![false; self.classes.len()];
         let mut roots = Vec::with_capacity(self.roots.len());
-        for root in &settled.of_root {
+        let node = |class: usize| Some(&self.classes[class][settled.of_class[class]?]);
+        for (&class, &chosen) in self.roots.iter().zip(&settled.of_root) {
+            let root = &self.classes[class][chosen];
             let mut todo: Vec<(usize, bool)> = Vec::new();
             todo.extend(root.operands.iter().rev().map(|&c| (c, false)));
             while let Some((class, left)) = todo.pop() {
                 if left {
-                    place[class] = Some(spell(
-                        &mut nodes,
-                        settled.of_class[class].as_ref()?,
-                        &place,
-                    )?);
+                    place[class] = Some(spell(&mut nodes, node(class)?, &place)?);
                 } else if place[class].is_none() {
                     // Entered and not yet left means: below itself.
                     if std::mem::replace(&mut entered[class], true) {
                         return None;
                     }
                     todo.push((class, true));
-                    let operands = &settled.of_class[class].as_ref()?.operands;
-                    todo.extend(operands.iter().rev().map(|&c| (c, false)));
+                    todo.extend(node(class)?.operands.iter().rev().map(|&c| (c, false)));
                 }
             }
             roots.push(spell(&mut nodes, root, &place)?);
         }
         Some(hash_cons(&nodes, &roots))
     }
-}
-
-impl Choice {
-    /// Writes the classes below a candidate of `class` to `members` and returns what they cost; nothing if an operand
-    /// is not known yet, or is made from this very class.
-    fn cone(&self, candidate: &Candidate, class: usize, members: &mut [u64]) -> Option<u64> {
-        members.fill(0);
-        let operands = &candidate.operands;
-        if operands.iter().any(|&c| self.of_class[c].is_none()) {
-            return None;
-        }
-        if members.is_empty() {
-            let distinct = operands.iter().enumerate();
-            let distinct = distinct.filter(|(at, c)| !operands[..*at].contains(c));
-            let costs = distinct.map(|(_, &c)| self.cones[c].cost);
-            return Some(costs.fold(0, u64::saturating_add));
-        }
-        for &operand in operands {
-            for (member, more) in members.iter_mut().zip(&self.cones[operand].members) {
-                *member |= more;
-            }
-        }
-        if members[class / 64] >> (class % 64) & 1 == 1 {
-            return None;
-        }
-        Some(members_of(members).map(|m| self.own[m]).sum())
-    }
-}
-
-fn members_of(words: &[u64]) -> impl Iterator<Item = usize> {
-    words.iter().enumerate().flat_map(|(at, &word)| {
-        std::iter::successors(Some(word), |w| Some(w & w.wrapping_sub(1)))
-            .take_while(|&w| w != 0)
-            .map(move |w| at * 64 + w.trailing_zeros() as usize)
-    })
 }
 
 /// Writes a node out; products and quotients by powers of two as shifts, remainders as masks.
@@ -366,4 +285,84 @@ fn spell(nodes: &mut Vec<Node>, candidate: &Candidate, place: &[Option<usize>]) 
     }
     nodes.push(node);
     Some(nodes.len() - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A choice for one root is that for all, as far as the root needs it, whatever has been settled.
+    #[test]
+    fn what_a_root_does_not_need_changes_nothing_for_it() {
+        let mut compared = 0;
+        for seed in 0..300 {
+            let problem = random(seed);
+            let all: Vec<usize> = (0..problem.classes.len()).collect();
+            let mut one = Choice::new(&problem);
+            one.choose(&problem, &all);
+            let mut whole = one.clone();
+            for &root in &problem.roots {
+                let needed = one.needed(&problem, [root]);
+                one.choose(&problem, &needed);
+                whole.choose(&problem, &whole.needed(&problem, all.iter().copied()));
+                for &class in &needed {
+                    assert_eq!(
+                        one.of_class[class], whole.of_class[class],
+                        "{seed}: {class}"
+                    );
+                    assert_eq!(one.costs[class], whole.costs[class], "{seed}: {class}");
+                }
+                compared += usize::from(needed.len() > 1 && needed.len() < all.len() / 2);
+                let mut todo = vec![root];
+                let mut settled = HashSet::new();
+                while let Some(class) = todo.pop() {
+                    if settled.insert(class)
+                        && let Some(chosen) = one.of_class[class]
+                    {
+                        todo.extend(&problem.classes[class][chosen].operands);
+                        one.settle(class, chosen);
+                        whole.settle(class, chosen);
+                    }
+                }
+            }
+        }
+        assert!(
+            compared > 300,
+            "{compared} choices for a part of the classes"
+        );
+    }
+
+    /// Classes of which each has one to three candidates, some of them in cycles.
+    fn random(seed: u64) -> Problem {
+        let mut state = seed;
+        let mut below = |limit: usize| {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (state >> 33) as usize % limit
+        };
+        let count = 20 + below(80);
+        let leaf = Candidate {
+            term: Term::Leaf(0),
+            operands: Operands::new(),
+            cost: 0,
+            adds_constant: false,
+        };
+        let mut classes = vec![vec![leaf.clone()]; 4];
+        for at in 4..count {
+            let mut some = Vec::new();
+            for _ in 0..1 + below(3) {
+                // Now and then of what comes later, so that not every order is one of a DAG.
+                let end = if below(8) == 0 { count } else { at };
+                some.push(Candidate {
+                    operands: (0..1 + below(2)).map(|_| below(end)).collect(),
+                    cost: 16 * (1 + below(3) as u64),
+                    ..leaf.clone()
+                });
+            }
+            classes.push(some);
+        }
+        let roots = (0..12).map(|_| below(count)).collect();
+        Problem { classes, roots }
+    }
 }
