@@ -19,13 +19,13 @@
 // RUN: cute-run %t-m.cutepkg --function open --device=emulator --sms 2 --shape A=328x600 --shape B=264x600 --shape C=328x264 | FileCheck %s --check-prefix=RIGHT
 // RUN: not cute-opt %S/warpgroups.mlir --cute-compile="arch=sm_90a teams=2 instructions=mma package=%t-x.cutepkg" -o /dev/null 2>&1 | FileCheck %s --check-prefix=MMA
 // RUN: not cute-opt %S/warpgroups.mlir --cute-compile="arch=sm_90a teams=2 split=2 package=%t-x.cutepkg" -o /dev/null 2>&1 | FileCheck %s --check-prefix=SPLIT
-// RUN: not cute-opt %S/warpgroups.mlir --cute-compile="arch=sm_90a teams=3 tile=64x64x64 warps=8x1 package=%t-x.cutepkg" -o /dev/null 2>&1 | FileCheck %s --check-prefix=MANY
+// RUN: not cute-opt %S/warpgroups.mlir --cute-compile="arch=sm_90a teams=5 tile=64x64x64 warps=4x1 package=%t-x.cutepkg" -o /dev/null 2>&1 | FileCheck %s --check-prefix=MANY
 //
-// INFO: 384 threads
+// INFO: block 384x1x1
 //
 // RIGHT: : right;
 // RIGHT: no findings
 //
 // MMA: asks for teams, whose blocks have a warpgroup that loads for all, and for instructions=mma; expected instructions=wgmma
 // SPLIT: expected one team where K is split, and where warps have no roles, found teams = 2 and split = 2
-// MANY: threads
+// MANY: expected teams of 1 to 4, found 5

@@ -250,7 +250,7 @@ gpu.module @kernels {
 // CHECK: %[[NEXT:.*]] = arith.remui
 // CHECK: cute_nvgpu.mbarrier_arrive %[[ORDER]][%[[NEXT]]]
 // CHECK: cute_nvgpu.wgmma_wait_group 0
-// CHECK: cute.copy
+// CHECK: cute.autovec_copy
 // CHECK: arith.xori %[[PARITY]]
 // CHECK: {cute.teams = 2 : i64}
 // CHECK: } else {
@@ -262,26 +262,27 @@ gpu.module @kernels {
       attributes {known_block_size = array<i32: 384, 1, 1>, cute.roles = array<i64: 40, 232>} {
     %zero = arith.constant 0 : i32
     %one = arith.constant 1 : i32
-    %atom = cute.make_atom() : () -> !cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
-    %mma = cute.make_tiled_mma(%atom) : !mma
+    %t = cute.make_coord(%zero) : (i32) -> !at
     %sA = cute.memref.alloca() : !tile
     %sB = cute.memref.alloca() : !tile
     %out = cute.memref.alloca() : !out
+    %atom = cute.make_atom() : () -> !cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
+    %mma = cute.make_tiled_mma(%atom) : !mma
+    %a = cute.tiled.mma.partition A (%mma, %sA, %t) : (!mma, !tile, !at) -> !part
+    %b = cute.tiled.mma.partition B (%mma, %sB, %t) : (!mma, !tile, !at) -> !part
     %x = gpu.thread_id x
     %thread = arith.index_cast %x : index to i32
-    %first = cute.make_coord() : () -> !cute.coord<"0">
     %own = cute.make_coord(%thread) : (i32) -> !at
+    %to = cute.tiled.mma.partition C (%mma, %out, %own)
     scf.for %tile = %zero to %tiles step %one : i32 {
       %acc = cute.memref.alloca() : !acc
+      cute.clear(%acc) : (!acc)
       scf.for %turn = %zero to %turns step %one : i32 {
         cute_nvgpu.tma_load(%A, [%at_A], %sA) : (!load, [!coords], !tile)
         cute_nvgpu.tma_load(%B, [%at_B], %sB) : (!load, [!coords], !tile)
-        %pA = cute.tiled.mma.partition(%mma, %sA, %first) {operand_id = 0 : i32} : (!mma, !tile, !cute.coord<"0">) -> !part
-        %pB = cute.tiled.mma.partition(%mma, %sB, %first) {operand_id = 1 : i32} : (!mma, !tile, !cute.coord<"0">) -> !part
-        cute.gemm(%mma, %acc, %pA, %pB, %acc) : (!mma, !acc, !part, !part, !acc)
+        cute.gemm(%mma, %acc, %a, %b, %acc) : (!mma, !acc, !part, !part, !acc)
       } {cute.stages = 3}
-      %to = cute.tiled.mma.partition(%mma, %out, %own) {operand_id = 2 : i32} : (!mma, !out, !at) -> !cute.memref<f32, smem, align<8>, "((2,2,8),1,1):((1,512,8),0,0)">
-      cute.autovec_copy(%acc, %to) : !acc, !cute.memref<f32, smem, align<8>, "((2,2,8),1,1):((1,512,8),0,0)">
+      cute.autovec_copy(%acc, %to)
     } {cute.teams = 2}
     gpu.return
   }

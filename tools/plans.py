@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""Times of many plans for products of one kind, beside torch.matmul, all in turn under the same conditions.
+
+    for tile in 128x256 128x128; do
+      cute-opt gemm.mlir --cute-compile="arch=sm_90a tile=${tile}x64 warps=8x1 instructions=wgmma package=p$tile.cutepkg" -o /dev/null
+      cute-run p$tile.cutepkg --export libraries
+    done
+    tools/plans.py libraries --shape 4096x4096x4096 --shape 8192x8192x512 --rounds 5 --results times.jsonl
+
+Each library has one function of A (M,K), B (N,K) and C (M,N), f16, rows one after the other, with open sizes. A plan is checked once for
+each shape against torch.matmul; those that are right, and torch.matmul in a CUDA graph, are timed in rounds, in an order of its own in each, by events around
+runs in a row through as many sets of operands as exceed the cache, with the host ahead. Times are medians of the rounds.
+"""
+
+import argparse
+import ctypes
+import glob
+import json
+import os
+import random
+import statistics
+import sys
+
+import torch
+
+BYTES_OF_SETS = 160_000_000
+
+
+class Device(ctypes.Structure):
+    _fields_ = [("type", ctypes.c_int), ("id", ctypes.c_int32)]
+
+
+class DType(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16)]
+
+
+class Tensor(ctypes.Structure):
+    """DLPack's DLTensor."""
+
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device", Device),
+        ("ndim", ctypes.c_int32),
+        ("dtype", DType),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("offset", ctypes.c_uint64),
+    ]
+
+
+class Value(ctypes.Structure):
+    """The header's cute_value, of a tensor."""
+
+    _fields_ = [("kind", ctypes.c_int32), ("zero", ctypes.c_uint32), ("tensor", ctypes.POINTER(Tensor))]
+
+
+class Arguments:
+    """The arguments of a call, with what they point to."""
+
+    def __init__(self, tensors):
+        self.tensors = tensors
+        self.held = []
+        self.values = (Value * len(tensors))()
+        for place, tensor in enumerate(tensors):
+            ints = ctypes.c_int64 * tensor.dim()
+            own = Tensor(
+                tensor.data_ptr(), Device(2, 0), tensor.dim(), DType(2, 16, 1), ints(*tensor.shape), ints(*tensor.stride()), 0
+            )
+            self.held.append(own)
+            self.values[place] = Value(7, 0, ctypes.pointer(own))
+
+
+class Plan:
+    """A library's function."""
+
+    def __init__(self, path, stream):
+        self.name = os.path.basename(path)[len("lib") : -len(".so")]
+        with open(os.path.join(os.path.dirname(path), self.name + ".json")) as file:
+            (function,) = json.load(file)["functions"]
+        self.call = getattr(ctypes.CDLL(path), function["c"])
+        self.call.argtypes = [ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
+        self.stream = ctypes.c_void_p(stream.cuda_stream)
+        self.error = ctypes.create_string_buffer(512)
+
+    def run(self, arguments):
+        if self.call(arguments.values, len(arguments.tensors), self.stream, self.error, 512):
+            raise RuntimeError(self.error.value.decode())
+
+
+def microseconds(stream, reps, queue):
+    """The time of a run among so many that `queue` puts on the stream, once the host is ahead."""
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    torch.cuda._sleep(10_000 * reps + 100_000)
+    begin.record(stream)
+    queue()
+    end.record(stream)
+    torch.cuda.synchronize()
+    return begin.elapsed_time(end) * 1000 / reps
+
+
+def measure(shape, plans, stream, rounds):
+    m, n, k = shape
+    size = 2 * (m * k + n * k + m * n)
+    make = lambda rows, columns: torch.randn(rows, columns, device="cuda", dtype=torch.half)
+    count = max(2, min(40, -(-BYTES_OF_SETS // size)))
+    sets = [(make(m, k), make(n, k), torch.empty(m, n, device="cuda", dtype=torch.half)) for _ in range(count)]
+    arguments = [Arguments(tensors) for tensors in sets]
+    a, b, c = sets[0]
+    expected = torch.matmul(a, b.t()).float()
+    reps = int(max(3, min(40, 2000 / max(2 * m * n * k / 600e6, size / 3e6, 4))))
+
+    for a_, b_, c_ in sets:
+        torch.matmul(a_, b_.t(), out=c_)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=stream):
+        for turn in range(reps):
+            a_, b_, c_ = sets[turn % count]
+            torch.matmul(a_, b_.t(), out=c_)
+
+    right, wrong = [], {}
+    for plan in plans:
+        c.fill_(float("nan"))
+        try:
+            plan.run(arguments[0])
+            torch.cuda.synchronize()
+        except RuntimeError as error:
+            wrong[plan.name] = str(error)
+            continue
+        off = ((c.float() - expected).abs().max() / expected.abs().max().clamp(min=1)).item()
+        if off < 4e-3:
+            right.append(plan)
+        else:
+            wrong[plan.name] = f"off by {off:.3g} of the largest element"
+
+    times = {plan.name: [] for plan in right} | {"torch.matmul": []}
+    for turn in range(rounds + 1):
+        order = [*right, None]
+        random.shuffle(order)
+        for plan in order:
+            if plan is None:
+                name, queue = "torch.matmul", graph.replay
+            else:
+                name = plan.name
+                queue = lambda: [plan.run(arguments[at % count]) for at in range(reps)]
+            time = microseconds(stream, reps, queue)
+            if turn > 0:
+                times[name].append(time)
+    return {name: statistics.median(all) for name, all in times.items()}, wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("libraries", help="the folder of the libraries")
+    parser.add_argument("--shape", action="append", required=True, metavar="MxNxK")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--results", help="a file that gets a line of JSON for each shape")
+    options = parser.parse_args()
+    if not torch.cuda.is_available():
+        sys.exit("error: expected a GPU, found none")
+    stream = torch.cuda.Stream()
+    torch.cuda.set_stream(stream)
+    plans = [Plan(path, stream) for path in sorted(glob.glob(os.path.join(options.libraries, "lib*.so")))]
+    if not plans:
+        sys.exit(f"error: expected libraries, lib*.so, in {options.libraries}, found none; cute-run PACKAGE --export makes them")
+    print(f"{torch.cuda.get_device_name()}, {len(plans)} plans")
+    for text in options.shape:
+        shape = [int(part) for part in text.split("x")]
+        times, wrong = measure(shape, plans, stream, options.rounds)
+        peer = times.pop("torch.matmul")
+        best = sorted(times, key=times.get)[:3]
+        flops = 2e-6 * shape[0] * shape[1] * shape[2]
+        print(f"{text}: torch.matmul {peer:.1f} us, {flops / peer:.0f} TFLOP/s;", *(f"{name} {times[name]:.1f} us" for name in best))
+        for name, reason in wrong.items():
+            print(f"  {name}: {reason}")
+        if options.results:
+            with open(options.results, "a") as file:
+                file.write(json.dumps({"shape": shape, "torch": peer, "times": times, "wrong": wrong}) + "\n")
+
+
+main()
