@@ -130,11 +130,17 @@ fn to_raw<'c>(location: Location<'c>, parts: &Parts<'c, '_>) -> CuteParts {
     raw
 }
 
-/// The types of one dialect in one context that have been read, by MLIR's own unique handle of each.
+/// The types of one dialect in one context that have been read, and those that have been inferred, by MLIR's own unique handles.
 ///
 /// It only grows, and lives as long as the context.
 #[derive(Default)]
-pub(super) struct Table(RwLock<HashMap<usize, Box<Entry>>>);
+pub(super) struct Table {
+    read: RwLock<HashMap<usize, Box<Entry>>>,
+    inferred: RwLock<HashMap<String, Inferred>>,
+}
+
+/// The result types of the ops of one name, by the dictionary of attributes and the types of operands behind each other.
+type Inferred = HashMap<Vec<usize>, Vec<usize>>;
 
 /// A type that has been read.
 struct Entry {
@@ -169,6 +175,53 @@ pub(crate) fn tiled_mma(ty: Type<'_>) -> Result<&TiledMma, String> {
     mma.as_ref().map_err(Clone::clone)
 }
 
+/// The result types of the op of that name on operands of these types, with these attributes, inferred once in a context: ops are verified
+/// behind each pass, and most are like others. Errors: those of `infer`, each time.
+pub(super) fn inferred<'c>(
+    name: &str,
+    operands: &[Type<'c>],
+    attributes: Attribute<'c>,
+    infer: impl FnOnce() -> Result<Vec<Type<'c>>, Failure>,
+) -> Result<Vec<Type<'c>>, Failure> {
+    let Some(table) = operands.iter().find_map(|ty| table_of(*ty)) else {
+        return infer();
+    };
+    let of_operands = operands.iter().map(|ty| ty.to_raw().ptr as usize);
+    let from: Vec<usize> = std::iter::once(attributes.to_raw().ptr as usize)
+        .chain(of_operands)
+        .collect();
+    {
+        let known = table
+            .inferred
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(types) = known.get(name).and_then(|known| known.get(&from)) {
+            let raw = types.iter().map(|ty| MlirType {
+                ptr: *ty as *const c_void,
+            });
+            // SAFETY: these are types of the context that the operands are of, which lives as long as they do.
+            return Ok(raw.map(|ty| unsafe { Type::from_raw(ty) }).collect());
+        }
+    }
+    let types = infer()?;
+    let handles = types.iter().map(|ty| ty.to_raw().ptr as usize).collect();
+    let mut known = table
+        .inferred
+        .write()
+        .unwrap_or_else(PoisonError::into_inner);
+    known
+        .entry(name.to_owned())
+        .or_default()
+        .insert(from, handles);
+    Ok(types)
+}
+
+/// The table that a type of the dialects is in.
+fn table_of<'c>(ty: Type<'c>) -> Option<&'c Table> {
+    // SAFETY: the type's dialect has the table as long as the context lives, which outlives 'c.
+    unsafe { ffi::cuteTypeTable(ty.to_raw()).cast::<Table>().as_ref() }
+}
+
 fn entry<'c>(ty: Type<'c>) -> Option<&'c Entry> {
     /// # Safety
     /// The table that `entry` is in must outlive `'c`.
@@ -177,17 +230,10 @@ fn entry<'c>(ty: Type<'c>) -> Option<&'c Entry> {
         unsafe { &*std::ptr::from_ref(entry) }
     }
     let raw: MlirType = ty.to_raw();
-    // SAFETY: the type's dialect has the table as long as the context lives, which outlives 'c.
-    let table: &'c Table = unsafe {
-        let table = ffi::cuteTypeTable(raw).cast::<Table>();
-        if table.is_null() {
-            return None;
-        }
-        &*table
-    };
+    let table = table_of(ty)?;
     let id = raw.ptr as usize;
     {
-        let known = table.0.read().unwrap_or_else(PoisonError::into_inner);
+        let known = table.read.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(entry) = known.get(&id) {
             // SAFETY: the table outlives 'c.
             return Some(unsafe { outlived(entry) });
@@ -202,7 +248,7 @@ fn entry<'c>(ty: Type<'c>) -> Option<&'c Entry> {
         Parts::from_raw(&parts).and_then(|parts| CuteType::from_parts(&parts))
     }
     .unwrap_or_else(|message| panic!("the type {ty} cannot be read: {message}"));
-    let mut known = table.0.write().unwrap_or_else(PoisonError::into_inner);
+    let mut known = table.read.write().unwrap_or_else(PoisonError::into_inner);
     let entry = known.entry(id).or_insert_with(|| {
         let mma = OnceLock::new();
         Box::new(Entry { ty, mma })

@@ -356,8 +356,10 @@ unsafe extern "C" fn infer_types(
             let context = context_from_raw(context);
             let attributes = Attribute::from_option_raw(attributes)
                 .ok_or_else(|| diag::error(location, "expected a dictionary of attributes"))?;
-            infer::infer(name, context, &operands, attributes)
-                .map_err(|message| diag::error(location, format!("'{name}' op {message}")))
+            parts::inferred(name, &operands, attributes, || {
+                infer::infer(name, context, &operands, attributes)
+                    .map_err(|message| diag::error(location, format!("'{name}' op {message}")))
+            })
         });
         match result {
             Ok(types) => {

@@ -4,7 +4,7 @@ use super::{ops::arith, *};
 use crate::{catch_panics, types::CuteType};
 use melior::{
     Context,
-    ir::{Location, Module, Type, operation::OperationLike},
+    ir::{Attribute, Location, Module, Type, operation::OperationLike},
 };
 use std::sync::{Arc, Mutex};
 
@@ -315,4 +315,36 @@ fn integer_operations_are_named_as_mlir_names_them() {
     for (op, predicate) in comparisons.iter().zip(Predicate::ALL) {
         assert_eq!(integer_of(*op, "predicate"), Some(predicate.number()));
     }
+}
+
+#[test]
+fn types_are_inferred_once_of_the_same_and_anew_of_others() {
+    let context = context();
+    let ty = |text: &str| Type::parse(&context, text).expect("a type");
+    let (four, eight) = (ty("!cute.shape<\"4\">"), ty("!cute.shape<\"8\">"));
+    let none = dictionary(&context, &[]);
+    let some = dictionary(&context, &[("mode", Attribute::unit(&context))]);
+    let asked = std::cell::Cell::new(0);
+    let infer = |name: &str, operands: &[Type<'_>], attributes| {
+        let types = parts::inferred(name, operands, attributes, || {
+            asked.set(asked.get() + 1);
+            if name == "fails" {
+                return Err(crate::diag::error(Location::unknown(&context), "no type"));
+            }
+            Ok(vec![eight])
+        });
+        (types.ok().map(|types| types == [eight]), asked.get())
+    };
+    assert_eq!(infer("a", &[four], none), (Some(true), 1));
+    assert_eq!(infer("a", &[four], none), (Some(true), 1));
+    // Another name, another operand, one more, and another attribute are something else.
+    assert_eq!(infer("b", &[four], none), (Some(true), 2));
+    assert_eq!(infer("a", &[eight], none), (Some(true), 3));
+    assert_eq!(infer("a", &[four, four], none), (Some(true), 4));
+    assert_eq!(infer("a", &[four], some), (Some(true), 5));
+    // What fails says so each time, and what has no type of the dialects is not noted.
+    assert_eq!(infer("fails", &[four], none), (None, 6));
+    assert_eq!(infer("fails", &[four], none), (None, 7));
+    assert_eq!(infer("a", &[ty("i32")], none), (Some(true), 8));
+    assert_eq!(infer("a", &[ty("i32")], none), (Some(true), 9));
 }
