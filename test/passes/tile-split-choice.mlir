@@ -14,13 +14,13 @@
 // MOST:     error: 'cute.contract' op split is at most 32, found 33
 // LEAST:    error: cute-tile: split: expected a positive number, found '0'
 
-// 22 tiles of warpgroups, and 172 turns for each.
+// 32 tiles of warpgroups, and 256 turns for each.
 // CHECK-LABEL: func.func @long
 // CHECK:         cute.workspace
-// CHECK:         #cute.plan<tile = 128x192x64, stages = 5, raster = 8, split = 6,
-!a = !cute.memref<f16, gmem, align<16>, "(128,11008):(11008,1)">
-!b = !cute.memref<f16, gmem, align<16>, "(4096,11008):(11008,1)">
-!c = !cute.memref<f16, gmem, align<16>, "(128,4096):(4096,1)">
+// CHECK:         #cute.plan<tile = 64x64x64, stages = 14, raster = 8, split = 4,
+!a = !cute.memref<f16, gmem, align<16>, "(128,16384):(16384,1)">
+!b = !cute.memref<f16, gmem, align<16>, "(1024,16384):(16384,1)">
+!c = !cute.memref<f16, gmem, align<16>, "(128,1024):(1024,1)">
 func.func @long(%A: !a, %B: !b, %C: !c) {
   cute.contract ins(%A, %B : !a, !b) outs(%C : !c) accumulate f32
   return

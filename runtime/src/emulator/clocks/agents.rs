@@ -9,8 +9,8 @@ use std::rc::Rc;
 
 use super::{Clocks, View};
 
-/// `mbarrier` objects and warpgroups that have a clock, at most.
-const SHARED_AGENTS: usize = 128;
+/// `mbarrier` objects and warpgroups that have a clock, at most: one for every two threads of a cluster, and never fewer than these.
+const LEAST_SHARED: usize = 128;
 
 /// The one who acts in the asynchronous proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,7 +47,7 @@ impl Agents {
     pub(super) fn new(first: usize, threads: usize) -> Agents {
         Agents {
             threads,
-            end: first + threads + SHARED_AGENTS,
+            end: first + threads + LEAST_SHARED.max(threads / 2),
             ..Agents::none(first)
         }
     }
@@ -72,7 +72,7 @@ impl Agents {
         if let Some(&place) = self.places.get(&agent) {
             return Some(place);
         }
-        if self.shared.len() == SHARED_AGENTS {
+        if self.first + self.threads + self.shared.len() == self.end {
             return None;
         }
         let place = (self.first + self.threads + self.shared.len()) as u32;

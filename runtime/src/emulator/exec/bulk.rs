@@ -320,7 +320,7 @@ impl Context<'_> {
         let clock = self.clocks.agents.clock(agent);
         if clock.is_none() {
             self.find(Kind::Undefined, pc, None, warp.index, lane, None, || {
-                "expected at most 128 mbarriers and warpgroups that asynchronous operations complete at, found more than the emulator follows".into()
+                "expected at most an mbarrier or a warpgroup that asynchronous operations complete at for every two threads of the cluster, and 128 of few, found more than the emulator follows".into()
             });
         }
         clock
