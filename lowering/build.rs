@@ -24,7 +24,9 @@ const PARTS: &[&str] = &["Cargo.toml", "build.rs", "build", "ods", "shim", "src"
 
 fn main() {
     let root = Path::new("..");
-    let mut places = vec![root.join("Cargo.toml"), root.join("Cargo.lock")];
+    // The library is part of what is compiled with it.
+    let files = ["Cargo.toml", "Cargo.lock", "ir/lib"];
+    let mut places: Vec<PathBuf> = files.iter().map(|file| root.join(file)).collect();
     for folder in CRATES {
         places.extend(PARTS.iter().map(|part| root.join(folder).join(part)));
     }

@@ -23,11 +23,9 @@
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
+    cute.import "std/reduce"
     gpu.func @rms_norm_kernel(%X: !X, %W: !weights {cute.noalias}, %Y: !X, %epsilon: f32) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
       %c0 = arith.constant 0 : i32
-      %c1 = arith.constant 1 : i32
-      %c5 = arith.constant 5 : i32
-      %c16 = arith.constant 16 : i32
       %c32 = arith.constant 32 : i32
 
       // The block's row, and who this thread is.
@@ -55,18 +53,12 @@ module attributes {gpu.container_module} {
       cute.copy(%copy, %tx_x, %x_frag)
       cute.copy(%copy, %tx_w, %w_frag)
 
-      // The sum of squares: of a thread's elements, and of a warp by a butterfly, in which each lane adds what the lane has whose number
-      // differs in one bit, 16 to 1.
+      // The sum of squares: of a thread's elements, and of a warp.
       %x_f16 = cute.memref.load_vec %x_frag
       %x_f32 = arith.extf %x_f16 : vector<16xf16> to vector<16xf32>
       %squares = arith.mulf %x_f32, %x_f32 : vector<16xf32>
       %thread_sum = vector.reduction <add>, %squares : vector<16xf32> into f32
-      %warp_sum = scf.for %i = %c0 to %c5 step %c1 iter_args(%s = %thread_sum) -> (f32) : i32 {
-        %bit = arith.shrui %c16, %i : i32
-        %other, %valid = gpu.shuffle xor %s, %bit, %c32 : f32
-        %total = arith.addf %s, %other : f32
-        scf.yield %total : f32
-      } {cute.unroll}
+      %warp_sum = cute.call @warp_sum(%thread_sum)
 
       // Then of the block: one lane of each warp says its sum, all threads read all sums.
       %sums = cute.memref.alloca() : !warps

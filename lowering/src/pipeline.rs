@@ -6,6 +6,7 @@ use cute_ir::{
     options::{OptionValue, Options},
 };
 use cute_passes::{
+    instantiate::{self, InstantiateOptions},
     order::{ON_KERNELS, ON_MODULES, Step},
     plan::{Avoid, Request},
     tile::TileOptions,
@@ -67,6 +68,7 @@ cute_ir::options! {
         simplify: bool = true, "true", "Whether egg simplifies index arithmetic: true or false";
         package: Option<PathBuf> = None, "", "Where to write the kernel package; nowhere where not given";
         measured: Option<PathBuf> = None, "", "A table of measured times by which plans are ranked (docs/tuning.md); the compiler's own where not given";
+        ..instantiate: InstantiateOptions, "The values of parameters.";
         ..assemble: AssembleOptions, "The options of the assembler's pass.";
         ..request: Request, "The parts of a plan that are asked for.";
     }
@@ -148,6 +150,7 @@ impl CompileOptions {
             names.join(",")
         };
         let mut passes = vec![
+            self.instantiate.pass(instantiate::PASS.name),
             "cute-inline".to_owned(),
             "cute-check".to_owned(),
             tile.pass("cute-tile"),

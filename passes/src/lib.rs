@@ -11,12 +11,14 @@ mod divergence;
 pub mod fold_static;
 mod fused;
 pub mod inline;
+pub mod instantiate;
 pub mod kernel;
 pub mod launch;
 mod lives;
 mod loops;
 pub mod lower_layouts;
 pub mod memory;
+mod open;
 pub mod order;
 pub mod partition;
 pub mod pipeline;
@@ -38,6 +40,7 @@ use cute_ir::PassSpec;
 /// Every pass of this crate. In which order they run, [`order`] says.
 pub fn passes() -> Vec<PassSpec> {
     vec![
+        instantiate::PASS,
         inline::PASS,
         check::PASS,
         tile::PASS,

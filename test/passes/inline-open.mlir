@@ -16,7 +16,7 @@ gpu.module @copies {
   // The types of what depends on an argument are open, too; those of other values are known.
   // OPEN-LABEL: func.func private @copy
   // OPEN:         %[[T:.*]] = cute.make_coord({{.*}} : (i32) -> !cute.coord<"?">
-  // OPEN:         cute.tiled.copy.partition_S(%{{.*}}, %{{.*}}, %[[T]]) : (!cute.any, !cute.any, !cute.coord<"?">) -> !cute.any
+  // OPEN:         cute.tiled.copy.partition_S(%{{.*}}, %{{.*}}, %[[T]]){{$}}
   // OPEN:         cute.call @part(%{{.*}}) : (!cute.any, !cute.any, !cute.coord<"?">) -> !cute.any
   // OPEN:         cute.copy(%{{.*}}) : (!cute.any, !cute.any, !cute.any)
   func.func private @copy(%copy: !cute.any, %from: !cute.any, %to: !cute.any, %thread: i32) {

@@ -98,6 +98,20 @@ def Cute_ComposedLayoutAttr : Cute_TextAttr<"ComposedLayout", "composed_layout">
   }];
 }
 
+def Cute_ParamAttr : Cute_TextAttr<"Param", "param"> {
+  let summary = "The value of a parameter, or an integer that is computed of some";
+  let description = [{
+    Stands for what a parameter of a module or function is given: an integer, a type, a layout or a tile. Arithmetic on parameters is
+    `+ - *`, `/` (exact, or an error), `%`, `ceil_div`, `min`, `max` and parentheses. It may be an argument of a `cute.call`, an integer that an
+    attribute of the dialect says (`cute.stages`, `cute.unroll`), and part of what `cute.given` says.
+
+    ```mlir
+    #cute.param<"D">
+    #cute.param<"D/16">
+    ```
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // The way in which a kernel computes what it computes
 //===----------------------------------------------------------------------===//

@@ -10,6 +10,7 @@
 
 include "CuteAttrs.td"
 include "CuteBase.td"
+include "mlir/IR/BuiltinTypeInterfaces.td"
 
 class Cute_Type<string name, string mnem> : TypeDef<Cute_Dialect, name> {
   let mnemonic = mnem;
@@ -283,6 +284,39 @@ def Cute_OpenType : Cute_Type<"Any", "any"> {
     !cute.any
     ```
   }];
+}
+
+def Cute_ParamType : TypeDef<Cute_Dialect, "Param", [VectorElementTypeInterface]> {
+  let mnemonic = "param";
+  let summary = "The type that a parameter stands for";
+  let description = [{
+    Stands for the type that a parameter of a module or function is given, an element type or an atom, wherever a type may stand: in
+    tensors, atoms, vectors and tiled operations. `cute-instantiate` and `cute-inline` put that type in its place. Integers, layouts and tiles that
+    are parameters stand in texts, as in `"($M,64):(64,1)"`.
+
+    ```mlir
+    !cute.param<"T">
+    !cute.memref<!cute.param<"T">, gmem, align<16>, "(?,$D):($D,1)">
+    !cute.tiled_copy<!cute.param<"A">, layout_copy_tv = <"($N,$V):($V,1)">, tiler_mn = <"[$(N*V):1]">>
+    ```
+  }];
+  let parameters = (ins StringRefParameter<"name">:$text);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Cute_CountedType : Cute_Type<"Counted", "vector"> {
+  let summary = "A vector of as many elements as parameters say";
+  let description = [{
+    Stands for the `vector` of one mode that it is when parameters are known: the number of its elements is arithmetic on integer parameters, as
+    in `#cute.param`.
+
+    ```mlir
+    !cute.vector<"D/256", f32>
+    !cute.vector<"V", !cute.param<"T">>
+    ```
+  }];
+  let parameters = (ins StringRefParameter<"number of elements">:$length, "::mlir::Type":$elementType);
+  let assemblyFormat = "`<` custom<ExpressionText>($length) `,` $elementType `>`";
 }
 
 def Cute_TokenType : Cute_Type<"Token", "token"> {

@@ -12,27 +12,112 @@ include "CuteTypes.td"
 
 def Cute_Functions : Cute_Group<"Functions", [{
   Functions are `func.func`; those on tensors, layouts, atoms and tiled operations are put in place of their calls
-  by `cute-inline`.
+  by `cute-inline`. A function, a `gpu.module` and a module may have parameters, `cute.parameters`.
 }]>;
 
 def Cute_CallOp : Cute_Op<"call"> {
-  let summary = "A call of a function, by which types that the function leaves open are known";
+  let summary = "A call of a function, by which types and parameters that the function leaves open are known";
   let description = [{
     Calls a `func.func` of the same `gpu.module`. Where the function says `!cute.any`, an argument may be of any type; all other
     types are as it says. The results are of the types that follow from the arguments, which `cute-inline` finds when it puts the
     function in place of the call: until then they are `!cute.any`, unless they are written.
 
+    In angle brackets stand the values of the function's parameters (`cute.parameters`), of those without a default all: integers, types, layouts
+    and tiles, and `#cute.param` of the caller's own.
+
     ```mlir
     // Given %copy: !cute.any, %tensor: !cute.any, %thread: !cute.coord<"?">
     %part = cute.call @part(%copy, %tensor, %thread)
     cute.call @clear(%part)
+    cute.call @fill<{D = 64, T = f16}>(%part)
     ```
 
     [kernels.md](kernels.md) has functions that are called so.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyType>:$args);
+  let arguments = (ins FlatSymbolRefAttr:$callee, OptionalAttr<DictionaryAttr>:$parameters,
+    Variadic<AnyType>:$args);
   let results = (outs Variadic<AnyType>:$results);
-  let assemblyFormat = "$callee `(` $args `)` attr-dict `:` functional-type($args, $results)";
+  let assemblyFormat = [{
+    $callee (`` `<` $parameters^ `>`)? `` `(` $args `)` attr-dict `:`
+    functional-type($args, $results) }];
+  let opDocGroup = Cute_Functions;
+}
+
+def Cute_ImportOp : Cute_Op<"import", [NoMemoryEffect]> {
+  let summary = "Functions of the library that come with the compiler, for the kernels of a GPU module";
+  let description = [{
+    Lets kernels and functions of the `gpu.module` that it stands in call the functions of a part of the library by `cute.call`. [library.md](library.md) has the parts and their functions.
+
+    Errors: a part that the library does not have; a function that the `gpu.module` has itself by a name of the part's.
+
+    ```mlir
+    cute.import "std/reduce"
+    ```
+  }];
+  let arguments = (ins StrAttr:$part);
+  let assemblyFormat = "$part attr-dict";
+  let opDocGroup = Cute_Functions;
+}
+
+def Cute_InstantiateOp : Cute_Op<"instantiate", [NoMemoryEffect]> {
+  let summary = "A module with parameters, once more with values for them";
+  let description = [{
+    Puts what is in a module within this one, `module @name attributes {cute.parameters = ...}`, in its own place: with these values for its
+    parameters, and with a suffix behind the names of its functions and GPU modules, so that several of them stand side by side. Parameters
+    that are not given have their defaults. Modules that others are made of so are gone behind `cute-instantiate`.
+    [kernels.md](kernels.md) has one.
+
+    Errors: no such module; a value of another kind than the parameter's, a parameter that the module does not have, one without a value.
+
+    ```mlir
+    cute.instantiate @scale<{D = 128}> as "_128"
+    cute.instantiate @scale<{D = 256, T = f16}> as "_256_f16"
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$source, OptionalAttr<DictionaryAttr>:$parameters, StrAttr:$suffix);
+  let assemblyFormat = "$source (`` `<` $parameters^ `>`)? `as` $suffix attr-dict";
+  let opDocGroup = Cute_Functions;
+}
+
+def Cute_DeferredOp : Cute_Op<"deferred"> {
+  let summary = "An op of another dialect on values whose types are not known yet";
+  let description = [{
+    Ops of `arith`, `math`, `vector` and other dialects ask for the types of their operands. Where such a type is open, or names parameters, this op
+    stands for one: with its name, its attributes in angle brackets, and its operands. It becomes that op when the types are known, and is
+    verified then. Its results are of the types that the op itself infers, unless they are written. It has no regions.
+
+    Errors: a name that no op has; when types are known, those of that op.
+
+    ```mlir
+    // Given %x: !cute.any, %y: !cute.any, %s: f32
+    %z = cute.deferred "arith.mulf"(%x, %y)
+    %v = cute.deferred "vector.broadcast"(%s) -> !cute.vector<"N", f32>
+    %m = cute.deferred "vector.reduction"<{kind = #vector.kind<maximumf>}>(%z) -> f32
+    ```
+  }];
+  let arguments = (ins StrAttr:$stands_for, OptionalAttr<DictionaryAttr>:$with, Variadic<AnyType>:$args);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat = [{
+    $stands_for (`` `<` $with^ `>`)? `` `(` $args `)` attr-dict `:` functional-type($args, $results) }];
+  let opDocGroup = Cute_Functions;
+}
+
+def Cute_ParamOp : Cute_Op<"param", [Pure]> {
+  let summary = "The integer that a parameter stands for";
+  let description = [{
+    A constant that is known once parameters are: an integer parameter of the function or module around it, or arithmetic on some, as in
+    `#cute.param`. It becomes an `arith.constant`. Where no type is written, it is an i32.
+
+    Errors: a text that is no such arithmetic; when parameters are known, a value that the type does not hold.
+
+    ```mlir
+    %d = cute.param "D"
+    %threads = cute.param "D/16" : index
+    ```
+  }];
+  let arguments = (ins StrAttr:$value);
+  let results = (outs AnyTypeOf<[I32, I64, Index], "i32, i64 or index">:$result);
+  let assemblyFormat = "$value attr-dict `:` type($result)";
   let opDocGroup = Cute_Functions;
 }
 

@@ -8,6 +8,7 @@
 #include "Syntax.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"
+#include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
@@ -72,12 +73,36 @@ static LogicalResult verifyAttributeNames(Operation *op) {
   return success();
 }
 
+/// Whether a type is not known before a function is called or a parameter has a value: one that each call gives, or that names a parameter.
+static bool isOpen(Type type) {
+  Dialect &dialect = type.getDialect();
+  if (auto vector = dyn_cast<VectorType>(type))
+    return isOpen(vector.getElementType());
+  CuteParts parts;
+  if (!isa<CuteDialect, cute_nvgpu::CuteNvgpuDialect>(dialect) ||
+      !cuteTypeGetParts(wrap(type), &parts))
+    return false;
+  if (parts.kind == CuteAny || parts.kind == CuteParam || parts.kind == CuteCounted)
+    return true;
+  for (intptr_t i = 0; i < parts.numTexts; ++i)
+    if (unwrap(parts.texts[i]).contains('$'))
+      return true;
+  for (intptr_t i = 0; i < parts.numTypes; ++i)
+    if (isOpen(unwrap(parts.types[i])))
+      return true;
+  return false;
+}
+
 bool cute::hasOpenTypes(Operation *op) {
-  auto isOpen = [](Type type) { return isa<AnyType>(type); };
   for (Region &region : op->getRegions())
     if (!region.empty() && llvm::any_of(region.getArgumentTypes(), isOpen))
       return true;
   return llvm::any_of(op->getOperandTypes(), isOpen) || llvm::any_of(op->getResultTypes(), isOpen);
+}
+
+// Such types say nothing, and the formats of ops that infer their results have no room for one that does not follow from the operands.
+bool cute::leavesOutTypes(Operation *op) {
+  return isa<InferTypeOpInterface>(op) && hasOpenTypes(op);
 }
 
 /// What does not depend on the types that are not known: names of attributes, and attributes.
@@ -120,6 +145,33 @@ void cuteWalkTypes(MlirOperation op, void (*sink)(MlirType, void *), void *user)
         each(argument.getType());
   for (NamedAttribute attribute : operation->getAttrs())
     attribute.getValue().walk([&](TypeAttr type) { each(type.getValue()); });
+}
+
+void cuteReplaceParameters(MlirOperation op, MlirType (*type)(MlirType, void *),
+                           MlirAttribute (*text)(int, MlirStringRef, void *), void *user) {
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([&](Type it) -> std::optional<std::pair<Type, WalkResult>> {
+    if (isa<AnyType>(it) || !isOpen(it))
+      return std::nullopt;
+    MlirType given = type(wrap(it), user);
+    return std::make_pair(given.ptr ? unwrap(given) : it, WalkResult::skip());
+  });
+  replacer.addReplacement([&](Attribute it) -> std::optional<std::pair<Attribute, WalkResult>> {
+    auto [kind, written] = llvm::TypeSwitch<Attribute, std::pair<int, StringRef>>(it)
+                               .Case([](ParamAttr a) {
+                                 return std::make_pair(CUTE_EXPRESSION, a.getText());
+                               })
+#define CUTE_TEXT_OF(T)                                                                          \
+  .Case([](cute::T##Attr a) { return std::make_pair(int(Cute##T), a.getText()); })
+                                   CUTE_TEXT_TYPES(CUTE_TEXT_OF)
+                               .Default([](Attribute) { return std::make_pair(0, StringRef()); });
+    if (kind != CUTE_EXPRESSION && !written.contains('$'))
+      return std::nullopt;
+    MlirAttribute given = text(kind, wrap(written), user);
+    return std::make_pair(given.ptr ? unwrap(given) : it, WalkResult::skip());
+  });
+  replacer.replaceElementsIn(unwrap(op), /*replaceAttrs=*/true, /*replaceLocs=*/false,
+                             /*replaceTypes=*/true);
 }
 
 bool cuteOpEffects(MlirOperation op, void (*sink)(int, MlirValue, void *), void *user) {

@@ -32,6 +32,8 @@ mlir::ParseResult parseForm(const Form &form, mlir::OpAsmParser &parser,
                             mlir::OperationState &state);
 
 bool hasOpenTypes(mlir::Operation *op);
+/// Whether an op is printed without its types because they are not known yet.
+bool leavesOutTypes(mlir::Operation *op);
 mlir::LogicalResult verifyOpenOp(mlir::Operation *op);
 
 /// Verifies an op as MLIR does: by its traits, as none of these ops has a verifier of its own beside them.
@@ -69,7 +71,7 @@ template <typename Op> struct WithForms : Op {
     return [](mlir::Operation *op, mlir::OpAsmPrinter &printer, mlir::StringRef dialect) {
       mlir::OpState::printOpName(op, printer, dialect);
       auto print = [op](mlir::OpAsmPrinter &p) { mlir::cast<Op>(op).print(p); };
-      if (stripsTypes())
+      if (stripsTypes() || leavesOutTypes(op))
         printStripped(op, printer, traits(), print);
       else
         print(printer);

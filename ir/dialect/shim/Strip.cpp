@@ -149,7 +149,7 @@ static bool isBefore(Value value, Operation *op) {
 /// `%i, _, (%j, 8)`: the tuple of the result's type, with an operand in the place of each dynamic leaf; its pattern has a `$`
 /// there. Nothing of a tuple whose leaves cannot be written among operands.
 static bool writtenOut(StringRef text, ValueRange operands, std::string &pattern) {
-  if (text.contains('@') || text.contains('/'))
+  if (text.contains('@') || text.contains('/') || text.contains('$'))
     return false;
   size_t used = 0;
   for (size_t at = 0; at < text.size(); ++at) {
@@ -241,8 +241,10 @@ void cute::printStripped(Operation *op, OpAsmPrinter &printer, Traits traits,
   head.end = [&] {
     if (traits.noResults || follow(op, op->getAttrDictionary()))
       return;
-    // What has results alone is as short as it can be.
-    if (head.tail.size() == op->getNumResults() && StringRef(head.tail.front().first).trim() == ":") {
+    // What has the types of results alone is as short as it can be.
+    bool own = llvm::equal(op->getResultTypes(), head.tail,
+                           [](Type type, auto &held) { return type == held.second; });
+    if (own && !head.tail.empty() && StringRef(head.tail.front().first).trim() == ":") {
       for (auto &[before, type] : head.tail)
         printer << before << type;
       return;

@@ -44,6 +44,12 @@ static ParseResult parseTileText(AsmParser &parser, std::string &text) {
 }
 static void printTileText(AsmPrinter &printer, StringRef text) { printText(printer, text); }
 
+/// An integer that is computed of parameters.
+static ParseResult parseExpressionText(AsmParser &parser, std::string &text) {
+  return parseText(parser, CUTE_EXPRESSION, text);
+}
+static void printExpressionText(AsmPrinter &printer, StringRef text) { printText(printer, text); }
+
 /// `, permutation_MNK = <"tile">`, or nothing.
 static ParseResult parsePermutation(AsmParser &parser, std::string &text) {
   if (failed(parser.parseOptionalComma()))
@@ -223,6 +229,23 @@ Type cute::ArithTupleIterType::parse(AsmParser &parser) {
   return parseTextOf<cute::ArithTupleIterType, CuteIntTuple>(parser);
 }
 void cute::ArithTupleIterType::print(AsmPrinter &printer) const {
+  printer << "<\"" << getText() << "\">";
+}
+
+Type cute::ParamType::parse(AsmParser &parser) {
+  return parseTextOf<cute::ParamType, CuteParam>(parser);
+}
+void cute::ParamType::print(AsmPrinter &printer) const {
+  printer << "<\"" << getText() << "\">";
+}
+/// A parameter where an attribute stands may be computed of several, as in a text.
+Attribute cute::ParamAttr::parse(AsmParser &parser, Type) {
+  std::string text;
+  if (parser.parseLess() || parseExpressionText(parser, text) || parser.parseGreater())
+    return {};
+  return ParamAttr::get(parser.getContext(), text);
+}
+void cute::ParamAttr::print(AsmPrinter &printer) const {
   printer << "<\"" << getText() << "\">";
 }
 

@@ -31,6 +31,9 @@ typedef struct {
   MlirAttribute arrays[CUTE_MAX_ARRAYS];
 } CuteParts;
 
+/// Instead of the number of a type: an integer that is computed of parameters.
+#define CUTE_EXPRESSION (-1)
+
 typedef struct {
   MlirStringRef name, description, init;
 } CuteOption;
@@ -129,6 +132,11 @@ void cuteEmitWarning(MlirLocation location, MlirStringRef message, intptr_t numN
 
 /// Gives `sink` each type that an op's results, its attributes and its regions' arguments have, and each type within those.
 void cuteWalkTypes(MlirOperation op, void (*sink)(MlirType, void *), void *user);
+
+/// Puts what `type` and `text` give in place of the types and the attributes of an op that name parameters, wherever in its results, its
+/// attributes and its regions' arguments they are; of an attribute they are given its kind and its text. Null leaves what is there.
+void cuteReplaceParameters(MlirOperation op, MlirType (*type)(MlirType, void *),
+                           MlirAttribute (*text)(int kind, MlirStringRef text, void *), void *user);
 
 /// Gives `sink` each effect of an op and of what is within it: 0 allocates, 1 frees, 2 reads, 3 writes; on the value, which is
 /// null where the effect is on none. False where an op within does not say what it does.

@@ -74,6 +74,11 @@ pub const LEAST: &str = "cute.least";
 /// A divisor of a kernel's argument that is an integer.
 pub const DIVISOR: &str = "cute.divisor";
 
+/// The parameters of a module or function, by name: each with its default, or the word for its kind.
+pub const PARAMETERS: &str = "cute.parameters";
+/// The attributes that an op has once parameters are known, by name.
+pub const GIVEN: &str = "cute.given";
+
 //===-- Of MLIR's dialects -----------------------------------------------------===//
 
 /// A module that has GPU modules in it.

@@ -21,6 +21,7 @@ pub mod maps;
 pub mod mlir;
 pub mod names;
 pub mod options;
+pub mod parameters;
 pub mod plan;
 pub mod reduced;
 pub mod tensor;

@@ -164,9 +164,14 @@ pub trait Options: Default {
     fn text(&self) -> String {
         let values = Self::SPECS.iter().zip(self.values());
         let given = values.filter(|(spec, value)| spec.default != value);
-        let given = given.map(|(spec, value)| match value.contains(char::is_whitespace) {
-            true => format!("{}=\"{value}\"", spec.name),
-            false => format!("{}={value}", spec.name),
+        let given = given.map(|(spec, value)| {
+            let quoted =
+                value.contains(|c: char| c.is_whitespace() || matches!(c, '"' | '{' | '}'));
+            match (quoted, value.contains('"')) {
+                (true, true) => format!("{}='{value}'", spec.name),
+                (true, false) => format!("{}=\"{value}\"", spec.name),
+                (false, _) => format!("{}={value}", spec.name),
+            }
         });
         given.collect::<Vec<_>>().join(" ")
     }

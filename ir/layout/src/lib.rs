@@ -27,6 +27,7 @@ pub mod eval;
 mod layout;
 mod leaf;
 pub mod ops;
+pub mod parameter;
 mod parse;
 mod swizzle;
 pub mod symbolic;

@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 use crate::error::LayoutError;
 use crate::layout::Layout;
 use crate::leaf::{Dyn, Leaf};
+use crate::parameter::{self, Parameter, Parameters};
 use crate::swizzle::{ComposedLayout, Inner, Swizzle};
 use crate::text;
 use crate::tile::Tile;
@@ -26,14 +27,16 @@ struct Cursor<'a> {
     text: &'a str,
     pos: usize,
     leaves: usize,
+    parameters: Option<&'a Parameters<'a>>,
 }
 
 impl<'a> Cursor<'a> {
-    fn new(text: &'a str) -> Self {
+    fn new(text: &'a str, parameters: Option<&'a Parameters<'a>>) -> Self {
         Cursor {
             text,
             pos: 0,
             leaves: 0,
+            parameters,
         }
     }
 
@@ -84,7 +87,12 @@ impl<'a> Cursor<'a> {
     }
 
     fn number(&mut self, what: &str) -> PResult<i64> {
-        self.peek();
+        if let (Some(b'$'), Some(parameters)) = (self.peek(), self.parameters) {
+            let (value, end) = parameter::read(self.text, self.pos + 1, parameters)?;
+            self.pos = end;
+            // What is not known yet is at least 1, as most integers of texts are.
+            return Ok(value.unwrap_or(1));
+        }
         let start = self.pos;
         let bytes = self.text.as_bytes();
         let mut end = start + usize::from(bytes.get(start) == Some(&b'-'));
@@ -246,9 +254,25 @@ impl<'a> Cursor<'a> {
         })
     }
 
+    /// The parameter whose name alone stands here, which is eaten where it is of the kind that `take` takes.
+    fn parameter<T>(&mut self, take: impl FnOnce(Parameter) -> Option<T>) -> Option<T> {
+        let parameters = self.parameters.filter(|_| self.peek() == Some(b'$'))?;
+        let name = parameter::name_at(self.text, self.pos + 1);
+        let value = take(parameters(name).ok()?)?;
+        self.pos += 1 + name.len();
+        Some(value)
+    }
+
     fn layout(&mut self) -> PResult<Layout> {
         self.peek();
         let start = self.pos;
+        let given = self.parameter(|parameter| match parameter {
+            Parameter::Layout(layout) => Some(layout),
+            _ => None,
+        });
+        if let Some(layout) = given {
+            return Ok(layout);
+        }
         if let Some((layout, end)) = text::read_layout(self.text, start) {
             self.pos = end;
             return Ok(layout);
@@ -264,6 +288,13 @@ impl<'a> Cursor<'a> {
     }
 
     fn tile(&mut self, depth: usize) -> PResult<Tile> {
+        let given = self.parameter(|parameter| match parameter {
+            Parameter::Tile(tile) => Some(tile),
+            _ => None,
+        });
+        if let Some(tile) = given {
+            return Ok(tile);
+        }
         match self.peek() {
             Some(b'_') => {
                 self.pos += 1;
@@ -336,8 +367,12 @@ fn at(offset: usize, e: LayoutError) -> ParseError {
     }
 }
 
-fn whole<'a, T>(text: &'a str, f: impl FnOnce(&mut Cursor<'a>) -> PResult<T>) -> PResult<T> {
-    let mut c = Cursor::new(text);
+fn whole<'a, T>(
+    text: &'a str,
+    parameters: Option<&'a Parameters<'a>>,
+    f: impl FnOnce(&mut Cursor<'a>) -> PResult<T>,
+) -> PResult<T> {
+    let mut c = Cursor::new(text, parameters);
     let v = f(&mut c)?;
     c.end()?;
     Ok(v)
@@ -346,7 +381,16 @@ fn whole<'a, T>(text: &'a str, f: impl FnOnce(&mut Cursor<'a>) -> PResult<T>) ->
 impl IntTuple {
     /// Reads `(1,(2,?{i64}),?{div=8})` and the like. Errors: what `kind` does not allow; more than 64 levels.
     pub fn parse(text: &str, kind: Kind) -> PResult<IntTuple> {
-        let t = whole(text, |c| c.tuple(kind, 0))?;
+        Self::read(text, kind, None)
+    }
+
+    /// Reads what [`IntTuple::parse`] does, with `$D` and `$(D/4)` where an integer may stand. Errors: as there, and those of parameters.
+    pub fn parse_with(text: &str, kind: Kind, parameters: &Parameters<'_>) -> PResult<IntTuple> {
+        Self::read(text, kind, Some(parameters))
+    }
+
+    fn read(text: &str, kind: Kind, parameters: Option<&Parameters<'_>>) -> PResult<IntTuple> {
+        let t = whole(text, parameters, |c| c.tuple(kind, 0))?;
         if kind == Kind::Stride {
             t.check_stride().map_err(|e| at(0, e))?;
         }
@@ -357,27 +401,49 @@ impl IntTuple {
 impl Layout {
     /// Reads `(2,3):(1,2)`, or a shape alone, which is column-major.
     pub fn parse(text: &str) -> PResult<Layout> {
-        whole(text, Cursor::layout)
+        whole(text, None, Cursor::layout)
+    }
+
+    /// Reads what [`Layout::parse`] does, with parameters where integers and layouts may stand. Errors: as there, and those of parameters.
+    pub fn parse_with(text: &str, parameters: &Parameters<'_>) -> PResult<Layout> {
+        whole(text, Some(parameters), Cursor::layout)
     }
 }
 
 impl Tile {
     /// Reads `[4:1;(2,2):(1,8);_]`; also a single layout, or `_`.
     pub fn parse(text: &str) -> PResult<Tile> {
-        whole(text, |c| c.tile(0))
+        whole(text, None, |c| c.tile(0))
+    }
+
+    /// Reads what [`Tile::parse`] does, with parameters where integers, layouts and tiles may stand. Errors: as there, and those of
+    /// parameters.
+    pub fn parse_with(text: &str, parameters: &Parameters<'_>) -> PResult<Tile> {
+        whole(text, Some(parameters), |c| c.tile(0))
     }
 }
 
 impl Swizzle {
     /// Reads `S<3,4,3>`.
     pub fn parse(text: &str) -> PResult<Swizzle> {
-        whole(text, Cursor::swizzle)
+        whole(text, None, Cursor::swizzle)
+    }
+
+    /// Reads what [`Swizzle::parse`] does, with parameters where integers may stand. Errors: as there, and those of parameters.
+    pub fn parse_with(text: &str, parameters: &Parameters<'_>) -> PResult<Swizzle> {
+        whole(text, Some(parameters), Cursor::swizzle)
     }
 }
 
 impl ComposedLayout {
     /// Reads `S<3,5,4> o 0 o (8,4):(1,8)`; a layout may stand in the place of the swizzle.
     pub fn parse(text: &str) -> PResult<ComposedLayout> {
-        whole(text, Cursor::composed)
+        whole(text, None, Cursor::composed)
+    }
+
+    /// Reads what [`ComposedLayout::parse`] does, with parameters where integers and layouts may stand. Errors: as there, and those of
+    /// parameters.
+    pub fn parse_with(text: &str, parameters: &Parameters<'_>) -> PResult<ComposedLayout> {
+        whole(text, Some(parameters), Cursor::composed)
     }
 }

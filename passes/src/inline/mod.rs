@@ -2,19 +2,26 @@
 //!
 //! Such values have no form below the level on which they are written, so that no call could pass them. An op that is inlined keeps
 //! its own place, with those of the calls that led there: diagnostics name the chain, outermost last. Types that a function leaves open
-//! (`!cute.any`) are inferred anew of what each call gives (`open.rs`), and what depends on them is verified then.
+//! (`!cute.any`) are inferred anew of what each call gives (`open.rs`), and what depends on them is verified then; so are types that name the
+//! function's parameters, whose values the call says. Functions of the library are taken into a GPU module that imports them (`library.rs`), for as
+//! long as the pass runs.
 
-mod open;
+mod library;
 
+use crate::{
+    instantiate::{relocate, replace_param},
+    open,
+};
 use cute_ir::ops::{cute, func, gpu};
 use cute_ir::{
-    Anchor, Expected, Failure, PassSpec,
+    Anchor, Expected, Failure, PassSpec, attributes,
     diag::{self, each},
     mlir::*,
     names::did_you_mean,
+    parameters::{self, Bindings},
     types::CuteType,
 };
-use melior::ir::{Location, Type, ValueLike, operation::OperationLike};
+use melior::ir::{Type, ValueLike, operation::OperationLike};
 use std::{
     cell::Cell,
     collections::{HashMap, HashSet},
@@ -40,7 +47,8 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(),
     })?;
     let gpu_modules = all.into_iter().filter(|op| name_of(*op) == gpu::MODULE);
     each(gpu_modules, |module| {
-        let inliner = Inliner::of(rewriter, module);
+        let imported = library::import(rewriter, module)?;
+        let inliner = Inliner::of(rewriter, module, &imported);
         let kernels: Vec<Op<'c>> = functions_of(module)
             .filter(|op| name_of(*op) == gpu::FUNC)
             .collect();
@@ -64,13 +72,14 @@ struct Inliner<'c> {
 }
 
 impl<'c> Inliner<'c> {
-    fn of(rewriter: &'c Rewriter<'c>, module: Op<'c>) -> Self {
+    fn of(rewriter: &'c Rewriter<'c>, module: Op<'c>, imported: &[&'c str]) -> Self {
         let functions: HashMap<&str, Op<'c>> = functions_of(module)
             .filter(|op| name_of(*op) == func::FUNC)
             .filter_map(|op| Some((string_of(op, "sym_name")?, op)))
             .collect();
         let all = functions.iter().filter(|(_, op)| is_inlined(**op));
         let mut inlined: HashSet<&str> = all.map(|(name, _)| *name).collect();
+        inlined.extend(imported);
         // Whoever calls one that allocates, allocates.
         loop {
             let known = inlined.len();
@@ -108,6 +117,9 @@ impl<'c> Inliner<'c> {
         {
             return self.inline(op, &called, chain);
         }
+        if name_of(op) == cute::DEFERRED {
+            return open::make(self.rewriter, op);
+        }
         open::close(op)?;
         for inner in blocks_of(op).into_iter().flat_map(ops_of) {
             self.visit(inner, chain)?;
@@ -144,7 +156,14 @@ impl<'c> Inliner<'c> {
         }
         let body = body_of_function(*function, name, call)?;
         let given = operands_of(call);
-        called.check(call, *function, &arguments_of(body), &given)?;
+        let bindings = called.bindings(call, *function)?;
+        called.check(
+            call,
+            *function,
+            &arguments_of(body),
+            &given,
+            bindings.as_ref(),
+        )?;
         let before = Builder::before(call);
         let mut mapping = Mapping::new();
         for (argument, given) in arguments_of(body).into_iter().zip(given) {
@@ -167,8 +186,16 @@ impl<'c> Inliner<'c> {
                 ),
             ));
         }
-        for op in all {
-            relocate(op, call.location());
+        for op in &all {
+            relocate(*op, call.location());
+        }
+        if let Some(bindings) = &bindings {
+            each(all.iter(), |op| {
+                parameters::instantiate(*op, bindings, op.location())
+            })?;
+            cloned.retain(|op| name_of(*op) != cute::PARAM);
+            let params = all.into_iter().filter(|op| name_of(*op) == cute::PARAM);
+            each(params, |op| replace_param(self.rewriter, op, bindings))?;
         }
         // Stands for the results while calls among them are replaced.
         let end = cloned
@@ -245,6 +272,29 @@ impl<'c> Called<'c> {
         }
     }
 
+    /// The values of the function's parameters, where it has any.
+    fn bindings(&self, call: Op<'c>, function: Op<'c>) -> Result<Option<Bindings<'c>>, Failure> {
+        let given = attribute_of(call, "parameters");
+        if given.is_none() && attribute_of(function, attributes::PARAMETERS).is_none() {
+            return Ok(None);
+        }
+        let whose = format!("@{}", self.name);
+        let bindings = parameters::declared(function).and_then(|all| {
+            let mut bindings = Bindings::given(&all, given, &whose)?;
+            bindings.bind_defaults(&all, &whose).map_err(|missing| {
+                format!(
+                    "{missing}; give it one behind the name, as in @f<{{D = 64}}> for a parameter D"
+                )
+            })?;
+            Ok(bindings)
+        });
+        bindings.map(Some).map_err(|wrong| {
+            let message = format!("'{}' op {wrong}", name_of(call));
+            let here = (function.location(), "the function is here");
+            diag::error_with_notes(call.location(), message, &[here])
+        })
+    }
+
     /// Checks what a call gives by what the function takes.
     fn check(
         &self,
@@ -252,6 +302,7 @@ impl<'c> Called<'c> {
         function: Op<'c>,
         takes: &[Val<'c>],
         given: &[Val<'c>],
+        bindings: Option<&Bindings<'c>>,
     ) -> Result<(), Failure> {
         let wrong = |message: String| {
             let here = (function.location(), "the function is here");
@@ -267,7 +318,10 @@ impl<'c> Called<'c> {
             ));
         }
         for (i, (takes, given)) in takes.iter().zip(given).enumerate() {
-            let (takes, given) = (takes.r#type(), given.r#type());
+            let (mut takes, given) = (takes.r#type(), given.r#type());
+            if let Some(bindings) = bindings {
+                takes = parameters::type_with(takes, bindings, function.location())?;
+            }
             if takes != given && !open::is_open(takes) {
                 return wrong(format!(
                     "'{}' op expected argument {i} of type {takes}, as @{} takes it, found {given}; write !cute.any there, if the \
@@ -289,13 +343,19 @@ fn functions_of<'c>(module: Op<'c>) -> impl Iterator<Item = Op<'c>> {
         .into_iter()
 }
 
-/// Tells whether the calls of a function are replaced by what it says itself: it takes or gives values that no call can pass, or
-/// allocates what is a kernel's.
+/// Tells whether the calls of a function are replaced by what it says itself: it has parameters, takes or gives values that no call can
+/// pass, or allocates what is a kernel's.
 fn is_inlined(function: Op<'_>) -> bool {
     let signature = attribute_of(function, "function_type").and_then(type_value);
     let (inputs, results) = signature.and_then(function_types).unwrap_or_default();
-    let allocates = |op: Op<'_>| matches!(name_of(op), cute::MEMREF_ALLOCA | cute::CALL);
-    inputs.into_iter().chain(results).any(has_no_form)
+    let allocates = |op: Op<'_>| {
+        matches!(
+            name_of(op),
+            cute::MEMREF_ALLOCA | cute::CALL | cute::DEFERRED
+        )
+    };
+    attribute_of(function, attributes::PARAMETERS).is_some()
+        || inputs.into_iter().chain(results).any(has_no_form)
         || nested_ops(function).into_iter().any(allocates)
 }
 
@@ -326,12 +386,4 @@ fn body_of_function<'c>(function: Op<'c>, name: &str, call: Op<'c>) -> Result<Bl
         ));
     }
     Ok(body)
-}
-
-/// Gives an op and the arguments of its regions locations that say from where they were called.
-fn relocate<'c>(op: Op<'c>, from: Location<'c>) {
-    set_location(op, called_from(op.location(), from));
-    for argument in blocks_of(op).into_iter().flat_map(arguments_of) {
-        set_argument_location(argument, called_from(location_of(argument), from));
-    }
 }

@@ -58,7 +58,7 @@ pub fn report_on_stdin() -> i32 {
         return 1;
     };
     // What functions do, their calls say. One that fails leaves a module half done.
-    if run_pipeline(&mut module, "cute-inline").is_err() {
+    if run_pipeline(&mut module, "cute-instantiate,cute-inline").is_err() {
         let Some(anew) = Module::parse(&context, &text) else {
             return 1;
         };

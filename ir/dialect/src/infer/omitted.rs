@@ -37,6 +37,7 @@ const WRITTEN: &[&str] = &[
 
 /// Ops whose results are of types that no operand changes, or of the type of one, whatever that is.
 const FIXED: &[&str] = &[
+    cute::PARAM,
     cute::REDUCE,
     cute::ALL_REDUCE,
     cute_nvgpu::ATOM_SET_VALUE,
@@ -50,7 +51,7 @@ const FIXED: &[&str] = &[
     cute::PIPELINE_CONSUMER_RELEASE,
 ];
 
-/// The result types of an op of which no more can be said before a function is called: those of a call, and those of operands whose types
+/// The result types of an op of which no more can be said before a function is called: those of a call and of an op that is deferred, and those of operands whose types
 /// each call gives. `results` is how many there are.
 pub(super) fn open<'c>(
     name: &str,
@@ -62,7 +63,7 @@ pub(super) fn open<'c>(
     if entry_of(attributes, "arguments").is_some()
         || WRITTEN.contains(&name)
         || FIXED.contains(&name)
-        || (name != cute::CALL && !operands.iter().any(is_open))
+        || (!matches!(name, cute::CALL | cute::DEFERRED) && !operands.iter().any(is_open))
     {
         return None;
     }
@@ -133,7 +134,7 @@ pub(super) fn infer<'c>(
                 .filter(|ty| vector_of(*ty).is_some())
                 .collect())
         }
-        cute::PIPELINE_PRODUCER_ACQUIRE | cute::PIPELINE_CONSUMER_WAIT => {
+        cute::PARAM | cute::PIPELINE_PRODUCER_ACQUIRE | cute::PIPELINE_CONSUMER_WAIT => {
             Ok(vec![types::int_type(context, 32)])
         }
         cute::PIPELINE_PRODUCER_COMMIT | cute::PIPELINE_CONSUMER_RELEASE => {

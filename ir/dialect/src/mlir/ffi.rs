@@ -48,6 +48,9 @@ pub(super) struct CuteOption {
     pub init: MlirStringRef,
 }
 
+/// `CUTE_EXPRESSION`: instead of the number of a type, an integer that is computed of parameters.
+pub(super) const EXPRESSION: c_int = -1;
+
 pub(super) type StringSink = unsafe extern "C" fn(MlirStringRef, *mut c_void);
 pub(super) type TypeSink = unsafe extern "C" fn(MlirType, *mut c_void);
 pub(super) type EffectSink = unsafe extern "C" fn(c_int, MlirValue, *mut c_void);
@@ -151,6 +154,12 @@ unsafe extern "C" {
     pub(super) fn cuteWalkTypes(
         op: MlirOperation,
         sink: unsafe extern "C" fn(MlirType, *mut c_void),
+        user: *mut c_void,
+    );
+    pub(super) fn cuteReplaceParameters(
+        op: MlirOperation,
+        r#type: unsafe extern "C" fn(MlirType, *mut c_void) -> MlirType,
+        text: unsafe extern "C" fn(c_int, MlirStringRef, *mut c_void) -> MlirAttribute,
         user: *mut c_void,
     );
     pub(super) fn cuteEmitWarning(

@@ -34,6 +34,27 @@ pub fn is_registered(op: Op<'_>) -> bool {
     }
 }
 
+/// Tells whether a dialect of the context defines an op of this name.
+pub fn is_op(context: &melior::Context, name: &str) -> bool {
+    // SAFETY: the context lives, and the name outlives the call.
+    unsafe { mlirContextIsRegisteredOperation(context.to_raw(), ffi::string_ref(name)) }
+}
+
+/// Moves what is in a module to the end of a block, and gives the ops.
+pub fn take_ops<'c>(module: melior::ir::Module<'c>, block: Blk<'c>) -> Vec<Op<'c>> {
+    // SAFETY: the module is owned here, so that nobody else has handles of what is in it; each op is owned by the block once it is out of the module's,
+    // whose context is the block's.
+    unsafe {
+        let body = BlockRef::from_raw(mlirModuleGetBody(module.to_raw()));
+        let ops = ops_of(body);
+        for op in &ops {
+            mlirOperationRemoveFromParent(op.to_raw());
+            mlirBlockAppendOwnedOperation(block.to_raw(), op.to_raw());
+        }
+        ops
+    }
+}
+
 //===-- Operands and results ----------------------------------------------===//
 
 /// The operands of `op`.

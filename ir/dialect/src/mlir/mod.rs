@@ -24,6 +24,7 @@ mod names;
 mod parts;
 mod place;
 mod register;
+mod replace;
 mod rewriter;
 mod target;
 #[cfg(test)]
@@ -45,13 +46,14 @@ pub use mend::{Mended, mend_types};
 pub use names::ops;
 
 pub(crate) use parts::{
-    Kind, Parts, attribute_of_parts, parts_of_attribute, read, tiled_mma, type_of,
+    Kind, Parts, attribute_of_parts, parts_of_attribute, parts_of_type, read, tiled_mma, type_of,
 };
 pub use place::{Place, called_from, callers_of, place_of};
 pub use register::{
     Anchor, OptionSpec, PassSpec, PipelineSpec, RunPass, context, initialize, lsp_server_main,
     opt_main, register, registry,
 };
+pub(crate) use replace::{Text, replace_parameters};
 pub use rewriter::{OwnedCopy, Rewriter};
 pub use target::Target;
 pub use types::*;

@@ -293,6 +293,9 @@ unsafe extern "C" fn canonicalize(
     // SAFETY: the shim's, as above.
     unsafe {
         reply(sink, user, || {
+            if kind == ffi::EXPRESSION {
+                return types::canonical_expression(utf8(text)?);
+            }
             let kind = usize::try_from(kind)
                 .ok()
                 .and_then(|at| parts::KINDS.get(at));

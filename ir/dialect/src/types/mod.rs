@@ -13,6 +13,7 @@
 //!   `cute-layout` accept the combination (`atoms.rs`).
 
 mod atoms;
+mod generic;
 mod kind;
 mod make;
 mod memref;
@@ -30,8 +31,9 @@ pub use make::{
 };
 
 pub use crate::mlir::{element_bits, int_width, is_float, register_type, same_bits};
+pub(crate) use generic::{Values, names_in_type, with_values};
 pub use memref::{MemRef, Space};
-pub(crate) use text::canonicalize;
+pub(crate) use text::{canonical_expression, canonicalize, evaluate, names_in};
 pub use tma::tma_type;
 
 use crate::mlir::{self, Parts, Val};
@@ -99,7 +101,7 @@ pub enum CuteType<'c> {
     },
     /// `!cute.token`
     Token,
-    /// `!cute.any`, a type that each call of a function gives.
+    /// A type that is not known yet: `!cute.any`, which each call of a function gives, `!cute.param`, and all that name parameters.
     Any,
     /// An integer of `width` bits that `divisor` is known to divide.
     Divisible {
@@ -166,6 +168,9 @@ impl<'c> CuteType<'c> {
         let text = |i: usize| Ok::<_, String>(parts.texts[i]);
         let ty = |i: usize| parts.types[i];
         let int = |i: usize| parts.ints[i];
+        if generic::is_open(parts)? {
+            return Ok(Self::Any);
+        }
         Ok(match kind {
             Kind::IntTuple => Self::IntTuple(tuple(text(0)?, TupleKind::IntTuple)?),
             Kind::Shape => Self::Shape(tuple(text(0)?, TupleKind::Shape)?),
@@ -217,7 +222,6 @@ impl<'c> CuteType<'c> {
                 completion: completion_of(text(0)?)?,
             },
             Kind::Token => Self::Token,
-            Kind::Any => Self::Any,
             Kind::DivisibleI32 | Kind::DivisibleI64 => Self::Divisible {
                 width: if kind == Kind::DivisibleI32 { 32 } else { 64 },
                 divisor: int(0),

@@ -7,12 +7,13 @@ use crate::{
     attributes::{self, MOST_TURNS},
     diag::{self, Failure},
     mlir::name_of,
-    names::did_you_mean,
+    names::{builtin, did_you_mean},
+    parameters,
     plan::{MOST_BLOCKS, MOST_SPLIT, MOST_TEAMS, Plan},
     types::memref_of,
     types::{CuteType, MOST_STAGES, Space},
 };
-use melior::ir::{Attribute, Type, operation::OperationLike};
+use melior::ir::{Attribute, Type, ValueLike, operation::OperationLike};
 
 /// The place of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +50,10 @@ enum Form {
     /// A `#cute.plan`.
     Plan,
     Array,
+    /// A dictionary of parameters.
+    Parameters,
+    /// A dictionary.
+    Dictionary,
 }
 
 /// The places where an attribute is read.
@@ -64,6 +69,8 @@ enum Home {
     Launch,
     Host,
     GpuModule,
+    /// What may have parameters: a module, a GPU module or a function.
+    Generic,
     HostArgument,
     /// An argument of a kernel that is a tensor or a pointer in global memory.
     KernelMemory,
@@ -180,6 +187,8 @@ const KNOWN: &[Known] = &[
         Form::Integer(1, i64::MAX),
         &[Home::KernelInteger],
     ),
+    known(attributes::PARAMETERS, Form::Parameters, &[Home::Generic]),
+    known(attributes::GIVEN, Form::Dictionary, &[Home::Anything]),
 ];
 
 const fn known(name: &'static str, form: Form, homes: &'static [Home]) -> Known {
@@ -242,6 +251,12 @@ fn check(op: Op<'_>, place: Place, name: &str, value: Attribute) -> Result<(), S
                 .join(" or ")
         ));
     }
+    if let Form::Parameters = known.form {
+        return parameters::declarations(value)
+            .map(|_| ())
+            .and_then(|()| parameters::check_names(op))
+            .map_err(|wrong| format!("has the attribute '{name}': {wrong}"));
+    }
     if !known.form.fits(value) {
         return Err(format!(
             "expected {name} = {}, found {value}",
@@ -270,7 +285,10 @@ pub fn without_prefix(op: Op<'_>, name: &str) -> Option<&'static str> {
 
 impl Form {
     fn fits(self, value: Attribute) -> bool {
+        // An integer that a parameter says is checked when it is known.
+        let is_open = || parameters::expression_of(value).is_some();
         match self {
+            Form::Integer(..) | Form::Factor if is_open() => true,
             Form::Unit => is_unit(value),
             Form::Integer(least, most) => {
                 integer(value).is_some_and(|n| (least..=most).contains(&n))
@@ -284,6 +302,7 @@ impl Form {
             Form::Indices => i64s_of(value).is_some(),
             Form::Plan => Plan::of(value).is_some(),
             Form::Array => array_of(value).is_some(),
+            Form::Parameters | Form::Dictionary => entries_of(value).is_some(),
         }
     }
 
@@ -303,6 +322,7 @@ impl Form {
             Form::Indices => "array<i64: ...>".to_owned(),
             Form::Plan => "#cute.plan<...>".to_owned(),
             Form::Array => "an array".to_owned(),
+            Form::Parameters | Form::Dictionary => "{name = value, ...}".to_owned(),
         }
     }
 }
@@ -325,6 +345,9 @@ impl Home {
             (Home::Launch, Place::Op) => name == gpu::LAUNCH_FUNC,
             (Home::Host, Place::Op) => name == func::FUNC,
             (Home::GpuModule, Place::Op) => name == gpu::MODULE,
+            (Home::Generic, Place::Op) => {
+                matches!(name, builtin::MODULE | gpu::MODULE | func::FUNC)
+            }
             (Home::HostArgument, Place::Argument(_)) => name == func::FUNC,
             (Home::KernelMemory, Place::Argument(i)) => {
                 name == gpu::FUNC && argument_type(op, i).is_some_and(is_global)
@@ -352,6 +375,7 @@ impl Home {
             Home::Launch => "a gpu.launch_func",
             Home::Host => "a func.func",
             Home::GpuModule => "a gpu.module",
+            Home::Generic => "a module, a gpu.module or a func.func",
             Home::HostArgument => "an argument of a func.func",
             Home::KernelMemory => "an argument of a gpu.func that is a tensor or a pointer in gmem",
             Home::KernelInteger => "an argument of a gpu.func that is an integer",
@@ -363,18 +387,24 @@ impl Home {
 fn argument_type<'c>(op: Op<'c>, index: usize) -> Option<Type<'c>> {
     let body = body_of(op, 0)?;
     let arguments = arguments_of(body);
-    arguments.get(index).map(melior::ir::ValueLike::r#type)
+    arguments.get(index).map(ValueLike::r#type)
 }
 
 fn is_shared_tensor(op: Op<'_>) -> bool {
     let allocation = cute::MemrefAlloca::of(op);
-    let tensor = allocation.and_then(|allocation| memref_of(allocation.result()));
-    tensor.is_some_and(|tensor| tensor.space == Space::Smem)
+    let result = allocation.map(|allocation| allocation.result());
+    let is_smem = |tensor: &Val| memref_of(*tensor).is_some_and(|t| t.space == Space::Smem);
+    result.is_some_and(|tensor| is_open(tensor.r#type()) || is_smem(&tensor))
+}
+
+/// Tells whether a type is not known yet, so that it may be one whose values have the attribute.
+fn is_open(ty: Type) -> bool {
+    matches!(CuteType::get(ty), Some(CuteType::Any))
 }
 
 fn is_global(ty: Type) -> bool {
     match CuteType::of(ty) {
         Some(CuteType::MemRef(memref) | CuteType::Ptr(memref)) => memref.space == Space::Gmem,
-        _ => false,
+        _ => is_open(ty),
     }
 }

@@ -1,7 +1,7 @@
 //! The verifier of every op. MLIR has checked the number and the kinds of operands, and the
 //! declared result types against the inferred ones; what is left:
 //!
-//! - `static`: the type says the whole value (`values.rs`, as the next three);
+//! - `static`: the type says the whole value (`values.rs`, as the next four); `param`: arithmetic on parameters;
 //! - `make_int_tuple`, `make_shape`, `make_stride`, `make_coord`, `make_tile`: an integer of the right
 //!   width for each dynamic leaf;
 //! - `equal`: operands of one kind; `elem_less`: congruent operands;
@@ -71,6 +71,7 @@ pub fn verify(op: Op<'_>) -> Result<(), Failure> {
         cute::MEMREF_ALLOCA => with(cute::MemrefAlloca::of(op), algorithms::verify_alloca),
         cute::WORKSPACE => with(cute::Workspace::of(op), algorithms::verify_workspace),
         cute::CANDIDATES => with(cute::Candidates::of(op), algorithms::verify_candidates),
+        cute::PARAM => with(cute::Param::of(op), values::verify_param),
         cute::PRINT => with(cute::Print::of(op), values::verify_print),
         cute::MAKE_VIEW => with(cute::MakeView::of(op), views::verify_make_view),
         cute::ASSUME => with(cute::Assume::of(op), facts::verify_assume),

@@ -2,7 +2,11 @@
 
 use super::{Checked, result_type};
 use crate::mlir::*;
-use crate::{algebra, ops::cute, types::CuteType};
+use crate::{
+    algebra,
+    ops::cute,
+    types::{self, CuteType},
+};
 use cute_layout::ops::{Attrs, Value};
 use melior::ir::ValueLike;
 
@@ -27,6 +31,14 @@ pub(super) fn verify_static(op: cute::Static<'_>) -> Checked {
             )),
         },
     }
+}
+
+/// A value that is computed of parameters.
+pub(super) fn verify_param(op: cute::Param<'_>) -> Checked {
+    let text = op.value().and_then(string_value).unwrap_or_default();
+    types::canonical_expression(text)
+        .map(|_| ())
+        .map_err(|wrong| format!("expected an integer that is computed of parameters: {wrong}"))
 }
 
 /// The values that the operands' types hold.

@@ -1,0 +1,72 @@
+//! The library that comes with the compiler: functions that a GPU module imports by the name of a part (`ir/lib`).
+
+use cute_ir::{
+    Expected, Failure,
+    diag::{self, each},
+    mlir::*,
+    names::did_you_mean,
+    ops::cute,
+};
+use melior::ir::operation::OperationLike;
+
+/// The parts by name, each with its text.
+const PARTS: &[(&str, &str)] = &[
+    ("std/copy", include_str!("../../../ir/lib/std/copy.mlir")),
+    (
+        "std/reduce",
+        include_str!("../../../ir/lib/std/reduce.mlir"),
+    ),
+];
+
+/// Takes the functions of the parts that a GPU module imports into it, and gives their names.
+pub(super) fn import<'c>(
+    rewriter: &'c Rewriter<'c>,
+    module: Op<'c>,
+) -> Result<Vec<&'c str>, Failure> {
+    let Some(body) = body_of(module, 0) else {
+        return Ok(Vec::new());
+    };
+    let mut own: Vec<&str> = Vec::new();
+    let mut imports = Vec::new();
+    for op in ops_of(body) {
+        own.extend(string_of(op, "sym_name"));
+        imports.extend(cute::Import::of(op));
+    }
+    let (mut imported, mut parts) = (Vec::new(), Vec::new());
+    each(imports, |import| {
+        let op = import.op();
+        let name = import.part().and_then(string_value).unwrap_or_default();
+        let Some((name, text)) = PARTS.iter().find(|(part, _)| *part == name) else {
+            let names = PARTS.iter().map(|(part, _)| *part);
+            let all: Vec<&str> = names.clone().collect();
+            return Err(diag::error(
+                op.location(),
+                format!(
+                    "'cute.import' op expected a part of the library, {}, found \"{name}\"{}",
+                    all.join(" or "),
+                    did_you_mean(name, names)
+                ),
+            ));
+        };
+        if !parts.contains(name) {
+            parts.push(*name);
+            let file = format!("{name}.mlir");
+            let functions = parse_module(context_of(module), &file, text);
+            let functions = functions.expected(op, "a part of the library that is valid")?;
+            for function in take_ops(functions, body) {
+                let name = string_of(function, "sym_name").expected(op, "functions with names")?;
+                if own.contains(&name) {
+                    return Err(diag::error(
+                        op.location(),
+                        format!(
+                            "'cute.import' op imports @{name}, which this gpu.module has itself; expected another name there"
+                        ),
+                    ));
+                }
+                imported.push(name);
+            }
+        }
+        rewriter.erase(op)
+    })?;
+    Ok(imported)
+}

@@ -1,0 +1,158 @@
+//! `cute-instantiate`: modules and functions with parameters, with values in the places of their names.
+//!
+//! Values come from `cute.instantiate`, from `set`, and from defaults. Parameters of functions that kernels call stay: each call gives their
+//! values where `cute-inline` puts the function in its place; what such a function needs of the parameters of modules around it, it is given as
+//! defaults of its own. Types of host functions that were open are inferred here, those in kernels by `cute-inline`.
+
+mod copies;
+mod settings;
+
+pub(crate) use copies::relocate;
+pub use settings::{InstantiateOptions, Settings};
+
+use crate::open;
+use cute_ir::{
+    Anchor, Expected, Failure, PassSpec, attributes,
+    diag::{self, each},
+    mlir::*,
+    names::{builtin, did_you_mean},
+    ops::{cute, func, gpu},
+    options::Options,
+    parameters::{self, Bindings, Bound},
+};
+use melior::ir::{Attribute, ValueLike, operation::OperationLike};
+use std::{cell::RefCell, collections::BTreeSet};
+
+/// The pass.
+pub const PASS: PassSpec = PassSpec {
+    name: "cute-instantiate",
+    description: "Put values in place of parameters of modules and functions",
+    anchor: Anchor::Module,
+    options: InstantiateOptions::SPECS,
+    run,
+};
+
+fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
+    let options =
+        InstantiateOptions::of(options).map_err(|wrong| diag::error(module.location(), wrong))?;
+    let instantiation = Instantiation {
+        rewriter,
+        settings: &options.set,
+        known: RefCell::default(),
+    };
+    instantiation.within(module, &Bindings::default())?;
+    let known = instantiation.known.into_inner();
+    each(options.set.names(), |name| {
+        if known.contains(name) {
+            return Ok(());
+        }
+        let all: Vec<&str> = known.iter().copied().collect();
+        let has = match all.is_empty() {
+            true => "of which the module has none".to_owned(),
+            false => all.join(", "),
+        };
+        Err(diag::error(
+            module.location(),
+            format!(
+                "set: expected values of the module's parameters, {has}, found one of '{name}'{}",
+                did_you_mean(name, all.iter().copied())
+            ),
+        ))
+    })
+}
+
+/// The work on a module and all that is within it.
+struct Instantiation<'c, 's> {
+    rewriter: &'c Rewriter<'c>,
+    settings: &'s Settings,
+    /// The parameters that settings can give values.
+    known: RefCell<BTreeSet<&'c str>>,
+}
+
+impl<'c> Instantiation<'c, '_> {
+    /// Puts values in the places of parameters in an op and in what is within it. `outer` has those of the ops around it.
+    fn within(&self, op: Op<'c>, outer: &Bindings<'c>) -> Result<(), Failure> {
+        let wrong =
+            |message: String| diag::error(op.location(), format!("'{}' op {message}", name_of(op)));
+        let mut bindings = outer.clone();
+        if let Some(own) = attribute_of(op, attributes::PARAMETERS) {
+            if is_called(op) {
+                let all = outer.declare(context_of(op), own).map_err(wrong)?;
+                set_attribute(op, attributes::PARAMETERS, all);
+                return Ok(());
+            }
+            bindings.extend(&self.values(op, None).map_err(wrong)?);
+            remove_attribute(op, attributes::PARAMETERS);
+        }
+        parameters::instantiate(op, &bindings, op.location())?;
+        if name_of(op) == cute::PARAM {
+            return replace_param(self.rewriter, op, &bindings);
+        }
+        let mut inner: Vec<Op<'c>> = blocks_of(op).into_iter().flat_map(ops_of).collect();
+        if name_of(op) == builtin::MODULE {
+            inner = copies::put(self, inner, &bindings)?;
+        }
+        each(inner, |inner| self.within(inner, &bindings))?;
+        match name_of(op) == func::FUNC && parent_of(op, gpu::MODULE).is_none() {
+            true => open::close_within(self.rewriter, op),
+            false => Ok(()),
+        }
+    }
+
+    /// The values of the parameters that an op declares: those that are given, else those that are set, else the defaults.
+    fn values(&self, op: Op<'c>, given: Option<Attribute<'c>>) -> Result<Bindings<'c>, String> {
+        let whose = match string_of(op, "sym_name") {
+            Some(name) => format!("@{name}"),
+            None => "the module".to_owned(),
+        };
+        let declared = parameters::declared(op)?;
+        let mut bindings = Bindings::given(&declared, given, &whose)?;
+        for known in &declared {
+            self.known.borrow_mut().insert(known.name);
+            let set = self.settings.get(known.name);
+            if let Some(text) = set.filter(|_| bindings.get(known.name).is_none()) {
+                let bound = Bound::read(context_of(op), known.kind, text);
+                bindings.bind(
+                    known.name,
+                    bound.map_err(|wrong| {
+                        format!("has the parameter {}, which is set: {wrong}", known.name)
+                    })?,
+                );
+            }
+        }
+        bindings
+            .bind_defaults(&declared, &whose)
+            .map_err(|missing| {
+                format!("{missing}; give it one, or set it, as in set=D=128 for a parameter D")
+            })?;
+        Ok(bindings)
+    }
+}
+
+/// Tells whether a function's parameters are given where it is called.
+fn is_called(op: Op<'_>) -> bool {
+    name_of(op) == func::FUNC && parent_of(op, gpu::MODULE).is_some()
+}
+
+/// Puts a constant in place of a `cute.param`.
+pub(crate) fn replace_param<'c>(
+    rewriter: &'c Rewriter<'c>,
+    op: Op<'c>,
+    bindings: &Bindings<'c>,
+) -> Result<(), Failure> {
+    let param = cute::Param::of(op).expected(op, "a cute.param")?;
+    let text = param.value().and_then(string_value).unwrap_or_default();
+    let wrong = |message: String| {
+        let message = format!("'cute.param' op \"{text}\" with {bindings}: {message}");
+        diag::error(op.location(), message)
+    };
+    let value = bindings.integer(text).map_err(wrong)?;
+    let ty = param.result().r#type();
+    if int_width(ty) == Some(32) && i32::try_from(value).is_err() {
+        return Err(wrong(format!(
+            "expected an integer of 32 bits, found {value}; write its type, i64"
+        )));
+    }
+    replace_uses(param.result(), Builder::before(op).constant(ty, value)?);
+    rewriter.erase(op)
+}
