@@ -89,6 +89,8 @@ fn parts(text: &str) -> Result<Vec<&str>, String> {
             }
             ')' => '(',
             ']' => '[',
+            // An arrow closes nothing.
+            '>' if text[..at].ends_with('-') => continue,
             '>' => '<',
             '}' => '{',
             ',' if open.is_empty() => {
@@ -123,6 +125,7 @@ mod tests {
             "set=D=128,T=f16",
             "set=L=(4,8):(8,1),T=f32",
             "set=\"A=!cute_nvgpu.atom.universal_copy<f16, 128 b>,D=2\"",
+            "set=\"A=!a<(f32, f32) -> f32>,D=2\"",
             "set='A=!a<mode = <\"(8,8)\">>'",
         ] {
             let options = InstantiateOptions::parse(text).unwrap();
