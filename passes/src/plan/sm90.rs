@@ -537,3 +537,6 @@ pub(super) fn check_given(
         asking(&made, groups)
     ))
 }
+
+#[cfg(test)]
+mod tests;

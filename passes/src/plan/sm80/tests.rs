@@ -63,6 +63,7 @@ fn the_number_of_multiprocessors_decides_where_the_grid_is_small() {
     let tile = |sms| {
         let request = Request {
             sms,
+            instructions: Some(super::super::Instructions::Mma),
             ..Request::default()
         };
         let plan = chosen(&problem(&context, [1024; 3]), &request, arch("sm_90a"));
@@ -291,6 +292,7 @@ fn k_is_split_where_that_is_worth_a_second_kernel() {
     let chosen = |extents: [i64; 3], split| {
         let request = Request {
             split,
+            instructions: Some(super::super::Instructions::Mma),
             ..Request::default()
         };
         let archs = arch("sm_90a").into();

@@ -1,0 +1,112 @@
+//! The plans that estimates choose for `sm_90a`, as they were measured to be fast (`docs/performance.md`).
+
+use super::super::{Access, Chosen, Instructions, Problem, Reduced, Request, Rules, Table, choose};
+use cute_target::Archs;
+use melior::{Context, ir::Type};
+
+/// Rows one after the other, each a multiple of so many elements long.
+fn rows(pitch: i64) -> Access {
+    Access {
+        major: 1,
+        known: true,
+        apart: false,
+        placed: false,
+        vector: 8,
+        lines: 8,
+        pitch,
+    }
+}
+
+fn chosen<'c>(
+    context: &'c Context,
+    extents: [i64; 3],
+    pitch: i64,
+    request: &Request,
+) -> Chosen<'c> {
+    let problem = Problem {
+        extents: extents.map(Some),
+        batch: Some(1),
+        elements: [Type::parse(context, "f16").unwrap(); 3],
+        accumulate: Type::parse(context, "f32").unwrap(),
+        accesses: [rows(pitch); 3],
+        fed: [None; 2],
+        reduced: Reduced::default(),
+        has_epilogue: false,
+    };
+    let arch: Archs = "sm_90a".parse::<cute_target::Arch>().unwrap().into();
+    let table = Table::default();
+    let made = choose(&problem, Rules::of(request, &table), &arch, 1).unwrap();
+    made.into_iter().next().unwrap()
+}
+
+#[test]
+fn small_products_are_of_warpgroups_and_few_rows_of_warps() {
+    let context = cute_ir::context();
+    let of = |extents| chosen(&context, extents, 64, &Request::default());
+    for extents in [
+        [512; 3],
+        [1152; 3],
+        [256, 4096, 4096],
+        [64, 4096, 4096],
+        [640; 3],
+    ] {
+        assert!(of(extents).plan.has_roles(), "{extents:?}");
+    }
+    for extents in [[1, 4096, 4096], [16, 4096, 4096]] {
+        assert!(!of(extents).plan.has_roles(), "{extents:?}");
+    }
+}
+
+#[test]
+fn tiles_fit_the_multiprocessors() {
+    let context = cute_ir::context();
+    let of = |extents| chosen(&context, extents, 64, &Request::default()).plan;
+    // 8 x 16 tiles for 132 multiprocessors, and 56 of 192 x 128 in place of two waves.
+    assert_eq!(of([1024, 4096, 4096]).tile, [128, 256, 64]);
+    assert_eq!(of([1536; 3]).tile, [192, 96, 64]);
+    assert_eq!(of([1024; 3]).tile[..2], [64, 128]);
+}
+
+#[test]
+fn teams_hide_what_short_sums_leave_to_do() {
+    let context = cute_ir::context();
+    let of = |extents| chosen(&context, extents, 64, &Request::default()).plan;
+    for extents in [[8192, 8192, 512], [16384, 4096, 512], [12288, 2304, 768]] {
+        let plan = of(extents);
+        assert_eq!((plan.teams, plan.threads()), (2, Ok(384)), "{extents:?}");
+    }
+    // Blocks of one tile have nothing to hide it behind.
+    assert_eq!(of([1024, 4096, 4096]).teams, 1);
+    let request = Request {
+        teams: Some(2),
+        ..Request::default()
+    };
+    let asked = chosen(&context, [1024, 4096, 4096], 64, &request);
+    assert_eq!(asked.plan.teams, 2);
+    assert!(asked.asking.contains("teams=2"), "{}", asked.asking);
+}
+
+#[test]
+fn clusters_share_lines_that_begin_between_those_of_l2() {
+    let context = cute_ir::context();
+    let of = |extents, pitch| chosen(&context, extents, pitch, &Request::default()).plan;
+    // Rows of 6000 bytes.
+    assert_eq!(of([3000; 3], 8).blocks_of_cluster(), 2);
+    assert_eq!(of([3072; 3], 64).blocks_of_cluster(), 1);
+}
+
+#[test]
+fn rings_have_as_many_places_as_fit() {
+    let context = cute_ir::context();
+    let request = Request {
+        tile: Some([64, 64, 64]),
+        warps: Some([4, 1]),
+        instructions: Some(Instructions::Wgmma),
+        ..Request::default()
+    };
+    // 227 KiB, of which 8 are C's and 2 beside: 13 of 16.
+    assert_eq!(
+        chosen(&context, [768, 768, 3072], 64, &request).plan.stages,
+        13
+    );
+}
