@@ -184,6 +184,8 @@ impl Input {
             "raster",
             "split",
             "instructions",
+            "cluster",
+            "teams",
         ];
         let mut names = self.options.iter().map(|(name, _)| name);
         names.any(|name| parts.contains(name))
@@ -213,7 +215,7 @@ fn of_warpgroups(random: &mut Random, options: &mut Vec<(&'static str, String)>)
     options.push(("instructions", "wgmma".to_owned()));
     if random.chance(50) {
         let (rows, groups) = *random.pick(&[(64, 1), (128, 2), (128, 1), (192, 3), (256, 2)]);
-        let columns = *random.pick(&[64, 64, 128, 192, 256, 96, 32]);
+        let columns = *random.pick(&[64, 64, 128, 192, 256, 96, 32, 160, 224]);
         let k = *random.pick(&[64, 64, 64, 32, 128]);
         options.push(("tile", format!("{rows}x{columns}x{k}")));
         options.push(("warps", format!("{}x1", groups * 4)));
@@ -226,6 +228,13 @@ fn of_warpgroups(random: &mut Random, options: &mut Vec<(&'static str, String)>)
             "raster",
             random.pick(&["1", "2", "3", "7", "100"]).to_string(),
         ));
+    }
+    // What does not go together is refused, with a reason.
+    if random.chance(20) {
+        options.push(("teams", "2".to_owned()));
+    }
+    if random.chance(15) {
+        options.push(("cluster", random.pick(&["2x1", "1x2", "2x2"]).to_string()));
     }
 }
 
