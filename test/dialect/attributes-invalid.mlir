@@ -115,8 +115,8 @@ module attributes {cute_nvgpu.target = "sm_80"} {}
 
 // -----
 
-// expected-error @below {{'func.func' op has the attribute 'cute.lanes', which nothing reads; expected one of cute.computes}}
-func.func @no_kind() attributes {cute.lanes = 128 : i64} {
+// expected-error @below {{'func.func' op has the attribute 'cute.occupancy', which nothing reads; expected one of cute.computes}}
+func.func @no_kind() attributes {cute.occupancy = 128 : i64} {
   return
 }
 

@@ -335,6 +335,7 @@ fn cut_of(plan: &Plan, arch: Arch, wanted: &CompileOptions) -> Result<Cut, Strin
             simplify: wanted.simplify,
             package: None,
             measured: wanted.measured.clone(),
+            instantiate: wanted.instantiate.clone(),
             assemble: wanted.assemble,
             request: Request {
                 tile: Some(plan.tile),
