@@ -1,4 +1,4 @@
-// One GEMM for every architecture, and for sm_75, which has no asynchronous copies, a kernel written by hand. ptxas assembles
+// One GEMM for every architecture; for sm_90a, by its own instructions; and for sm_75, which has no asynchronous copies, a kernel written by hand. ptxas assembles
 // each; its warnings and spills are errors.
 //
 // RUN: rm -rf %t && mkdir %t
@@ -40,8 +40,8 @@
 //
 // REDEFINE: %{arch} = sm_90a
 // RUN: %{compile}
-// RUN: %{check}
-// RUN: %{info}
+// RUN: FileCheck %s --input-file=%t/sm_90a.mlir --check-prefix=SM90A
+// RUN: cute-run --info %t/sm_90a.cutepkg | FileCheck %s --check-prefix=SM90A-INFO
 //
 // REDEFINE: %{arch} = sm_100
 // RUN: %{compile}
@@ -144,6 +144,19 @@
 
 // INFO: image [[ARCH]]: PTX of {{[0-9]+}} B cubin of {{[0-9]+}} B
 // INFO: | gemm_kernel | {{ *[1-9][0-9]*}} | {{ *[1-9][0-9]*}} | {{ *[1-9][0-9]*}} | {{ *}}0 | {{ *[1-9][0-9]*}} x 16 B |
+
+// There warpgroups multiply what TMA brings.
+// SM90A:      gpu.binary @gemm_kernels
+// SM90A-SAME:   #nvvm.target<O = 3, chip = "sm_90a",
+// SM90A-SAME:   spill_loads = 0 : i32, spill_stores = 0 : i32, stack = 0 : i32
+// SM90A-SAME:   bin = "\7FELF
+// SM90A-SAME:   .target sm_90a\0A
+// SM90A-SAME:   wgmma.mma_async.sync.aligned.m64n32k16
+// SM90A-SAME:   cp.async.bulk.tensor.2d.global.shared::cta
+// SM90A-SAME:   cp.async.bulk.tensor.2d.shared::cluster.global
+
+// SM90A-INFO: image sm_90a: PTX of {{[0-9]+}} B cubin of {{[0-9]+}} B
+// SM90A-INFO: | gemm_kernel |
 
 // SM75:      gpu.binary
 // SM75-SAME:   #nvvm.target<O = 3, chip = "sm_75",
