@@ -52,24 +52,27 @@ impl Compiled {
         has("gpu.launch_func") && has("cute.computes")
     }
 
-    /// The statements on arguments of each of its `RUN:` lines with `cute-run`; where there is none, nothing, once.
-    pub fn runs(&self) -> Vec<Vec<Said>> {
+    /// The statements on arguments of each of its `RUN:` lines with `cute-run` that are about a function, of packages with the parameters that it is compiled
+    /// with here; of any function where none is about it, and nothing, once, where there is no such line.
+    pub fn runs(&self, function: &str) -> Vec<Vec<Said>> {
         let commands = self.text.lines().filter_map(|line| line.split_once("RUN:"));
-        let runs: Vec<Vec<Said>> = commands
-            .filter(|(_, command)| {
-                command.contains("cute-run")
-                    && !["--info", "--emit"]
-                        .iter()
-                        .any(|none| command.contains(none))
-                    && !expects_an_error(command)
-            })
-            .map(|(_, command)| said_of_arguments(command))
-            .collect();
+        let all: Vec<&str> = commands.map(|(_, command)| command).collect();
+        let is_run = |command: &&&str| {
+            command.contains("cute-run")
+                && !["--info", "--emit"]
+                    .iter()
+                    .any(|none| command.contains(none))
+                && !expects_an_error(command)
+                && parameters_of(&all, command).is_none_or(|set| set == parameters(&self.wanted))
+        };
+        let runs: Vec<&str> = all.iter().filter(is_run).copied().collect();
+        let about = |command: &&&str| function_of(command).is_none_or(|name| name == function);
+        let own: Vec<&str> = runs.iter().filter(about).copied().collect();
+        let runs = if own.is_empty() { runs } else { own };
         if runs.is_empty() {
-            vec![Vec::new()]
-        } else {
-            runs
+            return vec![Vec::new()];
         }
+        runs.into_iter().map(said_of_arguments).collect()
     }
 }
 
@@ -79,6 +82,35 @@ pub struct Said {
     option: String,
     argument: String,
     value: String,
+}
+
+/// The parameters that options set, as they are written.
+fn parameters(options: &str) -> Option<&str> {
+    options
+        .split_whitespace()
+        .find_map(|word| word.strip_prefix("set="))
+}
+
+/// The parameters of the package that a command runs, of those that the commands make; none where none makes it.
+fn parameters_of<'a>(all: &[&'a str], command: &str) -> Option<Option<&'a str>> {
+    let is_package = |word: &&str| word.ends_with(".cutepkg");
+    let package = command.split_whitespace().find(is_package)?;
+    let making = format!("package={package}");
+    let options = all.iter().flat_map(|command| options_in(command));
+    let mut making = options.filter(|options| options.contains(&making));
+    making.next().map(parameters)
+}
+
+/// The function that a command runs, if it names one.
+fn function_of(command: &str) -> Option<&str> {
+    let mut words = command.split_whitespace();
+    words
+        .find_map(|word| word.strip_prefix("--function="))
+        .or_else(|| {
+            let mut words = command.split_whitespace();
+            words.find(|word| *word == "--function")?;
+            words.next()
+        })
 }
 
 fn said_of_arguments(command: &str) -> Vec<Said> {
@@ -369,6 +401,18 @@ fn what_is_said_of_arguments_is_read_from_run_lines() {
         ]
     );
     assert_eq!(said_of_arguments("cute-run %t.cutepkg --info"), []);
+    assert_eq!(function_of("cute-run %t.cutepkg --function=f"), Some("f"));
+    assert_eq!(
+        function_of("cute-run %t.cutepkg --function g --seeds 3"),
+        Some("g")
+    );
+    assert_eq!(function_of(line), None);
+    let all = [
+        r#"cute-opt %s --cute-compile="arch=sm_80 set=D=64 package=%t.cutepkg" -o /dev/null"#,
+        line,
+    ];
+    assert_eq!(parameters_of(&all, line), Some(Some("D=64")));
+    assert_eq!(parameters_of(&all[1..], line), None);
     assert!(std::panic::catch_unwind(|| said_of_arguments("cute-run --shape A")).is_err());
     assert!(matches!(number("2"), Some(Number::Integer(2))));
     assert!(matches!(number("2.5"), Some(Number::Real(_))));

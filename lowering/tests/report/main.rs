@@ -159,16 +159,15 @@ fn counted(
     let package = compile(context, &source.text, &source.options)?;
     let mut all: BTreeMap<Key, Counted> = BTreeMap::new();
     let functions = &package.manifest().functions;
-    let runs = source.runs();
-    for (function, said) in functions
-        .iter()
-        .flat_map(|function| runs.iter().map(move |said| (function, said)))
-    {
+    for (function, said) in functions.iter().flat_map(|function| {
+        let runs = source.runs(&function.name).into_iter();
+        runs.map(move |said| (function, said))
+    }) {
         let emulator = Emulator::new(Config {
             max_instructions: MOST_INSTRUCTIONS,
             ..Config::default()
         });
-        let given = sources::given(function, said)?;
+        let given = sources::given(function, &said)?;
         let mut tensors = tensor::generate_given(function, &given, 0).map_err(|e| e.to_string())?;
         let mut program = emulator
             .load(&package, function)

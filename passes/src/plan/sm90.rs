@@ -336,13 +336,15 @@ impl<'c> Builder<'c> {
         dedup(&mut clusters);
         let mut why = "expected a tile of the table".to_owned();
         let mut all = Vec::new();
+        // A tile that is asked for is one team's, unless it says otherwise.
+        let asked_teams = request.teams.or(request.tile.map(|_| 1));
         for ([m, n], groups, teams) in tiles {
             for cluster in &clusters {
                 let is_asked = request.tile.is_none_or(|asked| asked == [m, n, k])
                     && request
                         .warps
                         .is_none_or(|asked| asked == [groups * WARPS, 1])
-                    && request.teams.is_none_or(|asked| asked == teams);
+                    && asked_teams.is_none_or(|asked| asked == teams);
                 if !is_asked || request.cluster.is_some_and(|asked| asked != *cluster) {
                     continue;
                 }

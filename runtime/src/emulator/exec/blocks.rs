@@ -46,7 +46,8 @@ impl Context<'_> {
     fn registers_at_start(&self) -> u32 {
         let threads = self.threads;
         match self.launch.registers {
-            0 => (REGISTER_FILE / threads.max(1) / 8 * 8).min(255),
+            // ptxas gives kernels with setmaxnreg a multiple of 8.
+            0 => (REGISTER_FILE / threads.max(1) / 8 * 8).min(248),
             known => known,
         }
     }
