@@ -29,6 +29,7 @@ mod leaf;
 pub mod ops;
 pub mod parameter;
 mod parse;
+mod scan;
 mod swizzle;
 pub mod symbolic;
 mod text;

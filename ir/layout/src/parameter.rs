@@ -8,6 +8,7 @@
 
 use crate::layout::Layout;
 use crate::parse::ParseError;
+use crate::scan;
 use crate::tile::Tile;
 
 /// The most levels of parentheses in an expression.
@@ -96,17 +97,11 @@ impl<'a> Reader<'a> {
     }
 
     fn peek(&mut self) -> Option<u8> {
-        let bytes = self.text.as_bytes();
-        while bytes.get(self.pos).is_some_and(u8::is_ascii_whitespace) {
-            self.pos += 1;
-        }
-        bytes.get(self.pos).copied()
+        scan::peek(self.text, &mut self.pos)
     }
 
     fn eat(&mut self, c: u8) -> bool {
-        let hit = self.peek() == Some(c);
-        self.pos += usize::from(hit);
-        hit
+        scan::eat(self.text, &mut self.pos, c)
     }
 
     fn error<T>(&self, offset: usize, message: String) -> Result<T, ParseError> {
@@ -114,11 +109,7 @@ impl<'a> Reader<'a> {
     }
 
     fn fail<T>(&mut self, expected: &str) -> Result<T, ParseError> {
-        self.peek();
-        let found = match self.text.get(self.pos..).and_then(|t| t.chars().next()) {
-            Some(c) => format!("`{}`", c.escape_default()),
-            None => "the end".to_owned(),
-        };
+        let found = scan::found(self.text, &mut self.pos);
         self.error(self.pos, format!("expected {expected}, found {found}"))
     }
 

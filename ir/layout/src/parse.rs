@@ -6,6 +6,7 @@ use crate::error::LayoutError;
 use crate::layout::Layout;
 use crate::leaf::{Dyn, Leaf};
 use crate::parameter::{self, Parameter, Parameters};
+use crate::scan;
 use crate::swizzle::{ComposedLayout, Inner, Swizzle};
 use crate::text;
 use crate::tile::Tile;
@@ -41,25 +42,15 @@ impl<'a> Cursor<'a> {
     }
 
     fn peek(&mut self) -> Option<u8> {
-        let bytes = self.text.as_bytes();
-        while bytes.get(self.pos).is_some_and(u8::is_ascii_whitespace) {
-            self.pos += 1;
-        }
-        bytes.get(self.pos).copied()
+        scan::peek(self.text, &mut self.pos)
     }
 
     fn eat(&mut self, c: u8) -> bool {
-        let hit = self.peek() == Some(c);
-        self.pos += usize::from(hit);
-        hit
+        scan::eat(self.text, &mut self.pos, c)
     }
 
     fn found(&mut self) -> String {
-        self.peek();
-        match self.text.get(self.pos..).and_then(|t| t.chars().next()) {
-            Some(c) => format!("`{}`", c.escape_default()),
-            None => "the end".to_string(),
-        }
+        scan::found(self.text, &mut self.pos)
     }
 
     fn fail<T>(&mut self, expected: &str) -> PResult<T> {

@@ -1,7 +1,7 @@
 //! Estimates of the time that a plan takes, for any sizes, before anything is built.
 
 use super::{
-    Access, Fed,
+    Access,
     cost::{Registers, Sources, at_once},
 };
 use cute_arith::Op;
@@ -169,26 +169,23 @@ impl Estimate {
         let atom = plan.tiled_mma()?;
         let atom = atom.atom();
         let multiplied = m * n * k * 1_000_000_000 / (SPEED * i128::from(speed.max(1)));
-        let (mut moved, mut computed) = (0, 0);
+        let (mut moved, mut computed, mut narrower) = (0, 0, i64::MAX);
         for ((lines, elem), fed) in [(m, atom.a), (n, atom.b)].into_iter().zip(sources.fed) {
-            let bits = bits_of(elem.bits(), fed);
+            // As memory has them.
+            let bits = fed.map_or(elem.bits(), |fed| fed.bits);
+            narrower = narrower.min(bits);
             moved += lines * k * i128::from(bits);
             computed += if fed.is_some() { lines * k } else { 0 };
         }
         let moved = moved / 8 * 1_000_000 / BYTES;
         // Prologues are computed by the warps that multiply.
         let busy = multiplied + computed * 1_000_000 / COMPUTED;
-        let [of_a, of_b] =
-            [(atom.a, 0), (atom.b, 1)].map(|(elem, at)| bits_of(elem.bits(), sources.fed[at]));
         Ok(Self {
             tile: plan.step(),
             cluster: plan.blocks_of_cluster(),
             split: plan.split,
             sums: plan.tile[0] * plan.tile[1] * atom.d.bits() / 8,
-            bits: [
-                of_a.min(of_b),
-                types::elem(plan.element(Operand::C)?)?.bits(),
-            ],
+            bits: [narrower, types::elem(plan.element(Operand::C)?)?.bits()],
             at_once: i64::from(at_once(plan, registers, sources, arch)?).max(1),
             busy: i64::try_from(busy.max(moved)).unwrap_or(i64::MAX),
             wait: LATENCY / (plan.stages.max(2) - 1),
@@ -359,9 +356,4 @@ impl Estimate {
         let Ok(time) = self.time(&Numbers, &extents, &batch.max(1), &sms.max(1));
         time
     }
-}
-
-/// Bits of an element of a factor as memory has it.
-fn bits_of(multiplied: i64, fed: Option<Fed>) -> i64 {
-    fed.map_or(multiplied, |fed| fed.bits)
 }

@@ -324,10 +324,12 @@ impl<'c> Builder<'c> {
             );
         }
         let k = ROW * 8 / self.elems[0].bits();
+        // A tile that is asked for is one team's, unless it says otherwise.
+        let asked_teams = request.teams.or(request.tile.map(|_| 1));
         let own = request
             .tile
             .zip(request.warps)
-            .map(|([m, n, _], [wm, _])| ([m, n], wm / WARPS, request.teams.unwrap_or(1)));
+            .map(|([m, n, _], [wm, _])| ([m, n], wm / WARPS, asked_teams.unwrap_or(1)));
         let alone = TABLE.iter().map(|(tile, groups)| (*tile, *groups, 1));
         let teams = TABLE_OF_TEAMS.iter().map(|tile| (*tile, 1, 2));
         let mut tiles: Vec<_> = alone.chain(teams).chain(own).collect();
@@ -336,8 +338,6 @@ impl<'c> Builder<'c> {
         dedup(&mut clusters);
         let mut why = "expected a tile of the table".to_owned();
         let mut all = Vec::new();
-        // A tile that is asked for is one team's, unless it says otherwise.
-        let asked_teams = request.teams.or(request.tile.map(|_| 1));
         for ([m, n], groups, teams) in tiles {
             for cluster in &clusters {
                 let is_asked = request.tile.is_none_or(|asked| asked == [m, n, k])
@@ -348,8 +348,8 @@ impl<'c> Builder<'c> {
                 if !is_asked || request.cluster.is_some_and(|asked| asked != *cluster) {
                     continue;
                 }
+                let is_open = request.cluster.is_none();
                 for split in splits {
-                    let is_open = request.cluster.is_none();
                     // Teams gain where blocks have several tiles, which they have not where K is split.
                     if teams > 1 && *split > 1 && request.teams.is_none() {
                         continue;
@@ -375,16 +375,14 @@ impl<'c> Builder<'c> {
                 }
             }
         }
+        let mut most = usize::MAX;
         if let ([Some(m), Some(n), Some(k)], None) = (self.extents, request.candidates()) {
             let sms = request.sms;
             let sms = sms.unwrap_or_else(|| archs.first().multiprocessors().into());
             let batch = self.batch.unwrap_or(1);
             all.sort_by_key(|(_, estimate)| estimate.known([m, n, k], batch, sms));
+            most = MADE;
         }
-        let most = match request.candidates() {
-            None if self.extents.iter().all(Option::is_some) => MADE,
-            _ => usize::MAX,
-        };
         let mut made: Vec<Candidate<'c>> = Vec::new();
         for (choice, estimate) in all {
             if made.len() == most {

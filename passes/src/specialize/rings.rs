@@ -301,19 +301,9 @@ impl<'c> Ring<'c> {
             let ty = ring.to_type(b.location)?;
             rings.push(b.value(cute::MEMREF_ALLOCA, &[], ty, &mark)?);
         }
-        let barriers = MemRef {
-            element: b.i64_type(),
-            space: Space::Smem,
-            align: hopper::BARRIER_BYTES,
-            swizzle: None,
-            inner: None,
-            layout: Layout::leaf(self.depth, 1).map_err(|e| b.error(e.to_string()))?,
-        };
-        let ty = barriers.to_type(b.location)?;
-        let barriers = || b.value(cute::MEMREF_ALLOCA, &[], ty, &mark);
         let made = Made {
             rings,
-            barriers: [barriers()?, barriers()?],
+            barriers: [mbarriers(b, self.depth)?, mbarriers(b, self.depth)?],
         };
         Ok(Self {
             made: Some(made),
@@ -450,6 +440,20 @@ impl<'c> Ring<'c> {
         let phase = b.value(arith::SELECT, &[wraps, other, phase], i32_type, &[])?;
         Ok([place, phase])
     }
+}
+
+/// Room for so many mbarriers in shared memory, whose accesses are ordered here.
+pub(super) fn mbarriers(b: Builder<'_>, count: i64) -> Result<Val<'_>, Failure> {
+    let barriers = MemRef {
+        element: b.i64_type(),
+        space: Space::Smem,
+        align: hopper::BARRIER_BYTES,
+        swizzle: None,
+        inner: None,
+        layout: Layout::leaf(count, 1).map_err(|e| b.error(e.to_string()))?,
+    };
+    let ty = barriers.to_type(b.location)?;
+    b.value(cute::MEMREF_ALLOCA, &[], ty, &[(RING, b.unit())])
 }
 
 /// Orders what this thread did to shared memory before what asynchronous copies and products do behind the next barrier.

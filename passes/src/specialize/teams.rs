@@ -6,22 +6,15 @@
 use super::{
     BARRIER,
     emit::Emit,
-    rings::{Ring, asynchronous_product, has_within},
+    rings::{Ring, asynchronous_product, has_within, mbarriers},
 };
 use crate::{
     arch::{WARP, WARPGROUP},
     divergence::Together,
 };
 use cute_arith::Predicate;
-use cute_ir::ops::{arith, cute, cute_nvgpu, gpu, scf};
-use cute_ir::{
-    Expected, Failure,
-    attributes::{RING, TEAMS},
-    diag, hopper,
-    mlir::*,
-    types::{MemRef, Space},
-};
-use cute_layout::Layout;
+use cute_ir::ops::{arith, cute_nvgpu, gpu, scf};
+use cute_ir::{Expected, Failure, attributes::TEAMS, diag, mlir::*};
 use melior::ir::{ValueLike, operation::OperationLike};
 
 /// The teams of a kernel.
@@ -105,20 +98,10 @@ impl Teams {
 
     /// The mbarriers by which they take turns; none of one team.
     pub(super) fn allocate<'c>(self, b: Builder<'c>) -> Result<Option<Val<'c>>, Failure> {
-        if self.count == 1 {
-            return Ok(None);
+        match self.count {
+            1 => Ok(None),
+            count => mbarriers(b, count).map(Some),
         }
-        let order = MemRef {
-            element: b.i64_type(),
-            space: Space::Smem,
-            align: hopper::BARRIER_BYTES,
-            swizzle: None,
-            inner: None,
-            layout: Layout::leaf(self.count, 1).map_err(|e| b.error(e.to_string()))?,
-        };
-        let ty = order.to_type(b.location)?;
-        let mark = [(RING, b.unit())];
-        Ok(Some(b.value(cute::MEMREF_ALLOCA, &[], ty, &mark)?))
     }
 
     /// Makes the mbarriers, at which each warp of the team before arrives.
