@@ -31,7 +31,7 @@ use std::{
 pub const PASS: PassSpec = PassSpec {
     name: "cute-inline",
     description: "Put the bodies of functions on tensors, layouts, atoms and tiled operations in place of their calls",
-    anchor: Anchor::Module,
+    anchor: Anchor::Parametric,
     options: &[],
     run,
 };

@@ -27,7 +27,7 @@ use std::{cell::RefCell, collections::BTreeSet};
 pub const PASS: PassSpec = PassSpec {
     name: "cute-instantiate",
     description: "Put values in place of parameters of modules and functions",
-    anchor: Anchor::Module,
+    anchor: Anchor::Parametric,
     options: InstantiateOptions::SPECS,
     run,
 };

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     diag::{self, Failure},
-    infer,
+    infer, parameters,
     plan::{Movement, Plan},
     types, verify,
 };
@@ -42,6 +42,8 @@ pub struct OptionSpec {
 pub enum Anchor {
     /// The module.
     Module,
+    /// The module, before its parameters and those of its functions have values. Every other pass refuses IR that declares some.
+    Parametric,
     /// Each kernel, a `gpu.func`, by itself: the op that the pass is scheduled on, or all that are within it. A pipeline that
     /// schedules the pass on kernels (`gpu.module(gpu.func(...))`) has MLIR run them side by side. A kernel that fails keeps
     /// none of the others from being compiled.
@@ -54,7 +56,7 @@ impl Anchor {
     /// The names of the ops that MLIR may schedule the pass on, separated by commas; empty for any.
     fn scheduled_on(self) -> &'static str {
         match self {
-            Anchor::Module => "builtin.module",
+            Anchor::Module | Anchor::Parametric => "builtin.module",
             Anchor::Kernel => "builtin.module,gpu.module,gpu.func",
             Anchor::Any => "",
         }
@@ -467,8 +469,12 @@ unsafe extern "C" fn run_pass(
             return false;
         };
         Rewriter::scope(op, |rewriter, op| {
+            if pass.anchor != Anchor::Parametric && parameters::have_values(pass.name, op).is_err()
+            {
+                return false;
+            }
             let on = match pass.anchor {
-                Anchor::Module | Anchor::Any => vec![op],
+                Anchor::Module | Anchor::Parametric | Anchor::Any => vec![op],
                 Anchor::Kernel => kernels(op),
             };
             let done = diag::each(on, |op| {

@@ -11,13 +11,21 @@ mod values;
 pub use bindings::Bindings;
 pub use values::{instantiate, type_with};
 
-use crate::{attributes, mlir::*, names::did_you_mean, ops::cute, types};
+use crate::{
+    attributes,
+    diag::{self, Failure},
+    mlir::*,
+    names::{builtin, did_you_mean},
+    ops::{cute, gpu},
+    types,
+};
 use cute_layout::{Layout, Tile, parameter};
 use melior::{
     Context,
     ir::{
         Attribute, Type,
         attribute::{IntegerAttribute, TypeAttribute},
+        operation::OperationLike,
         r#type::IntegerType,
     },
 };
@@ -186,6 +194,29 @@ pub fn declared(op: Op<'_>) -> Result<Vec<Declared<'_>>, String> {
         Some(all) => declarations(all),
         None => Ok(Vec::new()),
     }
+}
+
+/// Refuses IR in, around or below an op that declares parameters, as a pass needs them to have values.
+pub(crate) fn have_values(pass: &str, op: Op<'_>) -> Result<(), Failure> {
+    let around = std::iter::successors(Some(op), |inner| parent_op(*inner));
+    let mut within: Vec<Op> = around.collect();
+    while let Some(op) = within.pop() {
+        if attribute_of(op, attributes::PARAMETERS).is_some() {
+            let names = declared(op).map_err(|wrong| diag::error(op.location(), wrong))?;
+            let names: Vec<&str> = names.iter().map(|declared| declared.name).collect();
+            return Err(diag::error(
+                op.location(),
+                format!(
+                    "{pass} expects values in the places of parameters, found {} declared here; run cute-instantiate and cute-inline before it",
+                    names.join(", ")
+                ),
+            ));
+        }
+        if matches!(name_of(op), builtin::MODULE | gpu::MODULE) {
+            within.extend(blocks_of(op).into_iter().flat_map(ops_of));
+        }
+    }
+    Ok(())
 }
 
 pub(crate) fn declarations(all: Attribute<'_>) -> Result<Vec<Declared<'_>>, String> {

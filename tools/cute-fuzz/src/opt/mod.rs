@@ -222,7 +222,8 @@ impl Opt {
             return Ok(None);
         }
         // MLIR looks at what a target can do only where an operation asks for it: the target was wrong before.
-        if said.contains("Minimum NVVM target SM version") {
+        let lacks = ["Minimum NVVM target SM version", "is not supported on sm_"];
+        if lacks.iter().any(|text| said.contains(text)) {
             return Ok(None);
         }
         // The names of passes of a pipeline are known only of the first failure of its kind.

@@ -1,5 +1,6 @@
 //! The texts that are mutated: the IR of the tests and the examples.
 
+use crate::opt::CANONICALIZE;
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -122,6 +123,7 @@ fn options(run: &str) -> Option<Vec<String>> {
             word if word.contains(['%', '`']) || word.contains("test-panic") => return None,
             // A test of what the command line refuses says nothing of IR.
             word if repeats(word) => return None,
+            "--canonicalize" => options.push(CANONICALIZE.to_string()),
             word => options.push(word.to_string()),
         }
     }
