@@ -1,6 +1,78 @@
 // Tiles between memory and registers, by a tiled copy: whole ones, and those that reach over the end of a matrix. A fragment is a tensor in registers of
 // the shape of a thread's part; %thread is the coordinate of the thread.
 
+// Copies a thread's part of a tile into the same places of another one.
+func.func private @copy_tile(%copy: !cute.any, %from: !cute.any, %to: !cute.any, %thread: !cute.any) {
+  %source = cute.tiled.copy.partition_S(%copy, %from, %thread)
+  %destination = cute.tiled.copy.partition_D(%copy, %to, %thread)
+  cute.copy(%copy, %source, %destination)
+  return
+}
+
+// A thread's parts of what a tiled copy reads and of what it writes.
+func.func private @parts(%copy: !cute.any, %from: !cute.any, %to: !cute.any, %thread: !cute.any) -> (!cute.any, !cute.any) {
+  %source = cute.tiled.copy.partition_S(%copy, %from, %thread)
+  %destination = cute.tiled.copy.partition_D(%copy, %to, %thread)
+  return %source, %destination : !cute.any, !cute.any
+}
+
+// Copies the parts of tile %i, where the source has tiles one behind the other as its last mode.
+func.func private @copy_part(%copy: !cute.any, %source: !cute.any, %i: i32, %destination: !cute.any) {
+  %at = cute.make_coord(_, _, _, %i)
+  %from = cute.slice(%source, %at)
+  cute.copy(%copy, %from, %destination)
+  return
+}
+
+// Copies the parts of tile %i into place %place of a ring, the last mode of the destination.
+func.func private @copy_into(%copy: !cute.any, %source: !cute.any, %i: i32, %ring: !cute.any, %place: i32) {
+  %at = cute.make_coord(_, _, _, %place)
+  %to = cute.slice(%ring, %at)
+  cute.call @copy_part(%copy, %source, %i, %to)
+  return
+}
+
+// The same where what the copy moves at once begins within a shape; elsewhere cp.async writes zeros. %coords are the thread's parts of the tiles of coordinates.
+func.func private @copy_into_within(%copy: !cute.any, %source: !cute.any, %coords: !cute.any, %shape: !cute.any, %i: i32, %ring: !cute.any, %place: i32) {
+  %from_at = cute.make_coord(_, _, _, %i)
+  %to_at = cute.make_coord(_, _, _, %place)
+  %from = cute.slice(%source, %from_at)
+  %to = cute.slice(%ring, %to_at)
+  %first_at = cute.make_coord(0, _, _, %i)
+  %firsts = cute.slice(%coords, %first_at)
+  %pred = cute.call @within(%firsts, %shape)
+  cute.copy(%copy, %from, %to, %pred)
+  return
+}
+
+// Tells which of some coordinates are less than a shape: a fragment of i1.
+func.func private @within(%coords: !cute.any, %shape: !cute.any) -> !cute.any {
+  %pred = cute.make_fragment_like(%coords) of i1
+  cute.transform(%coords, %pred) (%at) {
+    %is = cute.elem_less(%at, %shape) : (!cute.any, !cute.any) -> i1
+    cute.yield %is
+  }
+  return %pred : !cute.any
+}
+
+// A tile of a matrix, the tile of its coordinates, and the shape of the matrix, which they are compared with.
+func.func private @tile_and_coords(%matrix: !cute.any, %tiler: !cute.any, %at: !cute.any) -> (!cute.any, !cute.any, !cute.any) {
+  %layout = cute.get_layout(%matrix)
+  %shape = cute.get_shape(%layout)
+  %identity = cute.make_identity_tensor(%shape)
+  %tile = cute.local_tile(%matrix, %tiler, %at)
+  %coords = cute.local_tile(%identity, %tiler, %at)
+  return %tile, %coords, %shape : !cute.any, !cute.any, !cute.any
+}
+
+// A thread's part of a tile in registers.
+func.func private @loaded(%copy: !cute.any, %tile: !cute.any, %thread: !cute.any) -> !cute.any {
+  %part = cute.tiled.copy.partition_S(%copy, %tile, %thread)
+  %frag = cute.make_fragment_like(%part)
+  cute.copy(%copy, %part, %frag)
+  return %frag : !cute.any
+}
+
 // Loads a thread's part of a tile into a fragment.
 func.func private @load_tile(%copy: !cute.any, %tile: !cute.any, %frag: !cute.any, %thread: !cute.any) {
   %part = cute.tiled.copy.partition_S(%copy, %tile, %thread)
@@ -12,6 +84,13 @@ func.func private @load_tile(%copy: !cute.any, %tile: !cute.any, %frag: !cute.an
 func.func private @store_tile(%copy: !cute.any, %frag: !cute.any, %tile: !cute.any, %thread: !cute.any) {
   %part = cute.tiled.copy.partition_D(%copy, %tile, %thread)
   cute.copy(%copy, %frag, %part)
+  return
+}
+
+// Stores a fragment into a thread's part of a tile, each element rounded to T.
+func.func private @store_as(%copy: !cute.any, %frag: !cute.any, %tile: !cute.any, %thread: !cute.any) attributes {cute.parameters = {T = "type"}} {
+  %rounded = cute.convert(%frag) to !cute.param<"T">
+  cute.call @store_tile(%copy, %rounded, %tile, %thread)
   return
 }
 

@@ -4,8 +4,9 @@
 use crate::mlir::*;
 use crate::{
     algorithm, hopper,
-    infer::tensors::memref_type,
+    infer::tensors::{element_attribute, integer_attribute, memref_type},
     ops::{cute, cute_nvgpu},
+    tensor,
     types::{self, CuteType, MemRef, int_width},
     view,
 };
@@ -60,10 +61,13 @@ pub(super) fn open<'c>(
     attributes: Attribute<'c>,
 ) -> Option<Vec<Type<'c>>> {
     let is_open = |ty: &Type<'c>| matches!(CuteType::of(*ty), Some(CuteType::Any));
+    let element = element_attribute(attributes);
+    let element_is_open = element.as_ref().is_some_and(is_open);
     if entry_of(attributes, "arguments").is_some()
-        || WRITTEN.contains(&name)
+        || (WRITTEN.contains(&name) && element.is_none())
         || FIXED.contains(&name)
-        || (!matches!(name, cute::CALL | cute::DEFERRED) && !operands.iter().any(is_open))
+        || (!matches!(name, cute::CALL | cute::DEFERRED) && !element_is_open
+            && !operands.iter().any(is_open))
     {
         return None;
     }
@@ -111,6 +115,22 @@ pub(super) fn infer<'c>(
             )),
         },
         // The initial value has the result's type.
+        cute::CONVERT if element_attribute(attributes).is_some() => {
+            match (decoded(0), element_attribute(attributes)) {
+                (Some(CuteType::MemRef(mut tensor)), Some(element)) => {
+                    tensor.element = element;
+                    tensor.align = tensor.element_bytes();
+                    memref_type(context, tensor)
+                }
+                _ => Err(expected("a tensor in registers", operands)),
+            }
+        }
+        cute::MMA_MAKE_TILED_COPY => match (decoded(0), operands.get(1)) {
+            (Some(mma), Some(atom)) => integer_attribute(attributes, "operand_id")
+                .and_then(|operand| tensor::copy_of_mma(context, &mma, *atom, operand))
+                .map(|ty| vec![ty]),
+            _ => Err(expected("a tiled MMA and a copy atom", operands)),
+        },
         cute::REDUCE => match operands.get(1) {
             Some(init) => Ok(vec![*init]),
             None => Err(no_operand()),
