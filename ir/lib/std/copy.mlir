@@ -26,23 +26,26 @@ func.func private @copy_part(%copy: !cute.any, %source: !cute.any, %i: i32, %des
 
 // Copies the parts of tile %i into place %place of a ring, the last mode of the destination.
 func.func private @copy_into(%copy: !cute.any, %source: !cute.any, %i: i32, %ring: !cute.any, %place: i32) {
-  %at = cute.make_coord(_, _, _, %place)
-  %to = cute.slice(%ring, %at)
-  cute.call @copy_part(%copy, %source, %i, %to)
+  %from, %to = cute.call @from_and_to(%source, %i, %ring, %place)
+  cute.copy(%copy, %from, %to)
   return
 }
 
-// The same where what the copy moves at once begins within a shape; elsewhere cp.async writes zeros. %coords are the thread's parts of the tiles of coordinates.
-func.func private @copy_into_within(%copy: !cute.any, %source: !cute.any, %coords: !cute.any, %shape: !cute.any, %i: i32, %ring: !cute.any, %place: i32) {
+// The parts of tile %i of a source and of place %place of a ring.
+func.func private @from_and_to(%source: !cute.any, %i: i32, %ring: !cute.any, %place: i32) -> (!cute.any, !cute.any) {
   %from_at = cute.make_coord(_, _, _, %i)
   %to_at = cute.make_coord(_, _, _, %place)
   %from = cute.slice(%source, %from_at)
   %to = cute.slice(%ring, %to_at)
+  return %from, %to : !cute.any, !cute.any
+}
+
+// Tells of what a copy moves at once of tile %i whether it begins within a shape. %coords is the thread's part of the tiles of coordinates.
+func.func private @part_within(%coords: !cute.any, %i: i32, %shape: !cute.any) -> !cute.any {
   %first_at = cute.make_coord(0, _, _, %i)
   %firsts = cute.slice(%coords, %first_at)
   %pred = cute.call @within(%firsts, %shape)
-  cute.copy(%copy, %from, %to, %pred)
-  return
+  return %pred : !cute.any
 }
 
 // Tells which of some coordinates are less than a shape: a fragment of i1.
@@ -55,14 +58,11 @@ func.func private @within(%coords: !cute.any, %shape: !cute.any) -> !cute.any {
   return %pred : !cute.any
 }
 
-// A tile of a matrix, the tile of its coordinates, and the shape of the matrix, which they are compared with.
-func.func private @tile_and_coords(%matrix: !cute.any, %tiler: !cute.any, %at: !cute.any) -> (!cute.any, !cute.any, !cute.any) {
-  %layout = cute.get_layout(%matrix)
-  %shape = cute.get_shape(%layout)
-  %identity = cute.make_identity_tensor(%shape)
-  %tile = cute.local_tile(%matrix, %tiler, %at)
-  %coords = cute.local_tile(%identity, %tiler, %at)
-  return %tile, %coords, %shape : !cute.any, !cute.any, !cute.any
+// The tensor of a matrix' coordinates, and its shape, which they are compared with.
+func.func private @coordinates(%matrix: !cute.any) -> (!cute.any, !cute.any) {
+  %shape = cute.get_shape(%matrix)
+  %coords = cute.make_identity_tensor(%shape)
+  return %coords, %shape : !cute.any, !cute.any
 }
 
 // A thread's part of a tile in registers.
@@ -84,13 +84,6 @@ func.func private @load_tile(%copy: !cute.any, %tile: !cute.any, %frag: !cute.an
 func.func private @store_tile(%copy: !cute.any, %frag: !cute.any, %tile: !cute.any, %thread: !cute.any) {
   %part = cute.tiled.copy.partition_D(%copy, %tile, %thread)
   cute.copy(%copy, %frag, %part)
-  return
-}
-
-// Stores a fragment into a thread's part of a tile, each element rounded to T.
-func.func private @store_as(%copy: !cute.any, %frag: !cute.any, %tile: !cute.any, %thread: !cute.any) attributes {cute.parameters = {T = "type"}} {
-  %rounded = cute.convert(%frag) to !cute.param<"T">
-  cute.call @store_tile(%copy, %rounded, %tile, %thread)
   return
 }
 

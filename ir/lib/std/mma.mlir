@@ -21,8 +21,7 @@ func.func private @fragment_B(%mma: !cute.any, %copy: !cute.any, %shape: !cute.a
 
 // A thread's part of a tile in shared memory that is operand A, loaded into registers.
 func.func private @load_A(%mma: !cute.any, %copy: !cute.any, %tile: !cute.any, %thread: !cute.any) -> !cute.any {
-  %layout = cute.get_layout(%tile)
-  %shape = cute.get_shape(%layout)
+  %shape = cute.get_shape(%tile)
   %frag, %filled = cute.call @fragment_A(%mma, %copy, %shape)
   cute.call @load_tile(%copy, %tile, %filled, %thread)
   return %frag : !cute.any
@@ -67,11 +66,9 @@ func.func private @multiply_tiles(%mma: !cute.any, %copy_A: !cute.any, %tile_A: 
                                   %thread: !cute.any) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
-  %layout_A = cute.get_layout(%tile_A)
-  %shape_A = cute.get_shape(%layout_A)
+  %shape_A = cute.get_shape(%tile_A)
   %a, %filled_A = cute.call @fragment_A(%mma, %copy_A, %shape_A)
-  %layout_B = cute.get_layout(%tile_B)
-  %shape_B = cute.get_shape(%layout_B)
+  %shape_B = cute.get_shape(%tile_B)
   %b, %filled_B = cute.call @fragment_B(%mma, %copy_B, %shape_B)
   %part_A = cute.tiled.copy.partition_S(%copy_A, %tile_A, %thread)
   %part_B = cute.tiled.copy.partition_S(%copy_B, %tile_B, %thread)
@@ -89,8 +86,7 @@ func.func private @multiply_tiles(%mma: !cute.any, %copy_A: !cute.any, %tile_A: 
 func.func private @multiply_by_tile(%mma: !cute.any, %a: !cute.any, %copy_B: !cute.any, %tile_B: !cute.any, %sums: !cute.any, %thread: !cute.any) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
-  %layout_B = cute.get_layout(%tile_B)
-  %shape_B = cute.get_shape(%layout_B)
+  %shape_B = cute.get_shape(%tile_B)
   %b, %filled_B = cute.call @fragment_B(%mma, %copy_B, %shape_B)
   %part_B = cute.tiled.copy.partition_S(%copy_B, %tile_B, %thread)
   %size = cute.size<[2]>(%part_B)
@@ -111,64 +107,81 @@ func.func private @store_sums(%copy: !cute.any, %sums: !cute.any, %tile: !cute.a
   return
 }
 
-// Puts alpha times the accumulators plus beta times what is there into a thread's part of a tile of elements of T: computed in the accumulators' type, rounded
-// once, a step of the copy along N at a time, so that few registers hold elements of the tile. Nothing is read where beta is 0.
+// Puts alpha times the accumulators plus beta times what is there into a thread's part of a tile of elements of T: computed in f32, rounded once, a part along
+// N at a time, so that few registers hold elements of the tile. PARTS is the layout of the accumulators as (values, M, N of a part, parts), where a part is what
+// the tiled copy has for a thread in one of its own tiles. Nothing is read where beta is 0.
 func.func private @axpby_tile(%copy: !cute.any, %alpha: f32, %sums: !cute.any, %beta: f32, %tile: !cute.any, %thread: !cute.any)
-    attributes {cute.parameters = {T = "type"}} {
+    attributes {cute.parameters = {T = "type", PARTS = "layout"}} {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %zero = arith.constant 0.0 : f32
   %reads = arith.cmpf une, %beta, %zero : f32
   %there = cute.tiled.copy.partition_D(%copy, %tile, %thread)
-  %moved = cute.tiled.copy.retile(%copy, %sums)
-  %size = cute.size<[2]>(%there)
-  %steps = cute.get_scalars(%size) -> i32
-  scf.for %i = %c0 to %steps step %c1 : i32 {
+  %start = cute.get_iter(%sums)
+  %layout = cute.static "$PARTS"
+  %parts = cute.make_view(%start, %layout)
+  %size = cute.size<[3]>(%layout)
+  %count = cute.get_scalars(%size) -> i32
+  %whole = cute.static coord "(_,_,0)"
+  scf.for %i = %c0 to %count step %c1 : i32 {
+    %part = cute.make_coord(_, _, _, %i)
+    %x = cute.slice(%parts, %part)
     %at = cute.make_coord(_, _, %i)
-    %x = cute.slice(%moved, %at)
     %place = cute.slice(%there, %at)
     %read = cute.make_fragment_like(%x) of !cute.param<"T">
+    %read_moved = cute.tiled.copy.retile(%copy, %read)
+    %read_part = cute.slice(%read_moved, %whole)
     cute.clear(%read)
     scf.if %reads {
-      cute.copy(%copy, %place, %read)
+      cute.copy(%copy, %place, %read_part)
     }
     %y = cute.convert(%read) to f32
     cute.axpby(%alpha, %x, %beta, %y)
     %rounded = cute.convert(%y) to !cute.param<"T">
-    cute.copy(%copy, %rounded, %place)
+    %moved = cute.tiled.copy.retile(%copy, %rounded)
+    %moved_part = cute.slice(%moved, %whole)
+    cute.copy(%copy, %moved_part, %place)
   } {cute.unroll}
   return
 }
 
-// The same where the tile reaches over the end of a matrix. %coords is the tile of its coordinates and %shape its shape, as for @vectors_within; what the copy
-// moves at once lies within the shape as a whole or not at all.
+// The same where the tile reaches over the end of a matrix. %coords is the tile of its coordinates and %shape its shape; what the copy moves at once lies within
+// the shape as a whole or not at all.
 func.func private @axpby_tile_within(%copy: !cute.any, %alpha: f32, %sums: !cute.any, %beta: f32, %tile: !cute.any, %coords: !cute.any, %shape: !cute.any,
-                                     %thread: !cute.any) attributes {cute.parameters = {T = "type"}} {
+                                     %thread: !cute.any) attributes {cute.parameters = {T = "type", PARTS = "layout"}} {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %zero = arith.constant 0.0 : f32
   %reads = arith.cmpf une, %beta, %zero : f32
   %there = cute.tiled.copy.partition_D(%copy, %tile, %thread)
   %where = cute.tiled.copy.partition_D(%copy, %coords, %thread)
-  %moved = cute.tiled.copy.retile(%copy, %sums)
-  %size = cute.size<[2]>(%there)
-  %steps = cute.get_scalars(%size) -> i32
-  scf.for %i = %c0 to %steps step %c1 : i32 {
+  %start = cute.get_iter(%sums)
+  %layout = cute.static "$PARTS"
+  %parts = cute.make_view(%start, %layout)
+  %size = cute.size<[3]>(%layout)
+  %count = cute.get_scalars(%size) -> i32
+  %whole = cute.static coord "(_,_,0)"
+  scf.for %i = %c0 to %count step %c1 : i32 {
+    %part = cute.make_coord(_, _, _, %i)
+    %x = cute.slice(%parts, %part)
     %at = cute.make_coord(_, _, %i)
-    %x = cute.slice(%moved, %at)
     %place = cute.slice(%there, %at)
-    %at_firsts = cute.make_coord((0, _), _, %i)
-    %firsts = cute.slice(%where, %at_firsts)
+    %first_at = cute.make_coord((0, _), _, %i)
+    %firsts = cute.slice(%where, %first_at)
     %pred = cute.call @within(%firsts, %shape)
     %read = cute.make_fragment_like(%x) of !cute.param<"T">
+    %read_moved = cute.tiled.copy.retile(%copy, %read)
+    %read_part = cute.slice(%read_moved, %whole)
     cute.clear(%read)
     scf.if %reads {
-      cute.copy(%copy, %place, %read, %pred)
+      cute.copy(%copy, %place, %read_part, %pred)
     }
     %y = cute.convert(%read) to f32
     cute.axpby(%alpha, %x, %beta, %y)
     %rounded = cute.convert(%y) to !cute.param<"T">
-    cute.copy(%copy, %rounded, %place, %pred)
+    %moved = cute.tiled.copy.retile(%copy, %rounded)
+    %moved_part = cute.slice(%moved, %whole)
+    cute.copy(%copy, %moved_part, %place, %pred)
   } {cute.unroll}
   return
 }

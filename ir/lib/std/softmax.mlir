@@ -23,8 +23,7 @@ func.func private @softmax_step(%scores: !cute.any, %out: !cute.any, %largest: !
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %c2 = arith.constant 2 : i32
-  %layout = cute.get_layout(%scores)
-  %size = cute.size<[1]>(%layout)
+  %size = cute.size<[1]>(%scores)
   %atoms = cute.get_scalars(%size) -> i32
   scf.for %m = %c0 to %atoms step %c1 : i32 {
     scf.for %r = %c0 to %c2 step %c1 : i32 {
@@ -71,8 +70,7 @@ func.func private @softmax_end(%out: !cute.any, %sums: !cute.any) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %c2 = arith.constant 2 : i32
-  %layout = cute.get_layout(%out)
-  %size = cute.size<[1]>(%layout)
+  %size = cute.size<[1]>(%out)
   %atoms = cute.get_scalars(%size) -> i32
   scf.for %m = %c0 to %atoms step %c1 : i32 {
     scf.for %r = %c0 to %c2 step %c1 : i32 {

@@ -61,6 +61,11 @@ pub(super) fn open<'c>(
     attributes: Attribute<'c>,
 ) -> Option<Vec<Type<'c>>> {
     let is_open = |ty: &Type<'c>| matches!(CuteType::of(*ty), Some(CuteType::Any));
+    // What else a tuple says beside its operands would be forgotten: its type is known now, or never.
+    let pattern = entry_of(attributes, "pattern").and_then(string_value);
+    if pattern.is_some_and(|pattern| pattern.contains(|c| !matches!(c, '$' | ','))) {
+        return None;
+    }
     let element = element_attribute(attributes);
     let element_is_open = element.as_ref().is_some_and(is_open);
     if entry_of(attributes, "arguments").is_some()
@@ -259,6 +264,11 @@ fn pattern_is_one(pattern: &str) -> bool {
 
 /// The text of a leaf that an operand of type `ty` fills.
 fn leaf(ty: Type) -> Result<String, String> {
+    if matches!(CuteType::of(ty), Some(CuteType::Any)) {
+        return Err(format!(
+            "expected an integer of a known type in a tuple, found {ty}; write the type of what gives it, as in cute.call @block_x() -> i32"
+        ));
+    }
     let text = |width: u32, divisor: i64| {
         let mut said = Vec::new();
         if width == 64 {

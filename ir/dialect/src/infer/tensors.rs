@@ -37,7 +37,7 @@ pub(super) fn infer<'c>(
     if let Some(viewed) = find_view(name, operands, &|name| entry_of(attributes, name)) {
         return Some(viewed.and_then(|viewed| tensor_type(context, operands, viewed)));
     }
-    if name == cute::SIZE
+    if matches!(name, cute::SIZE | cute::GET_SHAPE)
         && let [tensor] = operands
         && let Some(layout) = tensor.tensor_layout()
     {
