@@ -193,7 +193,20 @@ module attributes {gpu.container_module} {
 // -----
 
 module attributes {gpu.container_module} {
-  // expected-error @below {{cute.computes: attention has scale, accumulate, found epsilon}}
+  // expected-error @below {{expected causal = true or false, or 1 or 0, found 2 : i64}}
+  func.func @computes() attributes {cute.computes = [{attention = array<i64: 0, 1, 2, 3>, causal = 2}]} {
+    %one = arith.constant 1 : index
+    %zero = arith.constant 0 : i32
+    gpu.launch_func @kernels::@k blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %zero
+    return
+  }
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, "x">]
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  // expected-error @below {{cute.computes: attention has scale, causal, accumulate, found epsilon}}
   func.func @computes() attributes {cute.computes = [{attention = array<i64: 0, 1, 2, 3>, epsilon = 1.0 : f32}]} {
     %one = arith.constant 1 : index
     %zero = arith.constant 0 : i32

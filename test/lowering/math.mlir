@@ -110,3 +110,26 @@ gpu.module @branches [#nvvm.target<chip = "sm_90a", features = "+ptx80", O = 3>]
     gpu.return
   }
 }
+
+// -----
+
+// Exponentials that may be approximate are one instruction, which makes 0 of results below 2^-126.
+// CHECK-LABEL: gpu.module @approximate
+// CHECK:         llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz"(%{{.*}}) : (f32) -> f32
+// CHECK:         llvm.fmul
+// CHECK:         llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz"(%{{.*}}) : (f32) -> f32
+// CHECK:         llvm.call_intrinsic "llvm.nvvm.ex2.approx"(%{{.*}}) : (f32) -> f32
+// PTX-LABEL:     gpu.binary @approximate
+// PTX:           ex2.approx.ftz.f32
+// PTX:           ex2.approx.ftz.f32
+// PTX:           ex2.approx.f32
+gpu.module @approximate [#nvvm.target<chip = "sm_90a", features = "+ptx80", O = 3>] {
+  gpu.func @approximate(%A: !cute.memref<f32, gmem, "64:1">, %x: f32, %i: i32) kernel {
+    %at = cute.make_coord(%i)
+    %0 = math.exp2 %x fastmath<afn> : f32
+    %1 = math.exp %0 fastmath<fast> : f32
+    %2 = math.exp2 %1 fastmath<nnan> : f32
+    cute.memref.store(%A, %at, %2)
+    gpu.return
+  }
+}

@@ -120,6 +120,9 @@ gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
     %d = cute.memref.alloca() : !s
     // expected-warning @below {{a turn may fill a part of it twice, in no order}}
     %e = cute.memref.alloca() : !s
+    // What was filled before the loop, which only reads it, needs no second place.
+    %f = cute.memref.alloca() : !s
+    cute.atom_copy(%copy, %g, %f) at [0, 0, 0] : (!copy, !g, !s)
     // expected-note @below {{the loop}}
     scf.for %k = %c0 to %n step %c1 : i32 {
       %x = cute.atom_load(%read, %g) at [0, 0, 0] : (!read, !g) -> vector<8xf16>
@@ -136,6 +139,7 @@ gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
       cute.atom_copy(%copy, %g, %e) at [0, 0, 0] : (!copy, !g, !s)
       %u = cute.atom_load(%read, %e) at [0, 0, 0] : (!read, !s) -> vector<8xf16>
       %w = cute.atom_load(%read, %a) at [0, 0, 0] : (!read, !s) -> vector<8xf16>
+      %t = cute.atom_load(%read, %f) at [0, 0, 0] : (!read, !s) -> vector<8xf16>
     } {cute.stages = 3 : i64}
     %v = cute.atom_load(%read, %a) at [0, 0, 0] : (!read, !s) -> vector<8xf16>
     gpu.return

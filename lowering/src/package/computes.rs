@@ -17,8 +17,8 @@ use cute_ir::{
     contract, diag,
     mlir::{
         Op, arguments_of, array_of, attribute_of, block_of, body_of, entries_of, entry_of,
-        float_value, i64s_of, integer_value, is_index, name_of, ops_of, string_of, string_value,
-        symbol_of, type_of_attribute, type_value,
+        float_value, i64s_of, integer_value, is_index, is_unit, name_of, ops_of, string_of,
+        string_value, symbol_of, type_of_attribute, type_value,
     },
     ops::func,
     types::{CuteType, memref_of},
@@ -66,7 +66,11 @@ const KINDS: &[(&str, &[&str], &[&str])] = &[
         &["x", "weight", "out"],
         &["epsilon", "accumulate"],
     ),
-    ("attention", &["Q", "K", "V", "O"], &["scale", "accumulate"]),
+    (
+        "attention",
+        &["Q", "K", "V", "O"],
+        &["scale", "causal", "accumulate"],
+    ),
     ("map", &[], &["ins", "outs", "scalars"]),
 ];
 
@@ -198,6 +202,7 @@ impl<'c> Entry<'_, 'c> {
                 v: at[2],
                 out: at[3],
                 scale: self.factor("scale")?.unwrap_or(Factor::Constant(1.0)),
+                causal: self.flag("causal")?,
                 accumulate,
             },
         })
@@ -443,6 +448,27 @@ impl<'c> Entry<'_, 'c> {
             Some(ty) => Ok(Some(ty.to_string())),
             None => Err(self.wrong(format!(
                 "expected {name} = f32 or another type, found {attribute}"
+            ))),
+        }
+    }
+
+    /// Whether something holds: `causal`, `causal = true`, or `causal = 1`, as a parameter gives it. It does not where nothing is said.
+    fn flag(&self, name: &str) -> Result<bool, Failure> {
+        let Some(attribute) = entry_of(self.entry, name) else {
+            return Ok(false);
+        };
+        if is_unit(attribute) {
+            return Ok(true);
+        }
+        match integer_value(attribute).and_then(|value| match value {
+            0 => Some(false),
+            // A boolean is an integer of one bit.
+            1 | -1 => Some(true),
+            _ => None,
+        }) {
+            Some(holds) => Ok(holds),
+            None => Err(self.wrong(format!(
+                "expected {name} = true or false, or 1 or 0, found {attribute}"
             ))),
         }
     }

@@ -2,6 +2,9 @@
 //!
 //! A function that a multiprocessor has an instruction for is that instruction, approximate where it is (`ex2.approx`, PTX ISA, "Floating
 //! Point Instructions"); LLVM has the rest. There is no library of device functions to call.
+//!
+//! Of `exp` and `exp2` a result below 2^-126 is exact to its last bits at the price of three more instructions. Where `fastmath<afn>` allows
+//! approximations it is 0 (`ex2.approx.ftz`).
 
 use super::registers::{assemble, extract};
 use cute_ir::{
@@ -10,6 +13,7 @@ use cute_ir::{
     ops::{arith, llvm, math},
 };
 use melior::ir::{Type, ValueLike};
+use std::f32::consts::LOG2_E;
 
 /// The form in which an op of `math` becomes one of LLVM's.
 enum Form {
@@ -38,7 +42,7 @@ const FORMS: &[(&str, Form)] = &[
     ),
     (
         math::EXP,
-        Form::Approximate("llvm.nvvm.ex2.approx", std::f32::consts::LOG2_E, 1.0),
+        Form::Approximate("llvm.nvvm.ex2.approx", LOG2_E, 1.0),
     ),
     (
         math::LOG2,
@@ -81,9 +85,29 @@ pub(super) fn math_op<'c>(rewriter: &Rewriter<'c>, op: Op<'c>) -> Result<(), Fai
         )));
     }
     let result = result_of(op, 0);
-    let new = apply(b, name, &operands_of(op), result.r#type())?;
+    let (operands, ty) = (operands_of(op), result.r#type());
+    let new = match (name, &operands[..]) {
+        (math::EXP | math::EXP2, [x]) if may_approximate(op) => {
+            let before = if name == math::EXP { LOG2_E } else { 1.0 };
+            each(b, name, *x, &|b, x| {
+                let x = scaled(b, x, before)?;
+                call(b, "llvm.nvvm.ex2.approx.ftz", &[x], x.r#type())
+            })?
+        }
+        _ => apply(b, name, &operands, ty)?,
+    };
     replace_uses(result, new);
     rewriter.erase(op)
+}
+
+/// Tells whether an op has `fastmath<afn>`, or `fast`, which includes it.
+fn may_approximate(op: Op<'_>) -> bool {
+    let flags = attribute_of(op, "fastmath").map(|flags| flags.to_string());
+    flags.is_some_and(|flags| {
+        flags
+            .split(['<', '>', ','])
+            .any(|flag| matches!(flag.trim(), "afn" | "fast"))
+    })
 }
 
 /// LLVM knows no floating-point numbers below 16 bits: their bits are integers to it.
@@ -193,7 +217,7 @@ fn reciprocal<'c>(b: Builder<'c>, value: Val<'c>) -> Result<Val<'c>, Failure> {
 
 /// `1 - 2 / (1 + exp(2 x))`: within 2^-21 of the hyperbolic tangent, which `tanh.approx` has to 2^-11.
 fn tanh<'c>(b: Builder<'c>, x: Val<'c>) -> Result<Val<'c>, Failure> {
-    let scaled = scaled(b, x, 2.0 * std::f32::consts::LOG2_E)?;
+    let scaled = scaled(b, x, 2.0 * LOG2_E)?;
     let power = call(b, "llvm.nvvm.ex2.approx", &[scaled], x.r#type())?;
     let one = number(b, 1.0)?;
     let below = b.value(llvm::FADD, &[power, one], x.r#type(), &[])?;
@@ -221,7 +245,7 @@ fn erf<'c>(b: Builder<'c>, x: Val<'c>) -> Result<Val<'c>, Failure> {
     }
     let sum = b.value(llvm::FMUL, &[sum, t], ty, &[])?;
     let square = b.value(llvm::FMUL, &[size, size], ty, &[])?;
-    let power = scaled(b, square, -std::f32::consts::LOG2_E)?;
+    let power = scaled(b, square, -LOG2_E)?;
     let power = call(b, "llvm.nvvm.ex2.approx", &[power], ty)?;
     let rest = b.value(llvm::FMUL, &[sum, power], ty, &[])?;
     let found = fma(b, [rest, number(b, -1.0)?], one)?;

@@ -166,7 +166,7 @@ impl<'c> Rings<'c> {
         for tensor in tensors {
             let made = defining_op(tensor).expected(op.op(), "the allocation of a tensor")?;
             let depth = integer_of(made, STAGES).unwrap_or(stages);
-            if depth < 2 || attribute_of(made, RING).is_some() {
+            if depth < 2 || attribute_of(made, RING).is_some() || rings.is_only_read(tensor) {
                 continue;
             }
             match rings.buffer(tensor, depth) {
@@ -239,6 +239,28 @@ impl<'c> Rings<'c> {
             first_read,
             last_read,
             accesses,
+        })
+    }
+
+    /// Tells whether the loop is known to only read a tensor, by this view of it and by those that are made of it: what fills it came
+    /// before, so that one place is all it takes.
+    fn is_only_read(&self, view: Val<'c>) -> bool {
+        users_of(view).into_iter().all(|user| {
+            if user.region_count() == 0 && is_pure(user) {
+                let views = results_of(user)
+                    .into_iter()
+                    .filter(|value| is_memory(*value));
+                return views.into_iter().all(|view| self.is_only_read(view));
+            }
+            if !self.position.contains_key(&op_key(user)) {
+                return true;
+            }
+            let effects = effects_of(user).filter(|_| user.region_count() == 0);
+            effects.is_some_and(|effects| {
+                effects.iter().all(|effect| {
+                    effect.kind == EffectKind::Read || effect.value.is_some_and(|v| v != view)
+                })
+            })
         })
     }
 

@@ -628,6 +628,10 @@ fn shapes(compute: &Compute, signature: &Signature, builder: &mut Builder) -> Op
         return None;
     }
     let ranks: Vec<usize> = sizes.iter().map(Vec::len).collect();
+    // That heads of K divide those of Q is not among the checks that there are here.
+    if matches!(compute, Compute::Attention { .. }) && ranks.iter().any(|rank| *rank > 2) {
+        return None;
+    }
     let modes = compute.modes(&ranks).ok()?;
     let mut known: Vec<(usize, Place)> = Vec::new();
     for (modes, sizes) in modes.iter().zip(&sizes) {

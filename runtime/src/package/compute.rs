@@ -85,18 +85,23 @@ pub enum Compute {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         accumulate: Option<String>,
     },
-    /// `O(m,:) = sum over n of w(m,n) * V(n,:)`, where `w(m,:)` is the softmax of `scale * sum over d of Q(m,d) * K(:,d)`.
+    /// `O(m,:) = sum over n of w(m,n) * V(n,:)`, where `w(m,:)` is the softmax of `scale * sum over d of Q(m,d) * K(:,d)`. Tensors
+    /// may have further modes, heads and batches: it is so for each index of O's. Q has as many elements along such a mode as O, K and
+    /// V as many as each other, and a divisor of that, so that neighbouring heads of Q share one of K.
     Attention {
-        /// An (M,D) tensor.
+        /// An (M,D,...) tensor.
         q: usize,
-        /// An (N,D) tensor.
+        /// An (N,D,...) tensor.
         k: usize,
-        /// An (N,E) tensor.
+        /// An (N,E,...) tensor.
         v: usize,
-        /// An (M,E) tensor.
+        /// An (M,E,...) tensor.
         out: usize,
         /// The factor of the sums of products, before the softmax.
         scale: Factor,
+        /// Tells whether row m has the keys up to m + N - M alone, so that the last row has all; a row of no keys is 0.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        causal: bool,
         /// The type that is computed in; see [`Compute::accumulate`].
         #[serde(default, skip_serializing_if = "Option::is_none")]
         accumulate: Option<String>,
@@ -479,10 +484,12 @@ impl Compute {
                 v,
                 out,
                 scale,
+                causal,
                 accumulate,
             } => format!(
-                "{}(m,:) = sum over n of {}(n,:), weighted by the softmax of {} * sum over d of {}(m,d) * {}(n,d){}",
+                "{}(m,:) = sum over n{} of {}(n,:), weighted by the softmax of {} * sum over d of {}(m,d) * {}(n,d){}",
                 name(out),
+                if *causal { " up to m + N - M" } else { "" },
                 name(v),
                 factor(scale),
                 name(q),
@@ -540,7 +547,19 @@ impl Compute {
             }
             Compute::Transpose { .. } => fixed(vec![vec![0, 1], vec![1, 0]]),
             Compute::Attention { .. } => {
-                fixed(vec![vec![0, 2], vec![1, 2], vec![1, 3], vec![0, 3]])
+                // Modes beyond the second are those of Q and O, and those of K and V.
+                let further = rank.saturating_sub(2);
+                let modes = |first, second, from| {
+                    let further = (0..further).map(|mode| from + mode);
+                    [first, second].into_iter().chain(further).collect()
+                };
+                let [queries, keys] = [4, 4 + further];
+                fixed(vec![
+                    modes(0, 2, queries),
+                    modes(1, 2, keys),
+                    modes(1, 3, keys),
+                    modes(0, 3, queries),
+                ])
             }
             Compute::RmsNorm { .. } => fixed(vec![all.clone(), vec![rank.saturating_sub(1)], all]),
             _ => fixed(vec![all; ranks.len()]),
@@ -571,8 +590,8 @@ impl Compute {
                 "",
             ),
             Compute::Attention { .. } => (
-                "Q (M,D), K (N,D), V (N,E), O (M,E)",
-                "V has a row for each key, as K does",
+                "Q (M,D,...), K (N,D,...), V (N,E,...), O (M,E,...)",
+                "V has a row for each key, as K does, and heads of K divide those of Q",
             ),
             Compute::Copy { .. } => ("src and dst of one shape", ""),
             Compute::Add { .. } => ("a, b and out of one shape", ""),
@@ -647,7 +666,7 @@ impl Compute {
                 .filter_map(|(mode, size)| Some((*mode, (*size)?)))
                 .all(|(mode, size)| *known.entry(mode).or_insert(size) == size)
         });
-        if fits {
+        if fits && self.shares(sizes) {
             return Ok(());
         }
         let (expected, cure) = self.expected();
@@ -659,6 +678,17 @@ impl Compute {
         Err([expected.into(), found.join(", "), cure.into()])
     }
 
+    /// Tells whether K's modes beyond the second divide Q's, as far as they are known, of an attention; nothing shares of the others.
+    fn shares(&self, sizes: &[Sizes]) -> bool {
+        let (Compute::Attention { .. }, [q, k, ..]) = (self, sizes) else {
+            return true;
+        };
+        let further = q.iter().zip(k).skip(2);
+        further
+            .filter_map(|(q, k)| Some(((*q)?, (*k)?)))
+            .all(|(q, k)| (k == 0 && q == 0) || (k != 0 && q % k == 0))
+    }
+
     /// Operations of one run, for those whose speed is measured by them; `sizes` are those of the roles.
     pub(crate) fn flops(&self, sizes: &[Vec<i64>]) -> Option<f64> {
         let product = |sizes: &[i64]| sizes.iter().map(|&n| n as f64).product::<f64>();
@@ -666,8 +696,18 @@ impl Compute {
         match (self, sizes) {
             (Compute::Gemm(_), [a, _, c, ..]) => Some(2.0 * product(c) * count(a, 1)),
             // The two products; what the softmax takes is left out, as is customary.
-            (Compute::Attention { .. }, [q, k, _, out]) => {
-                Some(2.0 * (product(q) + product(out)) * count(k, 0))
+            (Compute::Attention { causal, .. }, [q, k, _, out]) => {
+                let [m, n] = [count(q, 0), count(k, 0)];
+                let keys = match causal {
+                    false => n,
+                    true if m == 0.0 => 0.0,
+                    // Of each row on average: the last of them has all keys, and each before it one less.
+                    true => {
+                        let rows = m.min(n);
+                        rows * (2.0 * n - rows + 1.0) / (2.0 * m)
+                    }
+                };
+                Some(2.0 * (product(q) + product(out)) * keys)
             }
             _ => None,
         }

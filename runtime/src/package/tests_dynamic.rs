@@ -148,6 +148,7 @@ fn computes_round_trip() {
             v: 2,
             out: 3,
             scale: Factor::Argument { scalar: 4 },
+            causal: true,
             accumulate: accumulate(),
         },
     ];
@@ -401,6 +402,7 @@ fn computes_that_cannot_be_are_refused() {
         v: 0,
         out: 1,
         scale,
+        causal: false,
         accumulate: None,
     };
     compute(
@@ -463,7 +465,12 @@ fn computes_that_cannot_be_are_refused() {
     layouts(
         attention(Factor::Constant(1.0)),
         ["(?,64):(64,1)", "(?,8):(8,1)"],
-        "expected Q (M,D), K (N,D), V (N,E), O (M,E), found Q (?,64), K (?,64), V (?,64), O (?,8)",
+        "expected Q (M,D,...), K (N,D,...), V (N,E,...), O (M,E,...), found Q (?,64), K (?,64), V (?,64), O (?,8)",
+    );
+    layouts(
+        attention(Factor::Constant(1.0)),
+        ["(?,8,6):(48,1,8)", "(?,8,5):(40,1,8)"],
+        "and heads of K divide those of Q",
     );
     layouts(
         attention(Factor::Constant(1.0)),

@@ -234,6 +234,29 @@ impl<'a> Matrix<'a> {
         Matrix::of_modes(tensor, |mode| tensor.layout().mode_offsets(mode))
     }
 
+    /// The matrices of the first two modes, one below the other: one for each index of the modes beyond, of which the first is the
+    /// fastest. A tensor of fewer modes is what [`Matrix::lines`] makes of it.
+    pub(crate) fn stacked(tensor: &'a HostTensor) -> Matrix<'a> {
+        let layout = tensor.layout();
+        if layout.rank() < 2 {
+            return Matrix::lines(tensor);
+        }
+        let [mut rows, columns] = [0, 1].map(|mode| layout.mode_offsets(mode));
+        for mode in 2..layout.rank() {
+            rows = layout
+                .mode_offsets(mode)
+                .iter()
+                .flat_map(|offset| rows.iter().map(move |rest| offset + rest))
+                .collect();
+        }
+        Matrix {
+            tensor,
+            rows,
+            columns,
+            inside: Vec::new(),
+        }
+    }
+
     /// The matrix of [`Matrix::lines`], but of modes whose elements all lie at one place the first element only.
     pub(crate) fn places(tensor: &'a HostTensor) -> Matrix<'a> {
         let layout = tensor.layout();

@@ -1,7 +1,7 @@
 //! Attention: each row of the output is an average of the values, weighted by the softmax of the row's scores.
 //!
-//! `O(m,:) = sum over n of w(n) V(n,:)`, where `w` is the softmax of `s(n) = scale * sum over d of Q(m,d) * K(n,d)`. All elements are
-//! computed and compared. With *r* the exact value, *u* the unit roundoff of the type that is computed in, *t* that of its sums
+//! `O(m,:) = sum over n of w(n) V(n,:)`, where `w` is the softmax of `s(n) = scale * sum over d of Q(m,d) * K(n,d)`, for each head and batch,
+//! over the keys that the row has. All elements are computed and compared. With *r* the exact value, *u* the unit roundoff of the type that is computed in, *t* that of its sums
 //! of products (`tolerance`: twice as much where tensor cores cut off), *v* that of the output's type, *D* the length of the
 //! scores' sums and *N* the number of keys:
 //!
@@ -22,11 +22,53 @@
 use super::lines::{Expected, Line};
 use super::tolerance::unit_of_products;
 use crate::element::Element;
+use crate::layout::Parsed;
 use crate::tensor::Matrix;
+use std::ops::Range;
+
+/// The matrices that an attention has one below the other: how many rows each has, and which keys belong to which queries.
+pub(super) struct Heads {
+    /// Rows of a matrix of Q, and of one of K.
+    rows: [usize; 2],
+    /// Elements along each mode beyond the second, of Q and of K.
+    further: Vec<[usize; 2]>,
+    causal: bool,
+}
+
+impl Heads {
+    /// Those of tensors of these layouts, Q's and K's, whose shapes were checked.
+    pub(super) fn new(layouts: [&Parsed; 2], causal: bool) -> Heads {
+        let [q, k] = layouts.map(|layout| layout.shape());
+        let size = |size: Option<&i64>| size.map_or(1, |size| *size as usize);
+        let further = q.iter().zip(&k).skip(2);
+        Heads {
+            rows: [size(q.first()), size(k.first())],
+            further: further.map(|(q, k)| [*q, *k].map(|n| n as usize)).collect(),
+            causal,
+        }
+    }
+
+    /// The rows of all keys together that a row of all queries together has.
+    fn keys(&self, row: usize) -> Range<usize> {
+        let [queries, keys] = self.rows;
+        let (m, mut head) = (row % queries, row / queries);
+        let (mut at, mut step) = (0, 1);
+        for [q, k] in &self.further {
+            at += step * ((head % q) * k / q);
+            (head, step) = (head / q, step * k);
+        }
+        let count = match self.causal {
+            true => (m + 1 + keys).saturating_sub(queries).min(keys),
+            false => keys,
+        };
+        at * keys..at * keys + count
+    }
+}
 
 /// The tensors of an attention, and how exact it must be.
 pub(super) struct Attention<'a> {
     query: &'a Matrix<'a>,
+    heads: Heads,
     keys: Vec<Vec<f64>>,
     key_norms: Vec<f64>,
     values: Vec<Vec<f64>>,
@@ -51,6 +93,7 @@ struct Sums {
 impl<'a> Attention<'a> {
     pub(super) fn new(
         [query, key, value]: [&'a Matrix<'a>; 3],
+        heads: Heads,
         scale: f64,
         within: Element,
         line: Line,
@@ -67,6 +110,7 @@ impl<'a> Attention<'a> {
         let unit = |matrix: &Matrix| unit_of_products(matrix.element(), false, within).unit;
         Attention {
             query,
+            heads,
             key_norms: keys.iter().map(|key| norm(key)).collect(),
             keys,
             values: rows(value),
@@ -81,11 +125,18 @@ impl<'a> Attention<'a> {
     pub(super) fn row(&self, row: usize, expected: &mut [Expected]) {
         let mut query = vec![0.0; self.query.columns()];
         self.query.read_row(row, 0, &mut query);
+        let all = self.heads.keys(row);
+        if all.is_empty() {
+            expected.fill(self.line.expected(0.0, 0.0));
+            return;
+        }
+        let [keys, values] = [&self.keys, &self.values].map(|rows| &rows[all.clone()]);
+        let key_norms = &self.key_norms[all];
         let score = |key: &Vec<f64>| {
             let dot: f64 = query.iter().zip(key).map(|(q, k)| q * k).sum();
             self.scale * dot
         };
-        let scores: Vec<f64> = self.keys.iter().map(score).collect();
+        let scores: Vec<f64> = keys.iter().map(score).collect();
         let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let reach = scores.iter().fold(0.0f64, |reach, s| reach.max(s.abs())) + largest.abs();
         let terms: Vec<f64> = scores.iter().map(|s| (s - largest).exp()).collect();
@@ -104,12 +155,12 @@ impl<'a> Attention<'a> {
         let dot = self.product * longest(query.len()) * self.scale.abs() * norm(&query);
 
         let mut sums = vec![Sums::default(); expected.len()];
-        for (term, values) in terms.iter().zip(&self.values) {
+        for (term, values) in terms.iter().zip(values) {
             for (sums, value) in sums.iter_mut().zip(values) {
                 sums.value += term / sum * value;
             }
         }
-        for ((term, values), key) in terms.iter().zip(&self.values).zip(&self.key_norms) {
+        for ((term, values), key) in terms.iter().zip(values).zip(key_norms) {
             let weight = term / sum;
             let own =
                 weight * (self.weight.unit_roundoff() + dot * key) + self.weight.underflow() / sum;
@@ -122,7 +173,7 @@ impl<'a> Attention<'a> {
             }
         }
         for (expected, sums) in expected.iter_mut().zip(sums) {
-            let keys = longest(self.keys.len());
+            let keys = longest(keys.len());
             let error = sums.own.min(8.0 * sums.own_squared.sqrt())
                 + shared * sums.shared
                 + self.product * keys * sums.magnitude

@@ -16,7 +16,7 @@
 //! *a* is 2^-20 where *u* is not that of f64, as GPUs approximate exponentials, roots and quotients (PTX ISA: `ex2.approx` and
 //! `rsqrt.approx` err by less than 2^-22, `div.full` by 2 units in the last place). Integers are exact.
 
-use super::attention::Attention;
+use super::attention::{Attention, Heads};
 use super::check::{Compared, Tally, row_norms, scan};
 use super::report::{Method, Report};
 use super::{Run, VerifyError};
@@ -49,14 +49,18 @@ pub(super) fn verify(run: &Run<'_>, compute: &Compute) -> Result<Report, VerifyE
     let roles = compute.roles();
     let output = &roles[roles.len() - 1];
     let tensor = &run.tensors[output.arg];
-    let out = Matrix::lines(tensor);
+    let matrix = match compute {
+        Compute::Attention { .. } => Matrix::stacked,
+        _ => Matrix::lines,
+    };
+    let out = matrix(tensor);
     let mut inputs = Vec::new();
     for role in &roles {
         // The output as it was is an input where it is read.
         if role.access.reads() {
-            let matrix = Matrix::lines(run.before(role.arg)?);
-            row_norms(run.name(role.arg), &matrix)?;
-            inputs.push(matrix);
+            let input = matrix(run.before(role.arg)?);
+            row_norms(run.name(role.arg), &input)?;
+            inputs.push(input);
         }
     }
     let mut factors = Vec::new();
@@ -120,8 +124,17 @@ pub(super) fn verify(run: &Run<'_>, compute: &Compute) -> Result<Report, VerifyE
         (Compute::RmsNorm { .. }, [x, weight]) => compare(&out, |row, expected| {
             line.rms_norm(x, weight, factors[0], row, expected)
         }),
-        (Compute::Attention { .. }, [q, k, v]) => {
-            let attention = Attention::new([q, k, v], factors[0], within, line);
+        (
+            Compute::Attention {
+                q: of,
+                k: by,
+                causal,
+                ..
+            },
+            [q, k, v],
+        ) => {
+            let heads = Heads::new([of, by].map(|arg| run.tensors[*arg].layout()), *causal);
+            let attention = Attention::new([q, k, v], heads, factors[0], within, line);
             compare(&out, |row, expected| attention.row(row, expected))
         }
         // A package that was loaded has the tensors that its computes need.

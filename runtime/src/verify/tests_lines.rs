@@ -340,6 +340,7 @@ fn attention_is_an_average_of_values() {
         v: 2,
         out: 3,
         scale: Factor::Constant(scale),
+        causal: false,
         accumulate: accumulate.map(String::from),
     };
     let tensors = |element: &'static str| {
@@ -397,6 +398,94 @@ fn attention_is_an_average_of_values() {
     let operations =
         attention(1.0, None).flops(&[vec![7, 20], vec![33, 20], vec![33, 12], vec![7, 12]]);
     assert_eq!(operations, Some(2.0 * 7.0 * 33.0 * (20.0 + 12.0)));
+}
+
+/// Attention of `m` rows over `n` keys in 4 heads, by `by` of them one of K, in 2 batches, in f64.
+fn attended_in_heads(
+    [m, n]: [i64; 2],
+    causal: bool,
+    head_of: fn(i64) -> i64,
+) -> impl Fn(&[HostTensor], i64) -> f64 + Sync {
+    move |t: &[HostTensor], i: i64| {
+        let (row, e, head, batch) = (i % m, i / m % 6, i / m / 6 % 4, i / m / 24);
+        let of_q = |d: i64| t[0].get(row + m * (d + 8 * (head + 4 * batch))).unwrap();
+        let of = |tensor: usize, key: i64, column: i64, columns: i64| {
+            let at = key + n * (column + columns * (head_of(head) + 2 * batch));
+            t[tensor].get(at).unwrap()
+        };
+        let seen: Vec<i64> = (0..n)
+            .filter(|key| !causal || *key <= row + n - m)
+            .collect();
+        let terms: Vec<f64> = seen
+            .iter()
+            .map(|key| (0..8).map(|d| of_q(d) * of(1, *key, d, 8)).sum::<f64>())
+            .map(|score| (0.5 * score).exp())
+            .collect();
+        let sum: f64 = terms.iter().sum();
+        let all: f64 = seen
+            .iter()
+            .zip(&terms)
+            .map(|(key, term)| term * of(2, *key, e, 6))
+            .sum();
+        if seen.is_empty() { 0.0 } else { all / sum }
+    }
+}
+
+#[test]
+fn attention_has_heads_and_a_diagonal() {
+    let case = |[m, n]: [i64; 2], causal, computed: bool, head_of| {
+        let layouts = [
+            format!("({m},8,4,2):(8,1,{},{})", 8 * m, 32 * m),
+            format!("({n},8,2,2):(8,1,{},{})", 8 * n, 16 * n),
+            format!("({n},6,2,2):(6,1,{},{})", 6 * n, 12 * n),
+            format!("({m},6,4,2):(6,1,{},{})", 6 * m, 24 * m),
+        ];
+        let tensors: Vec<_> = layouts.iter().map(|l| ("f32", l.as_str())).collect();
+        let compute = Compute::Attention {
+            q: 0,
+            k: 1,
+            v: 2,
+            out: 3,
+            scale: Factor::Constant(0.5),
+            causal,
+            accumulate: None,
+        };
+        let case = Case::new(
+            compute,
+            &tensors,
+            attended_in_heads([m, n], computed, head_of),
+        );
+        case.verify().passed()
+    };
+    for causal in [false, true] {
+        // As many rows as keys, fewer, and more, of which the first have no keys.
+        for sizes in [[7, 7], [5, 9], [9, 5]] {
+            assert!(case(sizes, causal, causal, |head| head / 2), "{sizes:?}");
+            assert!(!case(sizes, causal, !causal, |head| head / 2), "{sizes:?}");
+            assert!(!case(sizes, causal, causal, |head| head % 2), "{sizes:?}");
+        }
+    }
+    let operations = |causal, m, n| {
+        let compute = Compute::Attention {
+            q: 0,
+            k: 1,
+            v: 2,
+            out: 3,
+            scale: Factor::Constant(0.5),
+            causal,
+            accumulate: None,
+        };
+        compute.flops(&[
+            vec![m, 8, 4, 2],
+            vec![n, 8, 2, 2],
+            vec![n, 6, 2, 2],
+            vec![m, 6, 4, 2],
+        ])
+    };
+    let pairs = |pairs: f64| Some(2.0 * pairs * 14.0 * 8.0);
+    assert_eq!(operations(false, 5, 9), pairs(45.0));
+    assert_eq!(operations(true, 5, 9), pairs(5.0 + 6.0 + 7.0 + 8.0 + 9.0));
+    assert_eq!(operations(true, 9, 5), pairs(1.0 + 2.0 + 3.0 + 4.0 + 5.0));
 }
 
 /// C = alpha A B^T + beta C, of (20,17) and (12,17).
