@@ -42,7 +42,7 @@ module attributes {gpu.container_module} {
       %squares = arith.mulf %x_f32, %x_f32 : vector<16xf32>
       %thread_sum = vector.reduction <add>, %squares : vector<16xf32> into f32
       %sums = cute.memref.alloca() : !exchange
-      %sum = cute.call @block_sum(%thread_sum, %sums, %tx) -> f32
+      %sum = cute.call @block_sum_vectors(%thread_sum, %sums, %tx) -> f32
 
       // 1 / sqrt(sum / 4096 + epsilon), the same in all threads.
       %share = arith.constant 2.44140625e-04 : f32

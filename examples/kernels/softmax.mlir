@@ -45,7 +45,7 @@ module attributes {gpu.container_module, cute.parameters = {D = 4096}} {
 
       // The row's maximum: of a thread's elements, and of the block.
       %thread_max = cute.deferred "vector.reduction"<{kind = #vector.kind<maximumf>}>(%v) -> f32
-      %max = cute.call @block_max(%thread_max, %maxima, %tx) -> f32
+      %max = cute.call @block_max_vectors(%thread_max, %maxima, %tx) -> f32
 
       // exp(x - max) = 2^(x log2(e) - max log2(e)): one multiply-add and one ex2 for each element, none above 1.
       %log2e = arith.constant 1.44269502 : f32
@@ -58,7 +58,7 @@ module attributes {gpu.container_module, cute.parameters = {D = 4096}} {
 
       // The row's sum, as the maximum before. Pairs are added to pairs, so rounding errors grow with the logarithm of the length.
       %thread_sum = cute.deferred "vector.reduction"<{kind = #vector.kind<add>}>(%e) -> f32
-      %sum = cute.call @block_sum(%thread_sum, %sums, %tx) -> f32
+      %sum = cute.call @block_sum_vectors(%thread_sum, %sums, %tx) -> f32
 
       // The sum is between 1 and D, so that an approximate reciprocal is exact to the last bit but one; a division would take longer.
       %inverse = llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"(%sum) : (f32) -> f32

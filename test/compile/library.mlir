@@ -46,13 +46,13 @@ module attributes {gpu.container_module, cute.parameters = {WARPS = 8, T = f32, 
       %v = cute.memref.load_vec %frag -> vector<4xf32>
       %largest = vector.reduction <maximumf>, %v : vector<4xf32> into f32
       %maxima = cute.memref.alloca() : !exchange
-      %max = cute.call @block_max(%largest, %maxima, %tx32) -> f32
+      %max = cute.call @block_max<{WARPS = #cute.param<"WARPS">}>(%largest, %maxima, %tx32) -> f32
       %maxs = vector.broadcast %max : f32 to vector<4xf32>
       %less = arith.subf %v, %maxs : vector<4xf32>
       %e = math.exp %less : vector<4xf32>
       %part = vector.reduction <add>, %e : vector<4xf32> into f32
       %sums = cute.memref.alloca() : !exchange
-      %sum = cute.call @block_sum(%part, %sums, %tx32) -> f32
+      %sum = cute.call @block_sum<{WARPS = #cute.param<"WARPS">}>(%part, %sums, %tx32) -> f32
       %all = vector.broadcast %sum : f32 to vector<4xf32>
       %p = arith.divf %e, %all : vector<4xf32>
       cute.memref.store_vec %p, %frag

@@ -24,9 +24,18 @@ func.func @fragments(%part: !part, %coords: !cute.coord_tensor<"(0,0)", "(8,(4,2
   %h = cute.make_fragment_like(%part) of f16
   // CHECK: cute.make_fragment_like(%{{.*}}) of i1 : ({{.*}}) -> !cute.memref<i1, rmem, align<16>, "(8,(4,2)):(1,(8,32))">
   %p = cute.make_fragment_like(%coords) of i1
-  // CHECK: cute.convert(%{{.*}}) to bf16 : ({{.*}}) -> !cute.memref<bf16, rmem, align<2>, "((4,1),2,(2,2)):((1,0),16,(4,8))">
+  // CHECK: cute.convert(%{{.*}}) to bf16 : ({{.*}}) -> !cute.memref<bf16, rmem, "((4,1),2,(2,2)):((1,0),16,(4,8))">
   // SHORT: cute.convert(%{{[0-9]+}}) to bf16{{$}}
   %b = cute.convert(%f) to bf16
+  return
+}
+
+// CHECK-LABEL: @shapes
+func.func @shapes(%part: !part, %coords: !cute.coord_tensor<"(0,0)", "(8,(4,2)):(1@0,(1@1,4@1))">) {
+  // CHECK: cute.get_shape(%{{.*}}) : !cute.memref<{{.*}}> -> !cute.shape<"((4,1),2,(2,2))">
+  %s = cute.get_shape(%part)
+  // CHECK: cute.get_shape(%{{.*}}) : !cute.coord_tensor<{{.*}}> -> !cute.shape<"(8,(4,2))">
+  %c = cute.get_shape(%coords)
   return
 }
 

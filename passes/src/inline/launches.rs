@@ -25,9 +25,7 @@ pub(super) fn make<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>) -> Result<(),
             (format!("@{}::@{}", name(home), name(kernel)), kernel)
         })
         .collect();
-    let launches = nested_ops(module)
-        .into_iter()
-        .filter_map(cute::Launch::of);
+    let launches = nested_ops(module).into_iter().filter_map(cute::Launch::of);
     each(launches, |launch| one(rewriter, launch, &kernels))
 }
 
@@ -37,8 +35,7 @@ fn one<'c>(
     kernels: &[(String, Op<'c>)],
 ) -> Result<(), Failure> {
     let op = launch.op();
-    let wrong =
-        |message: String| diag::error(op.location(), format!("'cute.launch' op {message}"));
+    let wrong = |message: String| diag::error(op.location(), format!("'cute.launch' op {message}"));
     let path = launch.kernel().expected(op, "the name of a kernel")?;
     let name = symbol_of(path).unwrap_or_default().join("::@");
     let name = format!("@{name}");

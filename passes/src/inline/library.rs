@@ -12,10 +12,7 @@ use melior::ir::operation::OperationLike;
 /// The parts by name, each with its text.
 const PARTS: &[(&str, &str)] = &[
     ("std/copy", include_str!("../../../ir/lib/std/copy.mlir")),
-    (
-        "std/index",
-        include_str!("../../../ir/lib/std/index.mlir"),
-    ),
+    ("std/index", include_str!("../../../ir/lib/std/index.mlir")),
     ("std/mma", include_str!("../../../ir/lib/std/mma.mlir")),
     (
         "std/reduce",

@@ -71,7 +71,8 @@ pub(super) fn open<'c>(
     if entry_of(attributes, "arguments").is_some()
         || (WRITTEN.contains(&name) && element.is_none())
         || FIXED.contains(&name)
-        || (!matches!(name, cute::CALL | cute::DEFERRED) && !element_is_open
+        || (!matches!(name, cute::CALL | cute::DEFERRED)
+            && !element_is_open
             && !operands.iter().any(is_open))
     {
         return None;

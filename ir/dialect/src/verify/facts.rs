@@ -53,7 +53,9 @@ pub(super) fn verify_sm_count(op: cute::SmCount<'_>) -> Checked {
 
 pub(super) fn verify_launch(op: cute::Launch<'_>) -> Checked {
     if is_on_device(op.op()) {
-        return Err("is for the host function that launches; expected it outside of kernels".to_owned());
+        return Err(
+            "is for the host function that launches; expected it outside of kernels".to_owned(),
+        );
     }
     let Some(CuteType::Shape(grid)) = CuteType::of(op.grid().r#type()) else {
         return Ok(());

@@ -105,7 +105,9 @@ pub(super) fn verify_convert(op: cute::Convert<'_>) -> Checked {
     if let Some(element) = op.element().and_then(type_value)
         && element != to
     {
-        return Err(format!("expected a result of {element}, as it says behind 'to', found one of {to}"));
+        return Err(format!(
+            "expected a result of {element}, as it says behind 'to', found one of {to}"
+        ));
     }
     if source.layout != result.layout {
         return Err(format!(
