@@ -35,7 +35,7 @@ pub(super) fn registers(memref: &MemRef) -> Option<i64> {
 pub(super) fn lines(op: Op<'_>) -> Option<Vec<String>> {
     let result = (op.result_count() > 0).then(|| result_of(op, 0));
     match name_of(op) {
-        cute::MAKE_TILED_COPY => {
+        cute::MAKE_TILED_COPY | cute::MMA_MAKE_TILED_COPY => {
             let tiled = tiled_copy(&CuteType::of(result?.r#type())?).ok()?;
             let tile = tiled.tile_shape().ok()?;
             Some(vec![format!(
@@ -81,7 +81,7 @@ pub(super) fn lines(op: Op<'_>) -> Option<Vec<String>> {
             part(threads, partition.tensor(), partition.result())
         }
         cute::GEMM => product(op),
-        cute::MMA_MAKE_FRAGMENT => fragment(&memref_of(result?)?),
+        cute::MMA_MAKE_FRAGMENT | cute::MAKE_FRAGMENT_LIKE => fragment(&memref_of(result?)?),
         cute::MEMREF_ALLOCA => {
             let memref = memref_of(result?)?;
             match memref.space {
