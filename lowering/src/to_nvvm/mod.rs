@@ -16,6 +16,7 @@ mod memory;
 mod mma_sync;
 mod narrow;
 mod pointers;
+mod power;
 mod reduce;
 mod registers;
 mod sm75;
