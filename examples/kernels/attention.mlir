@@ -113,9 +113,8 @@ module attributes {gpu.container_module} {
         // O += P V. Of a 16 x 16 piece of A a thread has what it has of two 16 x 8 pieces of C side by side, in the same order: P is
         // an operand as it is, and only has to be seen as one.
         %rP = cute.convert(%rS) to f16
-        %rP_start = cute.get_iter(%rP)
         %as_A = cute.static "((2,2,2),1,4):((1,2,4),8,8)"
-        %tOrP = cute.make_view(%rP_start, %as_A)
+        %tOrP = cute.composition(%rP, %as_A)
         cute.call @multiply_by_tile(%mma, %tOrP, %copy_V, %sVt, %rO, %t)
       } {cute.stages = 2 : i64}
 

@@ -159,9 +159,8 @@ module attributes {gpu.container_module, cute.parameters = {WARPS = 8, T = f32, 
         cute.call @multiply_by_tile(%mma, %rQ, %copy_K, %sK, %rS, %t)
         cute.call @softmax_step(%rS, %rO, %largest, %terms, %factor)
         %rP = cute.convert(%rS) to f16
-        %rP_start = cute.get_iter(%rP)
         %as_A = cute.static "((2,2,2),2,4):((1,2,8),4,16)"
-        %tOrP = cute.make_view(%rP_start, %as_A)
+        %tOrP = cute.composition(%rP, %as_A)
         cute.call @multiply_by_tile(%mma, %tOrP, %copy_V, %sVt, %rO, %t)
       } {cute.stages = 2 : i64}
       cute.call @softmax_end(%rO, %terms)
