@@ -27,32 +27,18 @@
 !copy = !cute.tiled_copy<!cp_async, layout_copy_tv = <"((8,16),8):((128,1),16)">, tiler_mn = <"[16:1;64:1]">>
 // 2 x 2 warps. 32 of N at a time, so that a warp has two atoms of B side by side, which one ldmatrix of four matrices loads.
 !mma = !cute.tiled_mma<!mma_sync, atom_layout_MNK = <"(2,2,1):(1,2,0)">, permutation_MNK = <"[32:1;32:1;16:1]">>
-// How ldmatrix fetches A and B for that product, and how pairs of C are moved (make_tiled_copy_A, _B and _C in CuTe).
-!copy_A = !cute.tiled_copy<!ldmatrix, layout_copy_tv = <"((4,8,2,2),((2,2,2),(1,1))):((64,1,16,0),((32,8,256),(32,512)))">, tiler_mn = <"[32:1;16:1]">>
-!copy_B = !cute.tiled_copy<!ldmatrix, layout_copy_tv = <"((4,8,2,2),((2,2),(2,1))):((64,1,0,8),((32,256),(16,512)))">, tiler_mn = <"[32:1;16:1]">>
-!copy_C = !cute.tiled_copy<!pair, layout_copy_tv = <"((4,8,2,2),((2,2),(1,2))):((64,1,16,256),((32,8),(32,512)))">, tiler_mn = <"[32:1;32:1]">>
-
-// A thread's part of C, a fourth of N at a time: the sums, and their f16.
-!tCrC_n = !cute.memref<f32, rmem, "((2,2),4,2):((1,2),4,16)">
-!tCrH_n = !cute.memref<f16, rmem, "((2,2),4,2):((1,2),4,16)">
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
+    cute.import "std/index"
+    cute.import "std/copy"
+    cute.import "std/mma"
     gpu.func @sgemm_sm80_kernel(%A: !mat, %B: !mat, %C: !mat, %alpha: f32, %beta: f32) kernel
         attributes {known_block_size = array<i32: 128, 1, 1>} {
       // Who this thread is, and which tile of C its block computes.
-      %tx = gpu.thread_id x
-      %bx = gpu.block_id x
-      %by = gpu.block_id y
-      %t32 = arith.index_cast %tx : index to i32
-      %m = arith.index_cast %bx : index to i32
-      %n = arith.index_cast %by : index to i32
-      %t = cute.make_coord(%t32)
-      %c0 = arith.constant 0 : i32
-      %c1 = arith.constant 1 : i32
-      %c2 = arith.constant 2 : i32
-      %c3 = arith.constant 3 : i32
-      %c4 = arith.constant 4 : i32
+      %t = cute.call @thread()
+      %m = cute.call @block_x() -> i32
+      %n = cute.call @block_y() -> i32
       // A block's tile: 128 x 128 of C. Those of A and B are one behind the other along K.
       %cta = cute.static "[128:1;128:1;64:1]"
       %at = cute.make_coord(%m, %n, _)
@@ -61,46 +47,40 @@ module attributes {gpu.container_module} {
       %gC = cute.local_tile(%C, %cta, %at, "(1,1,_)")
       %lA = cute.get_layout(%gA)
       %tiles, %ld = cute.get_scalars <{only_dynamic}>(%lA)
+      %c0 = arith.constant 0 : i32
+      %c1 = arith.constant 1 : i32
+      %c2 = arith.constant 2 : i32
+      %c3 = arith.constant 3 : i32
       %last = arith.subi %tiles, %c1 : i32
       %sA = cute.memref.alloca() : !sA
       %sB = cute.memref.alloca() : !sA
 
       // Copying into the ring. A thread's part is ((vector, vectors), of M, of K, tiles of K or places of the ring).
       %copy = cute.static : !copy
-      %tAgA = cute.tiled.copy.partition_S(%copy, %gA, %t)
-      %tBgB = cute.tiled.copy.partition_S(%copy, %gB, %t)
-      %tAsA = cute.tiled.copy.partition_D(%copy, %sA, %t)
-      %tBsB = cute.tiled.copy.partition_D(%copy, %sB, %t)
+      %tAgA, %tAsA = cute.call @parts(%copy, %gA, %sA, %t)
+      %tBgB, %tBsB = cute.call @parts(%copy, %gB, %sB, %t)
 
-      // Multiplying: fragments for a whole tile, of which two steps of K are alive at a time.
+      // Multiplying: how ldmatrix fetches A and B and how pairs of C are moved; fragments for a whole tile, of which two steps of K are alive
+      // at a time, and the same seen as ldmatrix fills them, (values of the copy, of M or N, of K).
       %mma = cute.static : !mma
-      %part_A = cute.static shape "((2,2,2),4,4)"
-      %part_B = cute.static shape "((2,2),8,4)"
-      %part_C = cute.static shape "((2,2),4,8)"
-      %tCrA = cute.mma.make_fragment A (%mma, %part_A)
-      %tCrB = cute.mma.make_fragment B (%mma, %part_B)
-      %tCrC = cute.mma.make_fragment C (%mma, %part_C)
-      cute.clear(%tCrC)
-
-      // From the ring into the fragments, which are seen as ldmatrix fills them, (values of the copy, of M or N, of K): retile moves nothing.
-      %copy_A = cute.static : !copy_A
-      %copy_B = cute.static : !copy_B
+      %ldmatrix = cute.make_atom() -> !ldmatrix
+      %pair = cute.make_atom() -> !pair
+      %copy_A = cute.mma.make_tiled_copy A (%mma, %ldmatrix)
+      %copy_B = cute.mma.make_tiled_copy B (%mma, %ldmatrix)
+      %copy_C = cute.mma.make_tiled_copy C (%mma, %pair)
+      %shape = cute.static shape "(128,64)"
+      %shape_C = cute.static shape "(128,128)"
+      %tCrA, %tXrA = cute.call @fragment_A(%mma, %copy_A, %shape)
+      %tCrB, %tXrB = cute.call @fragment_B(%mma, %copy_B, %shape)
       %tXsA = cute.tiled.copy.partition_S(%copy_A, %sA, %t)
       %tXsB = cute.tiled.copy.partition_S(%copy_B, %sB, %t)
-      %tXrA = cute.tiled.copy.retile(%copy_A, %tCrA)
-      %tXrB = cute.tiled.copy.retile(%copy_B, %tCrB)
+      %sums = cute.call @accumulators(%mma, %shape_C)
 
       // Tiles 0 and 1 start on their way, each a group that can be waited for. (A second tile that is not there is the first.)
       scf.for %p = %c0 to %c2 step %c1 : i32 {
         %k = arith.minsi %p, %last : i32
-        %from = cute.make_coord(_, _, _, %k)
-        %to = cute.make_coord(_, _, _, %p)
-        %a = cute.slice(%tAgA, %from)
-        %b = cute.slice(%tBgB, %from)
-        %x = cute.slice(%tAsA, %to)
-        %y = cute.slice(%tBsB, %to)
-        cute.copy(%copy, %a, %x)
-        cute.copy(%copy, %b, %y)
+        cute.call @copy_into(%copy, %tAgA, %k, %tAsA, %p)
+        cute.call @copy_into(%copy, %tBgB, %k, %tBsB, %p)
         nvvm.cp.async.commit.group
       } {cute.unroll}
 
@@ -108,14 +88,8 @@ module attributes {gpu.container_module} {
       nvvm.cp.async.wait.group 1
       gpu.barrier
       // Its step 0 into the fragments.
-      %step0 = cute.static coord "(_,_,0)"
-      %step0_place0 = cute.static coord "(_,_,0,0)"
-      %rA0 = cute.slice(%tXrA, %step0)
-      %rB0 = cute.slice(%tXrB, %step0)
-      %sA0 = cute.slice(%tXsA, %step0_place0)
-      %sB0 = cute.slice(%tXsB, %step0_place0)
-      cute.copy(%copy_A, %sA0, %rA0)
-      cute.copy(%copy_B, %sB0, %rB0)
+      cute.call @load_step_at(%copy_A, %tXsA, %c0, %tXrA, %c0)
+      cute.call @load_step_at(%copy_B, %tXsB, %c0, %tXrB, %c0)
 
       // The place of the ring that is read, and the one that is written: at first 0 and 2.
       %places:2 = scf.for %k = %c0 to %tiles step %c1 iter_args(%read = %c0, %write = %c2) -> (i32, i32) : i32 {
@@ -123,33 +97,16 @@ module attributes {gpu.container_module} {
         // last tile it is the last one again, so that as many groups are under way in every turn.
         %k2 = arith.addi %k, %c2 : i32
         %next = arith.minsi %k2, %last : i32
-        %from = cute.make_coord(_, _, _, %next)
-        %to = cute.make_coord(_, _, _, %write)
-        %a = cute.slice(%tAgA, %from)
-        %b = cute.slice(%tBgB, %from)
-        %x = cute.slice(%tAsA, %to)
-        %y = cute.slice(%tBsB, %to)
-        cute.copy(%copy, %a, %x)
-        cute.copy(%copy, %b, %y)
+        cute.call @copy_into(%copy, %tAgA, %next, %tAsA, %write)
+        cute.call @copy_into(%copy, %tBgB, %next, %tBsB, %write)
         nvvm.cp.async.commit.group
 
         // Steps 0 to 2 of K: fetch the next, multiply this one.
-        %place = cute.make_coord(_, _, _, %read)
-        %tXsA_p = cute.slice(%tXsA, %place)
-        %tXsB_p = cute.slice(%tXsB, %place)
         scf.for %i = %c0 to %c3 step %c1 : i32 {
           %j = arith.addi %i, %c1 : i32
-          %this = cute.make_coord(_, _, %i)
-          %after = cute.make_coord(_, _, %j)
-          %sA1 = cute.slice(%tXsA_p, %after)
-          %sB1 = cute.slice(%tXsB_p, %after)
-          %rA1 = cute.slice(%tXrA, %after)
-          %rB1 = cute.slice(%tXrB, %after)
-          cute.copy(%copy_A, %sA1, %rA1)
-          cute.copy(%copy_B, %sB1, %rB1)
-          %fA = cute.slice(%tCrA, %this)
-          %fB = cute.slice(%tCrB, %this)
-          cute.gemm(%mma, %tCrC, %fA, %fB, %tCrC)
+          cute.call @load_step_at(%copy_A, %tXsA, %read, %tXrA, %j)
+          cute.call @load_step_at(%copy_B, %tXsB, %read, %tXrB, %j)
+          cute.call @multiply_step(%mma, %tCrA, %tCrB, %sums, %i)
         } {cute.unroll}
 
         // Step 3: everything of this tile has been fetched. Wait for the next one (all groups but the newest), say so to the
@@ -159,48 +116,17 @@ module attributes {gpu.container_module} {
         %read1 = arith.addi %read, %c1 : i32
         %wraps = arith.cmpi eq, %read1, %c3 : i32
         %read_next = arith.select %wraps, %c0, %read1 : i32
-        %place_next = cute.make_coord(_, _, 0, %read_next)
-        %sA2 = cute.slice(%tXsA, %place_next)
-        %sB2 = cute.slice(%tXsB, %place_next)
-        cute.copy(%copy_A, %sA2, %rA0)
-        cute.copy(%copy_B, %sB2, %rB0)
-        %step3 = cute.static coord "(_,_,3)"
-        %fA3 = cute.slice(%tCrA, %step3)
-        %fB3 = cute.slice(%tCrB, %step3)
-        cute.gemm(%mma, %tCrC, %fA3, %fB3, %tCrC)
+        cute.call @load_step_at(%copy_A, %tXsA, %read_next, %tXrA, %c0)
+        cute.call @load_step_at(%copy_B, %tXsB, %read_next, %tXrB, %c0)
+        cute.call @multiply_step(%mma, %tCrA, %tCrB, %sums, %c3)
         // The place that was read is written next.
         scf.yield %read_next, %read : i32, i32
       }
       // Nothing may be under way into shared memory that is no longer this block's.
       nvvm.cp.async.wait.group 0
 
-      // C = alpha * sums + beta * C, a fourth of N at a time, in f32; C is not read where beta is 0.
-      %zero = arith.constant 0.0 : f32
-      %reads = arith.cmpf une, %beta, %zero : f32
-      %copy_C = cute.static : !copy_C
-      %tYgC = cute.tiled.copy.partition_D(%copy_C, %gC, %t)
-      %sums = cute.get_iter(%tCrC)
-      %fourths = cute.static "((2,2),4,2,4):((1,2),4,16,32)"
-      %tCrC_4 = cute.make_view(%sums, %fourths)
-      scf.for %i = %c0 to %c4 step %c1 : i32 {
-        %fourth = cute.make_coord(_, _, _, %i)
-        %x = cute.slice(%tCrC_4, %fourth)
-        %here = cute.make_coord(_, _, %i)
-        %g = cute.slice(%tYgC, %here)
-        %h = cute.memref.alloca() : !tCrH_n
-        %hp = cute.tiled.copy.retile(%copy_C, %h)
-        %hv = cute.slice(%hp, %step0)
-        cute.clear(%h)
-        scf.if %reads {
-          cute.copy(%copy_C, %g, %hv)
-        }
-        %y = cute.convert(%h) -> !tCrC_n
-        cute.axpby(%alpha, %x, %beta, %y)
-        %o = cute.convert(%y) -> !tCrH_n
-        %op = cute.tiled.copy.retile(%copy_C, %o)
-        %ov = cute.slice(%op, %step0)
-        cute.copy(%copy_C, %ov, %g)
-      } {cute.unroll}
+      // C = alpha * sums + beta * C in f32, a fourth of N at a time; C is not read where beta is 0.
+      cute.call @axpby_tile<{T = f16, PARTS = #cute.layout<"((2,2),4,2,4):((1,2),4,16,32)">}>(%copy_C, %alpha, %sums, %beta, %gC, %t)
       gpu.return
     }
   }
@@ -217,21 +143,16 @@ module attributes {gpu.container_module} {
     %M, %K, %ldA = cute.get_scalars <{only_dynamic}>(%lA)
     %N, %K2, %ldB = cute.get_scalars <{only_dynamic}>(%lB)
     // Tiles must divide the problem: nothing above asks whether an element is there.
-    %rM = arith.remsi %M, %bM : i32
-    %rN = arith.remsi %N, %bM : i32
+    %MN = arith.ori %M, %N : i32
+    %rMN = arith.remsi %MN, %bM : i32
     %rK = arith.remsi %K, %bK : i32
-    %rMN = arith.ori %rM, %rN : i32
     %r = arith.ori %rMN, %rK : i32
     %whole = arith.cmpi eq, %r, %c0 : i32
     cf.assert %whole, "expected M and N that are multiples of 128, and K of 64"
-    %m = arith.divsi %M, %bM : i32
-    %n = arith.divsi %N, %bM : i32
-    %blocks_m = arith.index_cast %m : i32 to index
-    %blocks_n = arith.index_cast %n : i32 to index
-    %one = arith.constant 1 : index
-    %threads = arith.constant 128 : index
-    gpu.launch_func @kernels::@sgemm_sm80_kernel blocks in (%blocks_m, %blocks_n, %one) threads in (%threads, %one, %one)
-      dynamic_shared_memory_size %c0 args(%A : !mat, %B : !mat, %C : !mat, %alpha : f32, %beta : f32)
+    %shape = cute.get_shape(%C)
+    %tile = cute.static shape "(128,128)"
+    %grid = cute.ceil_div(%shape, %tile)
+    cute.launch @kernels::@sgemm_sm80_kernel blocks(%grid) args(%A, %B, %C, %alpha, %beta)
     return
   }
 }

@@ -26,8 +26,19 @@ fn values(tensor: &HostTensor) -> Vec<f64> {
 fn run(name: &str, arch: &str, seed: u64) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../test/compile/algorithms.mlir");
     let text = std::fs::read_to_string(file).unwrap();
+    run_text(&text, name, arch, seed, &|argument, i| fill(argument, i))
+}
+
+/// The same of any text; `fill` sets the elements of the argument of a number.
+fn run_text(
+    text: &str,
+    name: &str,
+    arch: &str,
+    seed: u64,
+    fill: &dyn Fn(&mut HostTensor, i64),
+) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
     let options = CompileOptions::parse(&format!("arch={arch}")).unwrap();
-    let compiled = Compiler::new(&options).and_then(|c| c.compile_text("algorithms.mlir", &text));
+    let compiled = Compiler::new(&options).and_then(|c| c.compile_text("algorithms.mlir", text));
     let package = compiled.unwrap_or_else(|e| panic!("{e}")).package;
     let function = package.function(Some(name)).unwrap();
     let mut arguments = tensor::generate(function, 0).unwrap();
@@ -119,4 +130,99 @@ fn orders() {
 #[test]
 fn ragged() {
     check("ragged", |all, i| all[0][i] + all[1][i]);
+}
+
+/// `z = x^y`, of 16 numbers and 16 exponents.
+const POWERS: &str = r#"
+!numbers = !cute.memref<f32, gmem, align<16>, "16:1">
+!table = !cute.memref<f32, gmem, align<16>, "(16,16):(1,16)">
+module attributes {gpu.container_module} {
+  gpu.module @kernels {
+    gpu.func @powers(%X: !numbers, %Y: !numbers, %Z: !table) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
+      %tx = gpu.thread_id x
+      %ty = gpu.thread_id y
+      %i = arith.index_cast %tx : index to i32
+      %j = arith.index_cast %ty : index to i32
+      %of_x = cute.make_coord(%i)
+      %of_y = cute.make_coord(%j)
+      %of_z = cute.make_coord(%i, %j)
+      %x = cute.memref.load(%X, %of_x)
+      %y = cute.memref.load(%Y, %of_y)
+      %z = math.powf %x, %y : f32
+      cute.memref.store(%Z, %of_z, %z)
+      gpu.return
+    }
+  }
+  func.func @powers(%X: !numbers, %Y: !numbers, %Z: !table) {
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    %s = arith.constant 0 : i32
+    gpu.launch_func @kernels::@powers blocks in (%c1, %c1, %c1) threads in (%c16, %c16, %c1) dynamic_shared_memory_size %s args(%X : !numbers, %Y : !numbers, %Z : !table)
+    return
+  }
+}
+"#;
+
+#[test]
+fn powers() {
+    const INFINITE: f32 = f32::INFINITY;
+    let numbers = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        0.5,
+        -0.5,
+        1.0001,
+        -3.0,
+        2.0,
+        1e-3,
+        1e3,
+        -10.0,
+        INFINITE,
+        -INFINITE,
+        f32::NAN,
+        7.25,
+    ];
+    let exponents = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        2.0,
+        3.0,
+        0.5,
+        -0.5,
+        2.5,
+        -3.0,
+        11.0,
+        1e9,
+        INFINITE,
+        -INFINITE,
+        f32::NAN,
+        -2.0,
+    ];
+    let (_, after) = run_text(POWERS, "powers", "sm_90a", 0, &|argument, i| {
+        let of = [numbers, exponents];
+        let Some(values) = of.get(i as usize) else {
+            return;
+        };
+        for (at, value) in values.iter().enumerate() {
+            argument.set(at as i64, f64::from(*value));
+        }
+    });
+    for (j, y) in exponents.into_iter().enumerate() {
+        for (i, x) in numbers.into_iter().enumerate() {
+            let found = after[2][i + 16 * j] as f32;
+            let exact = x.powf(y);
+            // C gives 1 for 1 to a NaN, and NaN for -1 to one.
+            let same = found.to_bits() == exact.to_bits() || (found.is_nan() && exact.is_nan());
+            let slack = y.abs() * x.abs().log2().abs().max(1.0) / (1 << 22) as f32;
+            let close = ((found - exact) / exact).abs() <= slack + 1e-6;
+            assert!(
+                same || close,
+                "{x} to the power of {y}: found {found}, expected {exact}"
+            );
+        }
+    }
 }

@@ -84,7 +84,11 @@ fn uses_of_views<'c>(tensor: Val<'c>) -> Vec<Op<'c>> {
         for user in users_of(value) {
             match name_of(user) {
                 // Registers of their own, of which each thread has some.
-                cute::MMA_MAKE_FRAGMENT | cute::GET_LAYOUT => {}
+                cute::MMA_MAKE_FRAGMENT
+                | cute::MAKE_FRAGMENT_LIKE
+                | cute::GET_LAYOUT
+                | cute::GET_SHAPE
+                | cute::SIZE => {}
                 _ if is_cute(user)
                     && user.result_count() == 1
                     && crate::memory::is_memory(result_of(user, 0)) =>

@@ -156,3 +156,11 @@ func.func @tile(%A: !cute.memref<f16, gmem, "(256,64):(64,1)">, %c: !cute.coord<
   %g = cute.local_tile(%A, %t, %c)
   return
 }
+
+// -----
+
+func.func private @forgotten(%x: !cute.any) {
+  // expected-error @below {{expected an integer of a known type in a tuple, found !cute.any; write the type of what gives it, as in cute.call @block_x() -> i32}}
+  %at = cute.make_coord(%x, _)
+  return
+}

@@ -10,6 +10,33 @@
 !lines = !cute.tiled_copy<!async, layout_copy_tv = <"((8,16),8):((128,1),16)">, tiler_mn = <"[16:1;64:1]">>
 !halves = !cute.tiled_copy<!async, layout_copy_tv = <"((4,32),8):((256,1),32)">, tiler_mn = <"[32:1;32:1]">>
 
+!mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>, atom_layout_MNK = <"(1,2,1):(1,1,0)">, permutation_MNK = <"[16:1;32:1;16:1]">>
+
+// What a product takes.
+gpu.module @products {
+  gpu.func @product() kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %mma = cute.static : !mma
+    %part_A = cute.static shape "((2,2,2),2,2)"
+    %part_B = cute.static shape "((2,2),2,2)"
+    %part_C = cute.static shape "((2,2),2,2)"
+    %a = cute.mma.make_fragment A (%mma, %part_A)
+    %b = cute.mma.make_fragment B (%mma, %part_B)
+    %c = cute.mma.make_fragment C (%mma, %part_C)
+    cute.clear(%a)
+    cute.clear(%b)
+    cute.clear(%c)
+    // CHECK: remark: 8 products of 16x8x16 by 32 threads, A in 16 registers, B in 8 registers, C in 16 registers a thread
+    cute.gemm(%mma, %c, %a, %b, %c)
+    %one = cute.static coord "(_,0,0)"
+    %a1 = cute.slice(%a, %one)
+    %b1 = cute.slice(%b, %one)
+    %c1 = cute.slice(%c, %one)
+    // CHECK: remark: 1 product of 16x8x16 by 32 threads, A in 4 registers, B in 2 registers, C in 4 registers a thread
+    cute.gemm(%mma, %c1, %a1, %b1, %c1)
+    gpu.return
+  }
+}
+
 // SAME: gpu.func @copies
 // SAME: cute.copy
 gpu.module @kernels {

@@ -669,17 +669,20 @@ def Cute_YieldOp : Cute_Op<"yield", [Pure, Terminator, ParentOneOf<["TransformOp
 def Cute_ConvertOp : Cute_Op<"convert"> {
   let summary = "A register tensor with each element rounded to another type";
   let description = [{
-    Rounds to nearest even. The layout is kept.
+    Rounds to nearest even. The layout is kept. The type of elements may stand behind `to`, by which the result's type
+    follows.
 
     ```mlir
     !acc = !cute.memref<f32, rmem, "((2,2),2,2):((1,2),4,8)">
+    !half = !cute.memref<f16, rmem, "((2,2),2,2):((1,2),4,8)">
     // Given %acc: !acc
-    %h = cute.convert(%acc) : (!acc) -> !cute.memref<f16, rmem, "((2,2),2,2):((1,2),4,8)">
+    %h = cute.convert(%acc) : (!acc) -> !half
+    %i = cute.convert(%acc) to f16 : (!acc) -> !half
     ```
   }];
-  let arguments = (ins Arg<Cute_MemRefType, "", [MemRead]>:$tensor);
+  let arguments = (ins Arg<Cute_MemRefType, "", [MemRead]>:$tensor, OptionalAttr<TypeAttr>:$element);
   let results = (outs Res<Cute_MemRefType, "", [MemAlloc]>:$result);
-  let assemblyFormat = "`(` $tensor `)` attr-dict `:` functional-type($tensor, $result)";
+  let assemblyFormat = "`(` $tensor `)` (`to` $element^)? attr-dict `:` functional-type($tensor, $result)";
   let opDocGroup = Cute_Algorithms;
 }
 

@@ -187,6 +187,26 @@ def Cute_MakeFragmentOp : Cute_InferredOp<"mma.make_fragment"> {
   let opDocGroup = Cute_Partitions;
 }
 
+def Cute_MakeTiledCopyOfMmaOp : Cute_InferredOp<"mma.make_tiled_copy", [Pure]> {
+  let summary = "The tiled copy that moves the fragments of an MMA by an atom";
+  let description = [{
+    CuTe's `make_tiled_copy_A`, `_B` and `_C`: a thread copies what it has of the operand of the MMA, so that its
+    fragment, seen through `cute.tiled.copy.retile`, is what the copy fills or stores.
+
+    ```mlir
+    !mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>, atom_layout_MNK = <"(1,2,1):(1,1,0)">, permutation_MNK = <"[16:1;32:1;16:1]">>
+    !ldmatrix = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
+    // Given %mma: !mma, %ldmatrix: !ldmatrix
+    %copy = cute.mma.make_tiled_copy A (%mma, %ldmatrix) : (!mma, !ldmatrix) -> !cute.tiled_copy<!ldmatrix, layout_copy_tv = <"((4,8,2),((2,2,2),(1,1))):((32,1,0),((16,8,128),(16,256)))">, tiler_mn = <"[16:1;16:1]">>
+    ```
+  }];
+  let arguments = (ins Cute_TiledMmaType:$mma, AnyType:$atom, I32Attr:$operand_id);
+  let results = (outs Cute_TiledCopyType:$result);
+  let assemblyFormat = [{ custom<OperandId>($operand_id) `(` $mma `,` $atom `)`
+    attr-dict `:` functional-type(operands, $result) }];
+  let opDocGroup = Cute_Partitions;
+}
+
 def Cute_AtomsOnValues : Cute_Group<"Atoms on values", [{
   One instruction each. `at` names the atom within a thread's partition: one index
   for each mode behind the atom's own values.

@@ -59,6 +59,26 @@ def Cute_ImportOp : Cute_Op<"import", [NoMemoryEffect]> {
   let opDocGroup = Cute_Functions;
 }
 
+def Cute_LaunchOp : Cute_Op<"launch"> {
+  let summary = "A launch of a kernel by as many blocks as a shape says";
+  let description = [{
+    Stands in a function of the host. The shape has the extents of the grid, one to three of them, as `cute.ceil_div` gives them of a
+    tensor's shape and a tile's. Blocks have as many threads as `known_block_size` of the kernel says. `cute-inline` makes a
+    `gpu.launch_func` of it, which is what to write where a launch has clusters or is asynchronous.
+
+    Errors: a grid of more than three modes, or of none; within a kernel; no such kernel; a kernel without `known_block_size`.
+
+    ```mlir
+    // Given %x: !cute.memref<f32, gmem, "(?,64):(64,1)">, %grid: !cute.shape<"(?,1)">
+    cute.launch @kernels::@scale blocks(%grid) args(%x) : !cute.shape<"(?,1)">, (!cute.memref<f32, gmem, "(?,64):(64,1)">)
+    ```
+  }];
+  let arguments = (ins SymbolRefAttr:$kernel, Cute_ShapeType:$grid, Variadic<AnyType>:$args);
+  let assemblyFormat = [{ $kernel `blocks` `(` $grid `)` `args` `(` $args `)` attr-dict `:` qualified(type($grid)) `,`
+    `(` type($args) `)` }];
+  let opDocGroup = Cute_Functions;
+}
+
 def Cute_InstantiateOp : Cute_Op<"instantiate", [NoMemoryEffect]> {
   let summary = "A module with parameters, once more with values for them";
   let description = [{

@@ -19,10 +19,10 @@ class Cute_AccessorOp<string mnemonic> : Cute_InferredOp<mnemonic, [Pure]> {
 }
 
 def Cute_GetShapeOp : Cute_AccessorOp<"get_shape"> {
-  let summary = "The shape of a layout, a composed layout or a tile";
+  let summary = "The shape of a layout, a composed layout, a tensor or a tile";
   let description = [{
-    Of a composed layout, the shape of the outer layout; of a tile, the tuple of its
-    layouts' shapes.
+    Of a composed layout, the shape of the outer layout; of a tensor, that of its layout; of a tile, the
+    tuple of its layouts' shapes.
 
     Errors: a tile with `_`, which has no shape; take its layouts by
     `cute.get_layouts_from_tile`.
@@ -32,8 +32,10 @@ def Cute_GetShapeOp : Cute_AccessorOp<"get_shape"> {
     %s = cute.get_shape(%l) : !cute.layout<"(?,8):(1,?)"> -> !cute.shape<"(?,8)">
     ```
   }];
-  let arguments = (ins AnyTypeOf<[Cute_LayoutType, Cute_ComposedLayoutType, Cute_TileType],
-                         "!cute.layout, !cute.composed_layout or !cute.tile">:$input);
+  let arguments = (ins AnyTypeOf<[Cute_LayoutType, Cute_ComposedLayoutType, Cute_TileType, Cute_MemRefType,
+                           Cute_CoordTensorType],
+                         "!cute.layout, !cute.composed_layout, !cute.tile, !cute.memref or "
+                         "!cute.coord_tensor">:$input);
   let results = (outs Cute_ShapeType:$result);
   let assemblyFormat = "`(` $input `)` attr-dict `:` type($input) `->` qualified(type($result))";
 }

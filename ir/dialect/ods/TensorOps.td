@@ -31,6 +31,26 @@ def Cute_AllocaOp : Cute_Op<"memref.alloca"> {
   let opDocGroup = Cute_Tensors;
 }
 
+def Cute_MakeFragmentLikeOp : Cute_InferredOp<"make_fragment_like"> {
+  let summary = "Registers of the shape of a tensor";
+  let description = [{
+    CuTe's `make_fragment_like`: a tensor in registers with the modes of another one, which is usually a thread's part of a
+    tile. It is compact, with its modes in the order of the other's strides where these are known, and without what the other
+    repeats, such as vectors of one predicate. Its elements are of the same type, or of the one behind `of`.
+
+    ```mlir
+    !part = !cute.memref<f32, gmem, align<16>, "((4,1),1,8):((1,0),0,1024)">
+    // Given %part: !part
+    %f = cute.make_fragment_like(%part) : (!part) -> !cute.memref<f32, rmem, align<16>, "((4,1),1,8):((1,0),0,4)">
+    %h = cute.make_fragment_like(%part) of f16 : (!part) -> !cute.memref<f16, rmem, align<16>, "((4,1),1,8):((1,0),0,4)">
+    ```
+  }];
+  let arguments = (ins Cute_TensorType:$tensor, OptionalAttr<TypeAttr>:$element);
+  let results = (outs Res<Cute_MemRefType, "", [MemAlloc]>:$result);
+  let assemblyFormat = "`(` $tensor `)` (`of` $element^)? attr-dict `:` functional-type($tensor, $result)";
+  let opDocGroup = Cute_Tensors;
+}
+
 def Cute_WorkspaceOp : Cute_Op<"workspace"> {
   let summary = "Device memory that a call of a function of the host has beside its arguments";
   let description = [{

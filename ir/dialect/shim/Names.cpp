@@ -32,9 +32,11 @@ struct Elsewhere {
 
 static const Elsewhere elsewhere[] = {
     {"make_tensor", "cute.make_view"},
-    {"make_fragment_like", "cute.memref.alloca, of a type in rmem"},
     {"make_rmem_tensor", "cute.memref.alloca, of a type in rmem"},
-    {"make_tensor_like", "cute.memref.alloca, of a type in rmem"},
+    {"make_tensor_like", "cute.make_fragment_like"},
+    {"make_tiled_copy_A", "cute.mma.make_tiled_copy A"},
+    {"make_tiled_copy_B", "cute.mma.make_tiled_copy B"},
+    {"make_tiled_copy_C", "cute.mma.make_tiled_copy C"},
     {"partition_fragment_A", "cute.mma.make_fragment A"},
     {"partition_fragment_B", "cute.mma.make_fragment B"},
     {"partition_fragment_C", "cute.mma.make_fragment C"},

@@ -1,11 +1,19 @@
 //! Fragments, and how atoms meet memory: what the ops on a thread's part of a tensor mean, on their types.
 
 use crate::{
-    types::{CuteType, MemRef, Space, tiled_copy, tiled_mma},
+    types::{CuteType, MemRef, Space, tiled_copy, tiled_copy_type, tiled_mma},
     view::{self, View},
 };
 use cute_layout::atoms::{CopyAtom, Source};
-use cute_layout::{IntTuple, Layout, Leaf, int, tuple};
+use cute_layout::{IntTuple, Layout, Leaf, TiledCopy, int, tuple};
+use melior::{
+    Context,
+    ir::{Location, Type},
+};
+use std::sync::Arc;
+
+/// The bytes of the longest vector that an atom moves.
+const LONGEST_VECTOR: i64 = 16;
 
 fn text(error: impl ToString) -> String {
     error.to_string()
@@ -53,6 +61,42 @@ pub fn fragment<'c>(mma: &CuteType<'c>, part: &Layout, operand: i64) -> Result<M
     Ok(fragment)
 }
 
+/// The registers that hold a tensor of that layout.
+pub fn fragment_like<'c>(layout: &Layout, element: Type<'c>) -> Result<MemRef<'c>, String> {
+    let mut fragment = registers(element, layout.make_fragment_like().map_err(text)?);
+    // Registers are moved by vectors as long as any atom's.
+    fragment.align = LONGEST_VECTOR;
+    Ok(fragment)
+}
+
+/// The tiled copy that moves the fragments of an operand of an MMA.
+pub fn copy_of_mma<'c>(
+    context: &'c Context,
+    mma: &CuteType<'c>,
+    atom: Type<'c>,
+    operand: i64,
+) -> Result<Type<'c>, String> {
+    let tiled = tiled_mma(mma)?;
+    let row = match CuteType::get(atom) {
+        Some(CuteType::CopyAtom { atom, .. }) => Arc::clone(atom),
+        _ => {
+            return Err(format!(
+                "expected a copy atom, such as !cute_nvgpu.atom.universal_copy, found {atom}"
+            ));
+        }
+    };
+    let copy = match operand {
+        0 => TiledCopy::make_tiled_copy_a(row, &tiled),
+        1 => TiledCopy::make_tiled_copy_b(row, &tiled),
+        2 => TiledCopy::make_tiled_copy_c(row, &tiled),
+        other => return Err(format!("expected operand_id 0, 1 or 2, found {other}")),
+    }
+    .map_err(text)?;
+    let location = Location::unknown(context);
+    tiled_copy_type(location, atom, copy.layout_tv(), copy.tiler_mn())
+        .map_err(|_| "has no valid result type".to_owned())
+}
+
 /// `add_offset(pointer, offset)`: the alignment is what the offset's known divisor leaves of it.
 pub fn add_offset<'c>(pointer: &MemRef<'c>, offset: &IntTuple) -> Result<MemRef<'c>, String> {
     let divisor = match offset {
@@ -75,7 +119,7 @@ pub fn add_offset<'c>(pointer: &MemRef<'c>, offset: &IntTuple) -> Result<MemRef<
 }
 
 /// A tensor in registers.
-pub fn registers<'c>(element: melior::ir::Type<'c>, layout: Layout) -> MemRef<'c> {
+pub fn registers<'c>(element: Type<'c>, layout: Layout) -> MemRef<'c> {
     let mut memref = MemRef {
         element,
         space: Space::Rmem,

@@ -77,3 +77,62 @@ func.func private @from_warps(%x: f32, %none: f32, %exchange: !cute.any, %thread
   }
   return %theirs : f32
 }
+
+// The sum over a block whose warps are a multiple of 4, by which every thread reads the numbers of all: fewer steps than @block_sum. %exchange is a tensor of an
+// f32 for each warp that is aligned to 16 bytes.
+func.func private @block_sum_vectors(%x: f32, %exchange: !cute.any, %thread: i32) -> f32 {
+  %sum = cute.call @warp_sum(%x) -> f32
+  %sums = cute.call @vector_of_warps(%sum, %exchange, %thread)
+  %all = cute.deferred "vector.reduction"<{kind = #vector.kind<add>}>(%sums) -> f32
+  return %all : f32
+}
+
+// The largest number of such a block; NaN where one is NaN.
+func.func private @block_max_vectors(%x: f32, %exchange: !cute.any, %thread: i32) -> f32 {
+  %max = cute.call @warp_max(%x) -> f32
+  %maxima = cute.call @vector_of_warps(%max, %exchange, %thread)
+  %all = cute.deferred "vector.reduction"<{kind = #vector.kind<maximumf>}>(%maxima) -> f32
+  return %all : f32
+}
+
+// The numbers of all warps as a vector: one lane of each says its own, and every thread reads all.
+func.func private @vector_of_warps(%x: f32, %exchange: !cute.any, %thread: i32) -> !cute.any {
+  %c0 = arith.constant 0 : i32
+  %c32 = arith.constant 32 : i32
+  %lane = arith.remui %thread, %c32 : i32
+  %warp = arith.divui %thread, %c32 : i32
+  %speaks = arith.cmpi eq, %lane, %c0 : i32
+  scf.if %speaks {
+    %mine = cute.make_coord(%warp)
+    cute.memref.store(%exchange, %mine, %x)
+  }
+  gpu.barrier
+  %frag = cute.make_fragment_like(%exchange)
+  cute.autovec_copy(%exchange, %frag)
+  %all = cute.memref.load_vec %frag
+  return %all : !cute.any
+}
+
+// The largest number of the four threads that hold a row of an accumulator of mma.sync, whose lanes are 4 i to 4 i + 3; NaN where one is NaN.
+func.func private @quad_max(%x: f32) -> f32 {
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  %c32 = arith.constant 32 : i32
+  %next, %next_valid = gpu.shuffle xor %x, %c1, %c32 : f32
+  %max_2 = arith.maximumf %x, %next : f32
+  %other, %other_valid = gpu.shuffle xor %max_2, %c2, %c32 : f32
+  %max_4 = arith.maximumf %max_2, %other : f32
+  return %max_4 : f32
+}
+
+// The sum over those four threads.
+func.func private @quad_sum(%x: f32) -> f32 {
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  %c32 = arith.constant 32 : i32
+  %next, %next_valid = gpu.shuffle xor %x, %c1, %c32 : f32
+  %sum_2 = arith.addf %x, %next : f32
+  %other, %other_valid = gpu.shuffle xor %sum_2, %c2, %c32 : f32
+  %sum_4 = arith.addf %sum_2, %other : f32
+  return %sum_4 : f32
+}

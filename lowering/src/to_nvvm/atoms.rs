@@ -41,6 +41,9 @@ impl<'c> Lowering<'c, '_> {
         } else if let Some(op) = cute::MakeTiledCopy::of(op) {
             let state = self.state(op.atom(), b)?;
             self.states.insert(key(op.result()), state);
+        } else if let Some(op) = cute::MmaMakeTiledCopy::of(op) {
+            let state = self.state(op.atom(), b)?;
+            self.states.insert(key(op.result()), state);
         } else if let Some(op) = cute::MakeTiledMma::of(op) {
             let state = self.state(op.atom(), b)?;
             self.states.insert(key(op.result()), state);

@@ -6,7 +6,10 @@
 //! Of `exp` and `exp2` a result below 2^-126 is exact to its last bits at the price of three more instructions. Where `fastmath<afn>` allows
 //! approximations it is 0 (`ex2.approx.ftz`).
 
-use super::registers::{assemble, extract};
+use super::{
+    power::power,
+    registers::{assemble, extract},
+};
 use cute_ir::{
     Expected, Failure,
     mlir::*,
@@ -23,6 +26,8 @@ enum Form {
     Approximate(&'static str, f32, f32),
     /// Instructions on one f32 that this function puts together.
     Composed(for<'c> fn(Builder<'c>, Val<'c>) -> Result<Val<'c>, Failure>),
+    /// The same on two f32.
+    OfTwo(for<'c> fn(Builder<'c>, [Val<'c>; 2]) -> Result<Val<'c>, Failure>),
 }
 
 const FORMS: &[(&str, Form)] = &[
@@ -64,6 +69,7 @@ const FORMS: &[(&str, Form)] = &[
         math::COS,
         Form::Approximate("llvm.nvvm.cos.approx.f", 1.0, 1.0),
     ),
+    (math::POWF, Form::OfTwo(power)),
     (math::TANH, Form::Composed(tanh)),
     (math::ERF, Form::Composed(erf)),
 ];
@@ -89,7 +95,7 @@ pub(super) fn math_op<'c>(rewriter: &Rewriter<'c>, op: Op<'c>) -> Result<(), Fai
     let new = match (name, &operands[..]) {
         (math::EXP | math::EXP2, [x]) if may_approximate(op) => {
             let before = if name == math::EXP { LOG2_E } else { 1.0 };
-            each(b, name, *x, &|b, x| {
+            each(b, name, [*x], &|b, [x]| {
                 let x = scaled(b, x, before)?;
                 call(b, "llvm.nvvm.ex2.approx.ftz", &[x], x.r#type())
             })?
@@ -142,11 +148,15 @@ pub(super) fn apply<'c>(
         Some((_, Form::Llvm(intrinsic))) => call(b, intrinsic, operands, ty),
         Some((_, Form::Composed(function))) => {
             let value = *operands.first().expected(b, "an operand")?;
-            each(b, name, value, function)
+            each(b, name, [value], &|b, [x]| function(b, x))
+        }
+        Some((_, Form::OfTwo(function))) => {
+            let values = operands.try_into().ok().expected(b, "two operands")?;
+            each(b, name, values, function)
         }
         Some((_, Form::Approximate(intrinsic, before, after))) => {
             let value = *operands.first().expected(b, "an operand")?;
-            each(b, name, value, &|b, value| {
+            each(b, name, [value], &|b, [value]| {
                 let value = scaled(b, value, *before)?;
                 let value = call(b, intrinsic, &[value], value.r#type())?;
                 scaled(b, value, *after)
@@ -155,23 +165,25 @@ pub(super) fn apply<'c>(
     }
 }
 
-/// A function of f32 on a number, or on each element of a vector; of narrower types through f32.
-fn each<'c>(
+/// A function of f32 on numbers, or on each element of vectors; of narrower types through f32.
+fn each<'c, const N: usize>(
     b: Builder<'c>,
     name: &str,
-    value: Val<'c>,
-    function: &dyn Fn(Builder<'c>, Val<'c>) -> Result<Val<'c>, Failure>,
+    values: [Val<'c>; N],
+    function: &dyn Fn(Builder<'c>, [Val<'c>; N]) -> Result<Val<'c>, Failure>,
 ) -> Result<Val<'c>, Failure> {
-    let ty = value.r#type();
+    let ty = values.first().expected(b, "an operand")?.r#type();
     if let Some((length, element)) = vector_of(ty) {
-        let parts = (0..length)
-            .map(|i| each(b, name, extract(b, value, i, element)?, function))
-            .collect::<Result<Vec<_>, _>>()?;
+        let part = |i| {
+            let parts = all(b, values.map(|value| extract(b, value, i, element)))?;
+            each(b, name, parts, function)
+        };
+        let parts = (0..length).map(part).collect::<Result<Vec<_>, _>>()?;
         return assemble(b, &parts, ty);
     }
     let f32 = b.ty("f32")?;
     if ty == f32 {
-        return function(b, value);
+        return function(b, values);
     }
     if !is_float(ty) || element_bits(ty) != Some(16) {
         return Err(b.error(format!(
@@ -179,9 +191,21 @@ fn each<'c>(
              operations of that type"
         )));
     }
-    let wide = b.value(llvm::FPEXT, &[value], f32, &[])?;
+    let wide = all(
+        b,
+        values.map(|value| b.value(llvm::FPEXT, &[value], f32, &[])),
+    )?;
     let result = function(b, wide)?;
     b.value(llvm::FPTRUNC, &[result], ty, &[])
+}
+
+/// All values, or the first failure.
+fn all<'c, const N: usize>(
+    b: Builder<'c>,
+    values: [Result<Val<'c>, Failure>; N],
+) -> Result<[Val<'c>; N], Failure> {
+    let found: Vec<Val> = values.into_iter().collect::<Result<_, _>>()?;
+    found.try_into().ok().expected(b, "as many values")
 }
 
 fn scaled<'c>(b: Builder<'c>, value: Val<'c>, factor: f32) -> Result<Val<'c>, Failure> {
@@ -193,12 +217,12 @@ fn scaled<'c>(b: Builder<'c>, value: Val<'c>, factor: f32) -> Result<Val<'c>, Fa
 }
 
 /// A number as an f32.
-fn number<'c>(b: Builder<'c>, number: f32) -> Result<Val<'c>, Failure> {
-    // MLIR wants a point.
-    let text = format!("{number:e}");
-    let text = match text.contains('.') {
-        true => text,
-        false => text.replacen('e', ".0e", 1),
+pub(super) fn number<'c>(b: Builder<'c>, number: f32) -> Result<Val<'c>, Failure> {
+    // MLIR wants a point, and the bits of what is not finite.
+    let text = match format!("{number:e}") {
+        _ if !number.is_finite() => format!("{:#010X}", number.to_bits()),
+        text if text.contains('.') => text,
+        text => text.replacen('e', ".0e", 1),
     };
     let value = b.attribute(&format!("{text} : f32"))?;
     b.value(llvm::MLIR_CONSTANT, &[], b.ty("f32")?, &[("value", value)])

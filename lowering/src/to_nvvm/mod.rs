@@ -16,6 +16,7 @@ mod memory;
 mod mma_sync;
 mod narrow;
 mod pointers;
+mod power;
 mod reduce;
 mod registers;
 mod sm75;
@@ -241,6 +242,8 @@ impl<'c, 'r> Lowering<'c, 'r> {
     fn op(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
         match name_of(op) {
             cute::STATIC | cute::TILED_MMA_PARTITION_SHAPE => return Ok(()),
+            // What is asked of a layout that is known has been answered.
+            cute::GET_LAYOUT if users_of(result_of(op, 0)).is_empty() => return Ok(()),
             // Of a tensor of dynamic layout, the leaves are read by whoever needs them.
             cute::MAKE_SHAPE | cute::MAKE_STRIDE | cute::MAKE_LAYOUT => return Ok(()),
             // The integers of a coordinate are read where it is used.

@@ -4,8 +4,9 @@
 //! its own place, with those of the calls that led there: diagnostics name the chain, outermost last. Types that a function leaves open
 //! (`!cute.any`) are inferred anew of what each call gives (`open.rs`), and what depends on them is verified then; so are types that name the
 //! function's parameters, whose values the call says. Functions of the library are taken into a GPU module that imports them (`library.rs`), for as
-//! long as the pass runs.
+//! long as the pass runs. Behind that, launches by a shape become those of MLIR (`launches.rs`).
 
+mod launches;
 mod library;
 
 use crate::{
@@ -54,7 +55,8 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(),
             .collect();
         each(kernels, |kernel| inliner.kernel(kernel))?;
         inliner.erase()
-    })
+    })?;
+    launches::make(rewriter, module)
 }
 
 /// The most ops that calls become, so that functions which call others several times each end.

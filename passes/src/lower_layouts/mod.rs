@@ -114,8 +114,8 @@ impl<'c> Lowering<'c> {
         if let Some(print) = cute::Print::of(op) {
             return self.print(print);
         }
-        if let Some(size) = cute::Size::of(op) {
-            self.size_of_tensor(size)?;
+        if matches!(name_of(op), cute::SIZE | cute::GET_SHAPE) {
+            self.of_tensor(op)?;
         }
         if let Some(assume) = cute::Assume::of(op) {
             return self.assume(assume);
@@ -161,9 +161,11 @@ impl<'c> Lowering<'c> {
         ))
     }
 
-    /// The size of a tensor is that of its layout.
-    fn size_of_tensor(&mut self, size: cute::Size<'c>) -> Result<(), Failure> {
-        let (op, tensor) = (size.op(), size.input());
+    /// The size and the shape of a tensor are those of its layout.
+    fn of_tensor(&mut self, op: Op<'c>) -> Result<(), Failure> {
+        let [tensor] = operands_of(op)[..] else {
+            return Err(unlike(op));
+        };
         let ty = CuteType::of(tensor.r#type());
         let Some(layout) = ty.as_ref().and_then(CuteType::tensor_layout) else {
             return Ok(());

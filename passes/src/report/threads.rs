@@ -2,7 +2,8 @@
 
 use cute_ir::ops::cute;
 use cute_ir::{
-    args::PartitionArgs,
+    algorithm,
+    args::{GemmArgs, PartitionArgs},
     mlir::*,
     types::memref_of,
     types::{self, CuteType, MemRef, Space, tiled_copy, tiled_mma},
@@ -34,7 +35,7 @@ pub(super) fn registers(memref: &MemRef) -> Option<i64> {
 pub(super) fn lines(op: Op<'_>) -> Option<Vec<String>> {
     let result = (op.result_count() > 0).then(|| result_of(op, 0));
     match name_of(op) {
-        cute::MAKE_TILED_COPY => {
+        cute::MAKE_TILED_COPY | cute::MMA_MAKE_TILED_COPY => {
             let tiled = tiled_copy(&CuteType::of(result?.r#type())?).ok()?;
             let tile = tiled.tile_shape().ok()?;
             Some(vec![format!(
@@ -79,7 +80,8 @@ pub(super) fn lines(op: Op<'_>) -> Option<Vec<String>> {
             };
             part(threads, partition.tensor(), partition.result())
         }
-        cute::MMA_MAKE_FRAGMENT => fragment(&memref_of(result?)?),
+        cute::GEMM => product(op),
+        cute::MMA_MAKE_FRAGMENT | cute::MAKE_FRAGMENT_LIKE => fragment(&memref_of(result?)?),
         cute::MEMREF_ALLOCA => {
             let memref = memref_of(result?)?;
             match memref.space {
@@ -93,6 +95,40 @@ pub(super) fn lines(op: Op<'_>) -> Option<Vec<String>> {
         }
         _ => None,
     }
+}
+
+/// The instructions of a product of one thread's tensors, and the registers of a thread that they take.
+fn product(op: Op<'_>) -> Option<Vec<String>> {
+    let Some(GemmArgs::Mma { mma, a, b, c, .. }) = GemmArgs::of(op) else {
+        return None;
+    };
+    let atom = types::mma_row(mma.r#type())?;
+    let tensors = [memref_of(a)?, memref_of(b)?, memref_of(c)?];
+    let values = algorithm::product_of(mma.r#type())?.ok()?.values;
+    let [of_a, of_b, of_c] = &tensors;
+    let layouts = [&of_a.layout, &of_b.layout, &of_c.layout];
+    let extents = algorithm::product_extents(layouts, values).ok()?;
+    let count = extents.m.checked_mul(extents.n)?.checked_mul(extents.k)?;
+    let [m, n, k] = atom.shape_mnk;
+    let mut line = format!(
+        "{} of {m}x{n}x{k} by {}",
+        counted(count, "product"),
+        counted(atom.thr_id.size().ok()?, "thread")
+    );
+    let held = ["A", "B", "C"].iter().zip(&tensors);
+    let held: Vec<String> = held
+        .filter(|(_, tensor)| tensor.space == Space::Rmem)
+        .filter_map(|(name, tensor)| {
+            Some(format!(
+                "{name} in {}",
+                counted(registers(tensor)?, "register")
+            ))
+        })
+        .collect();
+    if !held.is_empty() {
+        line += &format!(", {} a thread", held.join(", "));
+    }
+    Some(vec![line])
 }
 
 fn part(threads: i64, whole: Val<'_>, part: Val<'_>) -> Option<Vec<String>> {

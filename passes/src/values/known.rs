@@ -120,7 +120,10 @@ impl<'c> Domain<'c> for Known<'c, '_> {
     }
 
     fn begin(&mut self, op: Op<'c>, memref: &MemRef<'c>) -> Result<Option<Start>, Failure> {
-        if !matches!(name_of(op), cute::MMA_MAKE_FRAGMENT | cute::MEMREF_ALLOCA) {
+        if !matches!(
+            name_of(op),
+            cute::MMA_MAKE_FRAGMENT | cute::MAKE_FRAGMENT_LIKE | cute::MEMREF_ALLOCA
+        ) {
             return Ok(None);
         }
         let file = File::new(memref, self.b.location).map_err(|e| self.b.error(e))?;

@@ -153,6 +153,12 @@ impl<'c> Values<'c> {
         if let Some(get) = cute::GetLayout::of(op).filter(|get| held(get.tensor())) {
             let layout = b.static_value(get.result().r#type())?;
             self.mapping.insert(key(get.result()), layout);
+        } else if matches!(name_of(op), cute::SIZE | cute::GET_SHAPE)
+            && operands_of(op).into_iter().all(held)
+        {
+            let result = result_of(op, 0);
+            let known = b.static_value(result.r#type())?;
+            self.mapping.insert(key(result), known);
         } else if let Some(load) = cute::MemrefLoad::of(op).filter(|op| held(op.tensor())) {
             self.load(load, b)?;
         } else if let Some(store) = cute::MemrefStore::of(op).filter(|op| held(op.tensor())) {

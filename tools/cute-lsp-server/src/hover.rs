@@ -81,18 +81,20 @@ pub fn report_on_stdin() -> i32 {
     0
 }
 
-/// An answer to a hover, with this text behind what it says.
-pub fn with_text(mut answer: Value, text: &str) -> Value {
-    let text = format!("```text\n{text}\n```");
-    match answer["result"]["contents"]["value"].as_str() {
-        Some(said) => {
-            let all = format!("{said}\n\n---\n{text}");
-            answer["result"]["contents"]["value"] = all.into();
-        }
-        None if answer["result"].is_null() => {
-            answer["result"] = json!({"contents": {"kind": "markdown", "value": text}});
-        }
-        None => {}
+/// An answer to a hover, with the report's text and that of the reference behind what it says.
+pub fn with_texts(mut answer: Value, report: Option<String>, reference: Option<String>) -> Value {
+    let report = report.map(|text| format!("```text\n{text}\n```"));
+    let said = answer["result"]["contents"]["value"]
+        .as_str()
+        .map(str::to_owned);
+    if said.is_none() && !answer["result"].is_null() {
+        return answer;
+    }
+    let texts: Vec<String> = [said, report, reference].into_iter().flatten().collect();
+    let all = texts.join("\n\n---\n");
+    match answer["result"].is_null() {
+        true => answer["result"] = json!({"contents": {"kind": "markdown", "value": all}}),
+        false => answer["result"]["contents"]["value"] = all.into(),
     }
     answer
 }
@@ -113,11 +115,12 @@ mod tests {
     #[test]
     fn answers_keep_what_they_say() {
         let said = json!({"id": 1, "result": {"contents": {"kind": "markdown", "value": "old"}}});
-        let value = with_text(said, "new")["result"]["contents"]["value"].clone();
-        assert_eq!(value, "old\n\n---\n```text\nnew\n```");
-        let none = with_text(json!({"id": 1, "result": null}), "new");
+        let new = || Some("new".to_owned());
+        let value = with_texts(said, new(), new())["result"]["contents"]["value"].clone();
+        assert_eq!(value, "old\n\n---\n```text\nnew\n```\n\n---\nnew");
+        let none = with_texts(json!({"id": 1, "result": null}), new(), None);
         assert_eq!(none["result"]["contents"]["value"], "```text\nnew\n```");
         let odd = json!({"id": 1, "result": [1]});
-        assert_eq!(with_text(odd.clone(), "new"), odd);
+        assert_eq!(with_texts(odd.clone(), new(), None), odd);
     }
 }

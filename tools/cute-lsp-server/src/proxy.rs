@@ -1,15 +1,16 @@
 //! Between the client and MLIR's server.
 
 use crate::{
-    SERVER, actions,
+    SERVER, actions, docs,
     documents::Documents,
     framing::{self, Message, Style},
-    hover,
+    hints, hover,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::{
     collections::HashMap,
     io::{self, BufReader, Write},
+    ops::Range,
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread::JoinHandle,
@@ -18,27 +19,67 @@ use std::{
 /// Requests that are worked on at once; the answers to further ones are MLIR's alone.
 const MOST_AT_ONCE: usize = 4;
 
-/// A request whose answer gets more than MLIR's server says: the document and the line that it is about.
-struct Asked {
-    /// Nothing for a hover; the document's URI for actions.
-    uri: Option<String>,
-    document: Arc<str>,
-    line: u64,
+/// A request whose answer gets more than MLIR's server says.
+enum Asked {
+    /// `initialize`: what the server can do.
+    Abilities,
+    /// Of a place of a document, in lines and UTF-16 units from 0.
+    Hover {
+        document: Arc<str>,
+        line: u64,
+        character: u64,
+    },
+    /// Of a line of a document.
+    Actions {
+        uri: String,
+        document: Arc<str>,
+        line: u64,
+    },
+    /// Of lines of a document. MLIR's server does not know the request.
+    Hints {
+        document: Arc<str>,
+        lines: Range<u64>,
+    },
 }
 
 impl Asked {
     /// The answer with what there is to add to it.
-    fn complete(&self, answer: Value) -> Option<Value> {
-        match &self.uri {
-            None => {
-                let text = hover::text(&self.document, self.line)?;
-                Some(hover::with_text(answer, &text))
+    fn complete(&self, mut answer: Value) -> Option<Value> {
+        match self {
+            Asked::Abilities => {
+                answer["result"]["capabilities"]["inlayHintProvider"] = true.into();
+                Some(answer)
             }
-            Some(uri) => {
-                let action = actions::mended(uri, &self.document, self.line)?;
+            Asked::Hover {
+                document,
+                line,
+                character,
+            } => {
+                let report = hover::text(document, *line);
+                let reference = docs::at(document, *line, *character);
+                if report.is_none() && reference.is_none() {
+                    return None;
+                }
+                Some(hover::with_texts(answer, report, reference))
+            }
+            Asked::Actions {
+                uri,
+                document,
+                line,
+            } => {
+                let action = actions::mended(uri, document, *line)?;
                 Some(actions::with_action(answer, action))
             }
+            Asked::Hints { document, lines } => {
+                let hints = hints::of(document, lines.clone());
+                Some(json!({"jsonrpc": "2.0", "id": answer["id"], "result": hints}))
+            }
         }
+    }
+
+    /// Tells whether it is completed where MLIR's server only has an error to say.
+    fn is_own(&self) -> bool {
+        matches!(self, Asked::Hints { .. })
     }
 }
 
@@ -107,7 +148,9 @@ fn between(mut child: Child, style: Style) -> io::Result<i32> {
             }
         }
     });
-    answers(output, &shared)?;
+    // In tests answers come in the order of the requests.
+    let in_order = style == Style::Delimited;
+    answers(output, &shared, in_order)?;
     let status = child.wait()?;
     Ok(status.code().unwrap_or(1))
 }
@@ -118,39 +161,44 @@ fn note(message: &Message, shared: &mut Shared) {
         return;
     };
     shared.documents.follow(&said);
-    let params = &said["params"];
-    let (line, actions) = match said["method"].as_str() {
-        Some("textDocument/hover") => (&params["position"]["line"], false),
-        // Wrong types are an error, so that without one there is nothing to mend.
-        Some("textDocument/codeAction")
-            if params["context"]["diagnostics"]
-                .as_array()
-                .is_some_and(|all| !all.is_empty()) =>
-        {
-            (&params["range"]["start"]["line"], true)
-        }
-        _ => return,
-    };
-    let Some(uri) = params["textDocument"]["uri"].as_str() else {
-        return;
-    };
-    if let (false, Some(document), Some(line)) = (
-        said["id"].is_null(),
-        shared.documents.get(uri),
-        line.as_u64(),
-    ) {
-        let uri = actions.then(|| uri.to_owned());
-        let asked = Asked {
-            uri,
-            document,
-            line,
-        };
+    if let (false, Some(asked)) = (said["id"].is_null(), asked(&said, &shared.documents)) {
         shared.asked.insert(said["id"].to_string(), asked);
     }
 }
 
+/// The request that a message is, where its answer gets more.
+fn asked(said: &Value, documents: &Documents) -> Option<Asked> {
+    let params = &said["params"];
+    let uri = || params["textDocument"]["uri"].as_str();
+    let document = || documents.get(uri()?);
+    match said["method"].as_str()? {
+        "initialize" => Some(Asked::Abilities),
+        "textDocument/hover" => Some(Asked::Hover {
+            document: document()?,
+            line: params["position"]["line"].as_u64()?,
+            character: params["position"]["character"].as_u64()?,
+        }),
+        // Wrong types are an error, so that without one there is nothing to mend.
+        "textDocument/codeAction" if !params["context"]["diagnostics"].as_array()?.is_empty() => {
+            Some(Asked::Actions {
+                uri: uri()?.to_owned(),
+                document: document()?,
+                line: params["range"]["start"]["line"].as_u64()?,
+            })
+        }
+        "textDocument/inlayHint" => {
+            let line = |end: &str| params["range"][end]["line"].as_u64();
+            Some(Asked::Hints {
+                document: document()?,
+                lines: line("start")?..line("end")?.saturating_add(1),
+            })
+        }
+        _ => None,
+    }
+}
+
 /// Passes on what MLIR's server says until it says nothing more; answers that get more when that is there.
-fn answers(output: impl io::Read, shared: &Mutex<Shared>) -> io::Result<()> {
+fn answers(output: impl io::Read, shared: &Mutex<Shared>, in_order: bool) -> io::Result<()> {
     let mut from = BufReader::new(output);
     let to = Arc::new(Mutex::new(io::stdout()));
     let mut working: Vec<JoinHandle<()>> = Vec::new();
@@ -171,6 +219,9 @@ fn answers(output: impl io::Read, shared: &Mutex<Shared>) -> io::Result<()> {
                     // A client that is gone hears nothing.
                     let _ = message.write(&mut *lock(&to));
                 }));
+                if in_order && let Some(work) = working.pop() {
+                    let _ = work.join();
+                }
             }
             _ => message.write(&mut *lock(&to))?,
         }
@@ -188,7 +239,7 @@ fn answer_to(message: &Message, shared: &Mutex<Shared>) -> Option<(Value, Asked)
         return None;
     }
     let asked = lock(shared).asked.remove(&answer["id"].to_string())?;
-    answer.get("result").is_some().then_some((answer, asked))
+    (answer.get("result").is_some() || asked.is_own()).then_some((answer, asked))
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@
 use crate::mlir::*;
 use crate::{
     algorithm, hopper,
-    infer::tensors::memref_type,
+    infer::tensors::{element_attribute, integer_attribute, memref_type},
     ops::{cute, cute_nvgpu},
+    tensor,
     types::{self, CuteType, MemRef, int_width},
     view,
 };
@@ -60,10 +61,19 @@ pub(super) fn open<'c>(
     attributes: Attribute<'c>,
 ) -> Option<Vec<Type<'c>>> {
     let is_open = |ty: &Type<'c>| matches!(CuteType::of(*ty), Some(CuteType::Any));
+    // What else a tuple says beside its operands would be forgotten: its type is known now, or never.
+    let pattern = entry_of(attributes, "pattern").and_then(string_value);
+    if pattern.is_some_and(|pattern| pattern.contains(|c| !matches!(c, '$' | ','))) {
+        return None;
+    }
+    let element = element_attribute(attributes);
+    let element_is_open = element.as_ref().is_some_and(is_open);
     if entry_of(attributes, "arguments").is_some()
-        || WRITTEN.contains(&name)
+        || (WRITTEN.contains(&name) && element.is_none())
         || FIXED.contains(&name)
-        || (!matches!(name, cute::CALL | cute::DEFERRED) && !operands.iter().any(is_open))
+        || (!matches!(name, cute::CALL | cute::DEFERRED)
+            && !element_is_open
+            && !operands.iter().any(is_open))
     {
         return None;
     }
@@ -111,6 +121,22 @@ pub(super) fn infer<'c>(
             )),
         },
         // The initial value has the result's type.
+        cute::CONVERT if element_attribute(attributes).is_some() => {
+            match (decoded(0), element_attribute(attributes)) {
+                (Some(CuteType::MemRef(mut tensor)), Some(element)) => {
+                    tensor.element = element;
+                    tensor.align = tensor.element_bytes();
+                    memref_type(context, tensor)
+                }
+                _ => Err(expected("a tensor in registers", operands)),
+            }
+        }
+        cute::MMA_MAKE_TILED_COPY => match (decoded(0), operands.get(1)) {
+            (Some(mma), Some(atom)) => integer_attribute(attributes, "operand_id")
+                .and_then(|operand| tensor::copy_of_mma(context, &mma, *atom, operand))
+                .map(|ty| vec![ty]),
+            _ => Err(expected("a tiled MMA and a copy atom", operands)),
+        },
         cute::REDUCE => match operands.get(1) {
             Some(init) => Ok(vec![*init]),
             None => Err(no_operand()),
@@ -239,6 +265,11 @@ fn pattern_is_one(pattern: &str) -> bool {
 
 /// The text of a leaf that an operand of type `ty` fills.
 fn leaf(ty: Type) -> Result<String, String> {
+    if matches!(CuteType::of(ty), Some(CuteType::Any)) {
+        return Err(format!(
+            "expected an integer of a known type in a tuple, found {ty}; write the type of what gives it, as in cute.call @block_x() -> i32"
+        ));
+    }
     let text = |width: u32, divisor: i64| {
         let mut said = Vec::new();
         if width == 64 {

@@ -37,7 +37,7 @@ pub(super) fn infer<'c>(
     if let Some(viewed) = find_view(name, operands, &|name| entry_of(attributes, name)) {
         return Some(viewed.and_then(|viewed| tensor_type(context, operands, viewed)));
     }
-    if name == cute::SIZE
+    if matches!(name, cute::SIZE | cute::GET_SHAPE)
         && let [tensor] = operands
         && let Some(layout) = tensor.tensor_layout()
     {
@@ -97,6 +97,16 @@ pub(super) fn infer<'c>(
         (cute::TILED_MMA_PARTITION_SHAPE, [mma, CuteType::Shape(shape)]) => operand_id()
             .and_then(|id| tensor::partition_shape(mma, shape, id))
             .map(|shape| vec![types::shape_type(context, &shape)]),
+        (cute::MAKE_FRAGMENT_LIKE, [CuteType::MemRef(source)]) => {
+            let element = element_attribute(attributes).unwrap_or(source.element);
+            tensors(tensor::fragment_like(&source.layout, element))
+        }
+        (cute::MAKE_FRAGMENT_LIKE, [CuteType::CoordTensor { layout, .. }]) => {
+            let element = element_attribute(attributes).ok_or_else(|| {
+                "expected the type of elements of a fragment that is like coordinates: write it behind them, as in ' of i1'".to_owned()
+            });
+            tensors(element.and_then(|element| tensor::fragment_like(layout, element)))
+        }
         (cute::MMA_MAKE_FRAGMENT, [mma, CuteType::MemRef(source)]) => {
             tensors(operand_id().and_then(|id| fragment_of(mma, source, id)))
         }
@@ -232,7 +242,12 @@ fn fragment_of<'c>(
     Ok(fragment)
 }
 
-fn integer_attribute(attributes: Attribute, name: &str) -> Result<i64, String> {
+/// The type of elements that an op says beside its operands.
+pub(super) fn element_attribute<'c>(attributes: Attribute<'c>) -> Option<Type<'c>> {
+    entry_of(attributes, "element").and_then(type_value)
+}
+
+pub(super) fn integer_attribute(attributes: Attribute, name: &str) -> Result<i64, String> {
     let attribute =
         entry_of(attributes, name).ok_or_else(|| format!("requires the attribute '{name}'"))?;
     integer_value(attribute)

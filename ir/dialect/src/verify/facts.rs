@@ -51,6 +51,24 @@ pub(super) fn verify_sm_count(op: cute::SmCount<'_>) -> Checked {
     Ok(())
 }
 
+pub(super) fn verify_launch(op: cute::Launch<'_>) -> Checked {
+    if is_on_device(op.op()) {
+        return Err(
+            "is for the host function that launches; expected it outside of kernels".to_owned(),
+        );
+    }
+    let Some(CuteType::Shape(grid)) = CuteType::of(op.grid().r#type()) else {
+        return Ok(());
+    };
+    let modes = grid.leaves().len();
+    if !(1..=3).contains(&modes) {
+        return Err(format!(
+            "expected a grid of one to three modes, found {grid}"
+        ));
+    }
+    Ok(())
+}
+
 pub(super) fn verify_compute_values(op: cute::ComputeValues<'_>) -> Checked {
     if is_on_device(op.op()) {
         return Err(

@@ -22,7 +22,7 @@
 //! - `clear`, `fill`, `axpby`, `transform`, `reduce`: tensors of one size, a region of their elements (`algorithms/elementwise.rs`);
 //! - `convert`: registers, same layout;
 //! - `candidates`: outside of kernels, a time for each plan, and one plan that is not left out (`algorithms/candidates.rs`);
-//! - `sm_count`, `compute_values`, `workspace`: outside of kernels (`facts.rs`); `workspace`: in global memory, aligned as packages promise
+//! - `sm_count`, `compute_values`, `workspace`, `launch`: outside of kernels (`facts.rs`); `launch`: a grid of one to three modes; `workspace`: in global memory, aligned as packages promise
 //!   (`algorithms.rs`);
 //! - `tiled.copy.partition_S` and `_D`, `tiled.mma.partition`: no part for a thread that blocks do not have (`partitions.rs`);
 //! - barriers in shared memory: a tensor of i64; `atom.make_tma_load` and `_store`: the atom and the coordinates that follow from the
@@ -76,6 +76,7 @@ pub fn verify(op: Op<'_>) -> Result<(), Failure> {
         cute::MAKE_VIEW => with(cute::MakeView::of(op), views::verify_make_view),
         cute::ASSUME => with(cute::Assume::of(op), facts::verify_assume),
         cute::DEREFINE => with(cute::Derefine::of(op), facts::verify_derefine),
+        cute::LAUNCH => with(cute::Launch::of(op), facts::verify_launch),
         cute::SM_COUNT => with(cute::SmCount::of(op), facts::verify_sm_count),
         cute::COMPUTE_VALUES => with(cute::ComputeValues::of(op), facts::verify_compute_values),
         cute::PTRTOINT => with(cute::Ptrtoint::of(op), facts::verify_ptrtoint),

@@ -102,6 +102,13 @@ pub(super) fn verify_convert(op: cute::Convert<'_>) -> Checked {
             "expected floating-point types of different widths, found {from} and {to}"
         ));
     }
+    if let Some(element) = op.element().and_then(type_value)
+        && element != to
+    {
+        return Err(format!(
+            "expected a result of {element}, as it says behind 'to', found one of {to}"
+        ));
+    }
     if source.layout != result.layout {
         return Err(format!(
             "expected the same layout, found {} and {}",

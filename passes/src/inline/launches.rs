@@ -1,0 +1,71 @@
+//! `cute.launch` as `gpu.launch_func`: the blocks that a shape says, and the threads that the kernel says.
+
+use super::functions_of;
+use cute_ir::{
+    Expected, Failure, block,
+    diag::{self, each},
+    mlir::*,
+    names::did_you_mean,
+    ops::{arith, cute, gpu},
+};
+use melior::ir::operation::OperationLike;
+
+/// The modes of a grid.
+const MODES: usize = 3;
+
+/// Makes the launches of a module's functions.
+pub(super) fn make<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>) -> Result<(), Failure> {
+    let kernels: Vec<(String, Op<'c>)> = nested_ops(module)
+        .into_iter()
+        .filter(|op| name_of(*op) == gpu::MODULE)
+        .flat_map(|home| functions_of(home).map(move |kernel| (home, kernel)))
+        .filter(|(_, kernel)| name_of(*kernel) == gpu::FUNC)
+        .map(|(home, kernel)| {
+            let name = |op| string_of(op, "sym_name").unwrap_or_default();
+            (format!("@{}::@{}", name(home), name(kernel)), kernel)
+        })
+        .collect();
+    let launches = nested_ops(module).into_iter().filter_map(cute::Launch::of);
+    each(launches, |launch| one(rewriter, launch, &kernels))
+}
+
+fn one<'c>(
+    rewriter: &'c Rewriter<'c>,
+    launch: cute::Launch<'c>,
+    kernels: &[(String, Op<'c>)],
+) -> Result<(), Failure> {
+    let op = launch.op();
+    let wrong = |message: String| diag::error(op.location(), format!("'cute.launch' op {message}"));
+    let path = launch.kernel().expected(op, "the name of a kernel")?;
+    let name = symbol_of(path).unwrap_or_default().join("::@");
+    let name = format!("@{name}");
+    let Some((_, kernel)) = kernels.iter().find(|(known, _)| *known == name) else {
+        let meant = did_you_mean(&name, kernels.iter().map(|(known, _)| known.as_str()));
+        return Err(wrong(format!(
+            "expected a kernel in a gpu.module, such as @kernels::@copy, found {name}, of which there is none{meant}"
+        )));
+    };
+    let Some(threads) = block::block_size_of(*kernel) else {
+        return Err(wrong(format!(
+            "expected known_block_size on {name}, such as known_block_size = array<i32: 128, 1, 1>, which says how many threads a block has"
+        )));
+    };
+    let host = Builder::before(op);
+    let mut operands = Vec::new();
+    for extent in host.infer_all(cute::GET_SCALARS, &[launch.grid()], &[])? {
+        operands.push(host.value(arith::INDEX_CAST, &[extent], host.index_type(), &[])?);
+    }
+    for _ in operands.len()..MODES {
+        operands.push(host.constant(host.index_type(), 1)?);
+    }
+    for extent in threads {
+        operands.push(host.constant(host.index_type(), extent)?);
+    }
+    operands.push(host.i32(0)?);
+    operands.extend(launch.args());
+    let arguments = i32::try_from(launch.args().len()).unwrap_or(0);
+    let segments = host.i32_array(&[0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, arguments, 0]);
+    let attributes = [("kernel", path), ("operandSegmentSizes", segments)];
+    host.op(gpu::LAUNCH_FUNC, &operands, &[], &attributes)?;
+    rewriter.erase(op)
+}
