@@ -484,6 +484,38 @@ mod tests {
     }
 
     #[test]
+    fn arrays_are_read_as_they_are_in_either_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.npy");
+        // 1.001 is no bf16.
+        let values = |order: [f32; 6]| -> Vec<u8> {
+            order
+                .iter()
+                .flat_map(|v| (v * 1.001).to_le_bytes())
+                .collect()
+        };
+        let rows = values([0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+        let columns = values([0.0, 3.0, 1.0, 4.0, 2.0, 5.0]);
+        let like = tensor(Element::Bf16, "(2,3):(8,1)");
+        for (fortran, data) in [("False", rows), ("True", columns)] {
+            std::fs::write(&path, file("'<f4'", fortran, "(2, 3)", &data)).unwrap();
+            let array = like.array_npy(&path).unwrap();
+            assert_eq!(array.element(), Element::F32);
+            // First mode fastest.
+            for (index, value) in [0.0f32, 3.0, 1.0, 4.0, 2.0, 5.0].into_iter().enumerate() {
+                let found = array.get(index as i64);
+                assert_eq!(found, Some(f64::from(value * 1.001)), "{fortran} {index}");
+            }
+        }
+        std::fs::write(&path, file("'<f8'", "False", "(2, 3)", &[0; 48])).unwrap();
+        let error = like.array_npy(&path).unwrap_err().to_string();
+        assert!(
+            error.contains("bf16 (<f4), as NumPy has no bf16"),
+            "{error}"
+        );
+    }
+
+    #[test]
     fn both_orders_give_the_same_elements() {
         // [[1, 2, 3], [4, 5, 6]]
         let c = file(
