@@ -2,7 +2,7 @@
 
 The environment says where things are; `cargo xtask test` sets it:
 
-- CUTE_TOOLS_DIR: cute-opt, cute-run and cute-fuzz; by default target/debug.
+- CUTE_TOOLS_DIR: cute-opt, cute-run, cute-layout and cute-fuzz; by default target/debug.
 - LLVM_TOOLS_DIR: FileCheck, not, split-file, mlir-opt, mlir-runner; by default those on the path.
 - CUTE_PTXAS: the assembler; where it is not set, cute-opt looks for it.
 - CUTE_TEST_OUT: where tests may write; by default target/lit.
@@ -29,7 +29,7 @@ tools = os.environ.get("CUTE_TOOLS_DIR") or os.path.join(target, "debug")
 folders = [tools, os.environ.get("LLVM_TOOLS_DIR", "")]
 path = os.pathsep.join([os.path.abspath(f) for f in folders if f] + [os.environ.get("PATH", "")])
 config.environment["PATH"] = path
-for name in ["cute-opt", "cute-run", "cute-fuzz", "FileCheck", "not", "split-file", "mlir-opt", "mlir-runner"]:
+for name in ["cute-opt", "cute-run", "cute-layout", "cute-fuzz", "FileCheck", "not", "split-file", "mlir-opt", "mlir-runner"]:
     if not shutil.which(name, path=path):
         lit_config.fatal(f"{name} not found in {folders} or on the path; set CUTE_TOOLS_DIR and "
                          "LLVM_TOOLS_DIR, or run `cargo xtask test`")

@@ -38,6 +38,7 @@ pub fn programs(workspace: &Workspace, setup: &Setup, others: &[&str]) -> Result
             .args([&built.join("cute-opt"), &stripped]),
     )?;
     for name in others.iter().filter(|name| **name != "cute-opt") {
+        let name = name.trim_end_matches("-cli");
         let link = folder.join(name);
         let _ = std::fs::remove_file(&link);
         symlink(built.join(name), &link)

@@ -19,7 +19,13 @@ use std::time::{Duration, Instant};
 use tempfile::NamedTempFile;
 
 /// The programs that lit tests run: built in the profile of the Rust tests, so that dependencies are built once.
-const PROGRAMS: [&str; 4] = ["cute-opt", "cute-run", "cute-lsp-server", "cute-fuzz"];
+const PROGRAMS: [&str; 5] = [
+    "cute-opt",
+    "cute-run",
+    "cute-lsp-server",
+    "cute-fuzz",
+    "cute-layout-cli",
+];
 
 /// The parts of `cargo xtask test` that may be asked for by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

@@ -81,7 +81,7 @@ fn to_f32_odd(value: f64) -> f32 {
     f32::from_bits(truncated | 1)
 }
 
-fn is_poison(bytes: &[u8]) -> bool {
+pub(super) fn is_poison(bytes: &[u8]) -> bool {
     bytes.iter().all(|&byte| byte == super::POISON)
 }
 

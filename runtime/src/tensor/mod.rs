@@ -120,6 +120,13 @@ impl HostTensor {
         &self.bytes[at..at + size]
     }
 
+    /// Tells whether the element at an index into the layout still has the bytes that outputs have before a launch; false outside of the
+    /// layout.
+    pub fn is_unwritten(&self, index: i64) -> bool {
+        let inside = (0..self.layout.size()).contains(&index);
+        inside && access::is_poison(self.element_bytes(self.layout.at(index)))
+    }
+
     /// Writes an element, rounded to the element type; nothing outside of the layout.
     pub fn set(&mut self, index: i64, value: f64) {
         if (0..self.layout.size()).contains(&index) {
@@ -466,8 +473,8 @@ pub fn check_args(function: &Function, tensors: &[HostTensor]) -> Result<(), Arg
     crate::plan::check(function, tensors).map(drop)
 }
 
-/// The first output byte between elements that a launch changed although no element lies there.
-pub(crate) fn changed_gap(arg: &Arg, tensor: &HostTensor) -> Option<usize> {
+/// The first byte between elements of an output, from 0 at the start of the tensor, that a launch changed although no element lies there.
+pub fn changed_gap(arg: &Arg, tensor: &HostTensor) -> Option<usize> {
     if arg.access() != Access::Write {
         return None;
     }

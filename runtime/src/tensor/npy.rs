@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::{HostTensor, access};
 use crate::element::Element;
+use crate::layout;
 
 pub(super) const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
@@ -103,7 +104,56 @@ impl HostTensor {
     /// # Errors
     /// [`NpyError`]; the tensor is then unchanged.
     pub fn read_npy(&mut self, path: impl AsRef<Path>) -> Result<(), NpyError> {
+        let (fortran_order, data) = self.elements_of(path.as_ref())?;
+        let (stored, shape) = (stored_as(self.element), self.layout.shape());
+        if fortran_order {
+            self.fill_with(|index| access::load(stored, &data, index));
+        } else {
+            self.fill_with(|index| access::load(stored, &data, c_order(&shape, index)));
+        }
+        Ok(())
+    }
+
+    /// The array of a file that [`HostTensor::read_npy`] would take, as it is: a compact tensor of the type that the file has, float32 for types
+    /// that NumPy has not.
+    ///
+    /// # Errors
+    /// [`NpyError`]
+    pub fn array_npy(&self, path: impl AsRef<Path>) -> Result<HostTensor, NpyError> {
         let path = path.as_ref();
+        let (fortran_order, data) = self.elements_of(path)?;
+        let (stored, shape) = (stored_as(self.element), self.layout.shape());
+        let failed = |error: String| NpyError::Io {
+            action: "read",
+            path: path.to_path_buf(),
+            error: io::Error::new(io::ErrorKind::OutOfMemory, error),
+        };
+        // First mode fastest.
+        let sizes: Vec<String> = shape.iter().map(i64::to_string).collect();
+        let strides = shape.iter().scan(1, |next, size| {
+            let stride = *next;
+            *next *= size;
+            Some(stride.to_string())
+        });
+        let strides: Vec<String> = strides.collect();
+        let text = format!("({}):({})", sizes.join(","), strides.join(","));
+        let layout = layout::Parsed::parse(&text).map_err(|error| failed(error.to_string()))?;
+        let array = HostTensor::zeroed(stored, layout);
+        let mut array = array.map_err(|error| failed(error.to_string()))?;
+        let size = stored.size();
+        for index in 0..array.layout.size() {
+            let from = match fortran_order {
+                true => index,
+                false => c_order(&shape, index),
+            };
+            let (to, from) = (index as usize * size, from as usize * size);
+            array.bytes[to..to + size].copy_from_slice(&data[from..from + size]);
+        }
+        Ok(array)
+    }
+
+    /// The elements of a file for this tensor, and whether their first axis varies fastest.
+    fn elements_of(&self, path: &Path) -> Result<(bool, Vec<u8>), NpyError> {
         let failed = |error| NpyError::Io {
             action: "read",
             path: path.to_path_buf(),
@@ -151,12 +201,7 @@ impl HostTensor {
                 found,
             });
         }
-        if header.fortran_order {
-            self.fill_with(|index| access::load(stored, &data, index));
-        } else {
-            self.fill_with(|index| access::load(stored, &data, c_order(&shape, index)));
-        }
-        Ok(())
+        Ok((header.fortran_order, data))
     }
 
     /// Writes the elements in C order; what NumPy has no type for as float32.

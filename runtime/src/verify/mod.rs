@@ -30,6 +30,7 @@
 mod attention;
 mod check;
 mod epilogue;
+mod expected;
 mod fused;
 mod lines;
 mod map;
@@ -61,6 +62,7 @@ mod tests_reduced;
 
 use std::time::Instant;
 
+pub use expected::{Closeness, closeness};
 pub use report::{Deviation, Failure, Method, Report};
 
 use crate::element::{Element, UnknownElement};

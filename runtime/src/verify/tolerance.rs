@@ -141,6 +141,12 @@ impl Tolerance {
             + self.absolute
     }
 
+    /// The largest deviation of a right element, relative to the element and absolute, of sums whose terms that scale bounds.
+    pub(super) fn bounds(&self, scale: f64) -> [f64; 2] {
+        let walk = (WALK_LIMIT * self.walk).min(self.worst_walk);
+        [self.last + self.relative, walk * scale + self.absolute]
+    }
+
     /// The bound on the root mean square of right elements' deviations.
     pub(super) fn typical(&self, reference: f64, magnitude: f64, scale: f64) -> f64 {
         self.last * reference.abs() + self.relative * magnitude + self.walk * scale + self.absolute

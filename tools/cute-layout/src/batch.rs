@@ -11,9 +11,21 @@ use serde_json::json;
 use crate::eval::evaluate;
 use crate::failure::{Failure, Outcome};
 use crate::input::{self, MAX_TEXT};
+use crate::ir;
+
+/// The form of results.
+#[derive(Debug, Clone, Copy)]
+pub enum Form {
+    /// The text, or `error: ...`.
+    Text,
+    /// One object a line.
+    Json,
+    /// Types and operations of the dialect, whose names end in the number of the line; `// error: ...` for wrong lines.
+    Ir(ir::Kind),
+}
 
 /// Reads `file`, or standard input, to its end. Wrong lines are results too; the error is about reading and writing.
-pub fn run(file: Option<&Path>, as_json: bool, scope: &Scope) -> anyhow::Result<()> {
+pub fn run(file: Option<&Path>, form: Form, scope: &Scope) -> anyhow::Result<()> {
     let mut lines: Box<dyn BufRead> = match file {
         Some(path) if path != Path::new("-") => {
             let file = File::open(path).with_context(|| path.display().to_string())?;
@@ -23,7 +35,7 @@ pub fn run(file: Option<&Path>, as_json: bool, scope: &Scope) -> anyhow::Result<
     };
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let mut line = Vec::new();
-    loop {
+    for number in 1.. {
         line.clear();
         let limit = MAX_TEXT as u64 + 1;
         let n = lines.by_ref().take(limit).read_until(b'\n', &mut line)?;
@@ -40,7 +52,7 @@ pub fn run(file: Option<&Path>, as_json: bool, scope: &Scope) -> anyhow::Result<
         let written = if line.is_empty() {
             writeln!(out)
         } else {
-            answer(&line, as_json, scope, &mut out)
+            answer(&line, number, form, scope, &mut out)
         };
         if written.is_err() {
             return input::finish(written);
@@ -49,7 +61,13 @@ pub fn run(file: Option<&Path>, as_json: bool, scope: &Scope) -> anyhow::Result<
     input::finish(out.flush())
 }
 
-fn answer(line: &[u8], as_json: bool, scope: &Scope, out: &mut impl Write) -> io::Result<()> {
+fn answer(
+    line: &[u8],
+    number: usize,
+    form: Form,
+    scope: &Scope,
+    out: &mut impl Write,
+) -> io::Result<()> {
     let (lossy, valid);
     let text = match std::str::from_utf8(line) {
         Ok(text) => {
@@ -62,20 +80,32 @@ fn answer(line: &[u8], as_json: bool, scope: &Scope, out: &mut impl Write) -> io
         }
     };
     let outcome = valid.and_then(|()| evaluate(text, scope));
-    if as_json {
-        let object = match outcome {
-            Ok(e) => {
-                let mut object = e.value.to_json();
-                object["notes"] = json!(e.notes);
-                object
+    match form {
+        Form::Text => match outcome {
+            Ok(e) => writeln!(out, "{}", e.value),
+            Err(f) => writeln!(out, "error: {}", f.line(text)),
+        },
+        Form::Json => {
+            let object = match outcome {
+                Ok(e) => {
+                    let mut object = e.value.to_json();
+                    object["notes"] = json!(e.notes);
+                    object
+                }
+                Err(f) => failure_json(&f),
+            };
+            writeln!(out, "{object}")
+        }
+        Form::Ir(kind) => {
+            let suffix = format!("_{number}");
+            let whole = text.len() - text.trim_start().len()..text.trim_end().len();
+            let made = outcome
+                .and_then(|e| ir::result(&e, kind, &suffix).map_err(|fault| fault.locate(whole)));
+            match made {
+                Ok(ir) => out.write_all(ir.text.as_bytes()),
+                Err(f) => writeln!(out, "// error: {}", f.line(text)),
             }
-            Err(f) => failure_json(&f),
-        };
-        return writeln!(out, "{object}");
-    }
-    match outcome {
-        Ok(e) => writeln!(out, "{}", e.value),
-        Err(f) => writeln!(out, "error: {}", f.line(text)),
+        }
     }
 }
 

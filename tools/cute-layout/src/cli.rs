@@ -27,6 +27,18 @@ pub struct Cli {
         allow_hyphen_values = true
     )]
     pub facts: Option<String>,
+    /// Prints the result as types and operations of the dialect, which cute-opt reads. KIND names another type than the one
+    /// that follows, such as --ir=shape for a tuple.
+    #[arg(
+        long,
+        value_name = "KIND",
+        global = true,
+        value_enum,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "auto"
+    )]
+    pub ir: Option<crate::ir::Kind>,
 }
 
 /// The commands of the tool.
@@ -60,6 +72,38 @@ pub enum Command {
         #[arg(long)]
         full: bool,
         /// One JSON object instead of the table.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Makes a tiled copy of an atom, as make_tiled_copy does; with --ir an alias of its type.
+    #[command(name = "tiled_copy")]
+    TiledCopy {
+        /// For example 'copy_atom(UniversalCopy<64>, f16)'.
+        #[arg(value_name = "ATOM", allow_hyphen_values = true)]
+        atom: OsString,
+        /// Threads: (m,n) -> thread.
+        #[arg(value_name = "THREADS", allow_hyphen_values = true)]
+        threads: OsString,
+        /// Values of each thread: (m,n) -> value; one without it.
+        #[arg(value_name = "VALUES", allow_hyphen_values = true)]
+        values: Option<OsString>,
+        /// One JSON object, also for an error.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Makes a tiled MMA of an atom, as make_tiled_mma does; with --ir an alias of its type.
+    #[command(name = "tiled_mma")]
+    TiledMma {
+        /// For example SM80_16x8x16_F32F16F16F32_TN.
+        #[arg(value_name = "ATOM", allow_hyphen_values = true)]
+        atom: OsString,
+        /// Atoms over threads along M, N and K; one without it.
+        #[arg(value_name = "ATOM_LAYOUT", allow_hyphen_values = true)]
+        atoms: Option<OsString>,
+        /// The elements of M, N and K that one step takes; those that the atoms cover once without it.
+        #[arg(value_name = "PERMUTATION", allow_hyphen_values = true)]
+        permutation: Option<OsString>,
+        /// One JSON object, also for an error.
         #[arg(long)]
         json: bool,
     },
@@ -143,7 +187,7 @@ pub struct Banks {
     pub layout: OsString,
     /// The element: a type such as f16, or its bits.
     #[arg(long, value_name = "TYPE", default_value = "f16", value_parser = element)]
-    pub elem: i64,
+    pub elem: Width,
     /// A swizzle of byte addresses, as on a swizzled pointer. (A swizzle of elements is part of LAYOUT.)
     #[arg(long, value_name = "S<B,M,S>")]
     pub swizzle: Option<OsString>,
@@ -159,6 +203,15 @@ pub struct Banks {
     /// One JSON object.
     #[arg(long)]
     pub json: bool,
+}
+
+/// The width of an element, and its type where it was named.
+#[derive(Debug, Clone, Copy)]
+pub struct Width {
+    /// Bits.
+    pub bits: i64,
+    /// The type.
+    pub elem: Option<Elem>,
 }
 
 /// The types of elements.
@@ -182,12 +235,15 @@ pub fn elem(name: &str) -> Option<Elem> {
     ELEMS.into_iter().find(|e| e.name() == name)
 }
 
-fn element(text: &str) -> Result<i64, String> {
+fn element(text: &str) -> Result<Width, String> {
     if let Some(e) = elem(text) {
-        return Ok(e.bits());
+        return Ok(Width {
+            bits: e.bits(),
+            elem: Some(e),
+        });
     }
     match text.parse() {
-        Ok(bits @ (1 | 2 | 4 | 8 | 16 | 32 | 64 | 128)) => Ok(bits),
+        Ok(bits @ (1 | 2 | 4 | 8 | 16 | 32 | 64 | 128)) => Ok(Width { bits, elem: None }),
         _ => {
             let names = ELEMS.map(Elem::name).join(", ");
             Err(format!(

@@ -22,6 +22,8 @@ pub struct Evaluated {
     pub value: Value,
     /// Remarks: an extension beyond the domain, a divide that rounds up.
     pub notes: Vec<String>,
+    /// The function whose result it is, by the first of its names.
+    pub function: Option<String>,
 }
 
 /// Evaluates a text, where `scope` and the facts behind `where` say what is known of symbols. Errors: the first thing that
@@ -52,8 +54,13 @@ fn evaluate_in(node: &Node<'_>, scope: &Scope) -> Outcome<Evaluated> {
     value
         .check_bounds()
         .map_err(|e| e.locate(node.span.clone()))?;
+    let function = match &node.expr {
+        Expr::Call(name, ..) => functions::find(name).and_then(|f| f.names.first()),
+        _ => None,
+    };
     Ok(Evaluated {
         value,
+        function: function.map(|name| name.to_string()),
         notes: notes.notes,
     })
 }

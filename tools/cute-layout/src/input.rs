@@ -63,12 +63,21 @@ pub fn value<T>(
     scope: &Scope,
     take: impl FnOnce(&crate::value::Value) -> Result<T, crate::failure::Fault>,
 ) -> anyhow::Result<T> {
+    evaluated(arg, scope, |e| take(&e.value))
+}
+
+/// Does as [`value`], with all that is known of the value.
+pub fn evaluated<T>(
+    arg: &OsStr,
+    scope: &Scope,
+    take: impl FnOnce(&Evaluated) -> Result<T, crate::failure::Fault>,
+) -> anyhow::Result<T> {
     let (text, outcome) = outcome(arg, scope)?;
     let fail = |f: Failure| anyhow!(f.render(&text));
     let evaluated = outcome.map_err(fail)?;
     notes(&evaluated.notes);
     let trimmed = text.len() - text.trim_start().len()..text.trim_end().len();
-    take(&evaluated.value).map_err(|e| fail(e.locate(trimmed)))
+    take(&evaluated).map_err(|e| fail(e.locate(trimmed)))
 }
 
 /// Writes remarks to standard error.

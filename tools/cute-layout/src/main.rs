@@ -14,6 +14,7 @@ mod failure;
 mod functions;
 mod grid;
 mod input;
+mod ir;
 mod latex;
 mod svg;
 mod svg_tiled;
@@ -23,12 +24,13 @@ mod tiled;
 mod tv;
 mod value;
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 use std::process::ExitCode;
 
 use anyhow::anyhow;
 use clap::Parser;
+use cute_layout::Swizzle;
 use cute_layout::symbolic::Scope;
 use serde_json::json;
 
@@ -59,9 +61,37 @@ fn main() -> ExitCode {
 
 fn run(cli: Cli) -> anyhow::Result<()> {
     let scope = &facts::option(cli.facts.as_deref())?;
+    if let Some(kind) = cli.ir {
+        return ir::command::run(&cli.command, kind, scope);
+    }
     match cli.command {
         Command::Eval { expr, json } => evaluate(&expr, json, scope),
-        Command::Batch { file, json } => batch::run(file.as_deref(), json, scope),
+        Command::TiledCopy {
+            atom,
+            threads,
+            values,
+            json,
+        } => {
+            let arguments = [Some(&atom), Some(&threads), values.as_ref()];
+            evaluate(&call("make_tiled_copy", arguments)?, json, scope)
+        }
+        Command::TiledMma {
+            atom,
+            atoms,
+            permutation,
+            json,
+        } => {
+            let arguments = [Some(&atom), atoms.as_ref(), permutation.as_ref()];
+            evaluate(&call("make_tiled_mma", arguments)?, json, scope)
+        }
+        Command::Batch { file, json } => {
+            let form = if json {
+                batch::Form::Json
+            } else {
+                batch::Form::Text
+            };
+            batch::run(file.as_deref(), form, scope)
+        }
         Command::Print { layout, full, json } => print(&layout, full, json, scope),
         Command::Latex { layout, picture } => draw(&layout, &picture, scope, &LATEX),
         Command::Svg { layout, picture } => draw(&layout, &picture, scope, &SVG),
@@ -85,6 +115,16 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Banks(args) => show_banks(&args, scope),
         Command::Functions => input::write(&functions(), None),
     }
+}
+
+/// A call of a function of the language, whose arguments are those of the command line.
+fn call(function: &str, arguments: [Option<&OsString>; 3]) -> anyhow::Result<OsString> {
+    let arguments = arguments.into_iter().flatten().map(|argument| {
+        let bytes = input::bytes(argument)?;
+        Ok(String::from_utf8_lossy(&bytes).trim().to_string())
+    });
+    let arguments: Vec<String> = arguments.collect::<anyhow::Result<_>>()?;
+    Ok(format!("{function}({})", arguments.join(", ")).into())
 }
 
 fn evaluate(expr: &OsStr, as_json: bool, scope: &Scope) -> anyhow::Result<()> {
@@ -205,20 +245,24 @@ fn thread_value(
     input::write(&text, picture.output.as_deref())
 }
 
-fn show_banks(args: &Banks, scope: &Scope) -> anyhow::Result<()> {
+fn swizzle(args: &Banks, scope: &Scope) -> anyhow::Result<Option<Swizzle>> {
     let swizzle = args.swizzle.as_deref().map(|s| {
         input::value(s, scope, |v| match v {
             Value::Swizzle(s) => Ok(*s),
             other => Err(other.unlike("a swizzle S<B,M,S>")),
         })
     });
-    let swizzle = swizzle.transpose()?;
+    swizzle.transpose()
+}
+
+fn show_banks(args: &Banks, scope: &Scope) -> anyhow::Result<()> {
+    let swizzle = swizzle(args, scope)?;
     let (memory, banks, window) = input::value(&args.layout, scope, |v| {
         let grid = Grid::new(v)?;
         let window = grid.table(args.full)?;
         let memory = Memory {
             grid,
-            bits: args.elem,
+            bits: args.elem.bits,
             swizzle,
         };
         let banks = memory.banks(window)?;

@@ -485,5 +485,6 @@ impl<'a> Parser<'a> {
 fn operation(name: &str) -> bool {
     let sm = name.strip_prefix("SM").and_then(|n| n.split_once('_'));
     name.starts_with("Universal")
+        || matches!(name, "AutoVectorizingCopy" | "RED_ADD")
         || sm.is_some_and(|(n, _)| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
 }

@@ -41,8 +41,8 @@ impl Tiled {
     /// large to enumerate.
     pub fn new(value: &Value) -> Result<Option<Tiled>, Fault> {
         Ok(Some(match value {
-            Value::TiledCopy(c) => Self::of_copy(c)?,
-            Value::CopyAtom(a) => Self::of_copy(&tiled::rows(a)?)?,
+            Value::TiledCopy(c, _) => Self::of_copy(c)?,
+            Value::CopyAtom(a, _) => Self::of_copy(&tiled::rows(a)?)?,
             Value::TiledMma(m) => Self::of_mma(m)?,
             Value::MmaAtom(a) => Self::of_mma(&tiled::single(a)?)?,
             _ => return Ok(None),

@@ -45,12 +45,12 @@ pub enum Value {
     Elem(Elem),
     /// The name of a copy operation.
     CopyOp(String),
-    /// A copy operation for elements of a width.
-    CopyAtom(Box<CopyAtom>),
+    /// A copy operation for elements of a width, and their type where it was named.
+    CopyAtom(Box<CopyAtom>, Option<Elem>),
     /// An MMA operation.
     MmaAtom(Box<MmaAtom>),
-    /// A copy tiled over threads.
-    TiledCopy(Box<TiledCopy>),
+    /// A copy tiled over threads, and the type of its elements where it was named.
+    TiledCopy(Box<TiledCopy>, Option<Elem>),
     /// An MMA tiled over threads.
     TiledMma(Box<TiledMma>),
 }
@@ -70,9 +70,9 @@ impl Value {
             Value::Major(_) => "a direction",
             Value::Elem(_) => "a type",
             Value::CopyOp(_) => "a copy operation",
-            Value::CopyAtom(_) => "a copy atom",
+            Value::CopyAtom(..) => "a copy atom",
             Value::MmaAtom(_) => "an MMA atom",
-            Value::TiledCopy(_) => "a tiled copy",
+            Value::TiledCopy(..) => "a tiled copy",
             Value::TiledMma(_) => "a tiled MMA",
         }
     }
@@ -222,9 +222,9 @@ impl Value {
             Value::Major(_) => set("kind", "direction".into()),
             Value::Elem(_) => set("kind", "type".into()),
             Value::CopyOp(_) => set("kind", "copy_operation".into()),
-            Value::CopyAtom(_) => set("kind", "copy_atom".into()),
+            Value::CopyAtom(..) => set("kind", "copy_atom".into()),
             Value::MmaAtom(_) => set("kind", "mma_atom".into()),
-            Value::TiledCopy(c) => {
+            Value::TiledCopy(c, _) => {
                 set("kind", "tiled_copy".into());
                 set("atom", c.atom().name.to_string().into());
                 set("threads", c.num_threads().into());
@@ -274,9 +274,9 @@ impl fmt::Display for Value {
             Value::Major(Major::Right) => f.write_str("LayoutRight"),
             Value::Elem(e) => write!(f, "{e}"),
             Value::CopyOp(name) => f.write_str(name),
-            Value::CopyAtom(a) => write!(f, "copy_atom({}, {})", a.name, a.val_bits),
+            Value::CopyAtom(a, _) => write!(f, "copy_atom({}, {})", a.name, a.val_bits),
             Value::MmaAtom(a) => write!(f, "{}", a.name),
-            Value::TiledCopy(c) => write!(
+            Value::TiledCopy(c, _) => write!(
                 f,
                 "make_tiled_copy_impl(copy_atom({}, {}), {}, {})",
                 c.atom().name,

@@ -45,6 +45,17 @@ pub struct Cli {
     #[arg(long, value_name = "ARG=FILE", value_parser = binding)]
     pub output: Vec<Binding>,
 
+    /// Compares an output with an .npy file after the run, besides what the package says that it computes, or with --no-verify in its
+    /// place: C=reference.npy. PTX: memory after the last launch, with a file or a fill such as arg0=iota.
+    #[arg(long, value_name = "NAME=FILE", conflicts_with_all = ["bench_launch", "emit", "export", "info", "tune"])]
+    pub expect: Vec<String>,
+
+    /// The error that elements of outputs may have beside --expect: |out - ref| at most ATOL + RTOL * |ref|, of all outputs or of one;
+    /// ATOL is 0 where it is left out. Without this option it follows from the element type, and from the length of sums where
+    /// the package says that. PTX: one number, relative to the expected value and absolute; 0 compares bytes.
+    #[arg(long, value_name = "[NAME=]RTOL[,ATOL]", conflicts_with_all = ["bench_launch", "emit", "export", "info", "tune"])]
+    pub tolerance: Vec<String>,
+
     /// Seed of random arguments, of the verification and of the emulator.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub seed: u64,
@@ -76,7 +87,7 @@ pub struct Cli {
     #[arg(long, default_value_t = 20, value_name = "N")]
     pub findings: usize,
 
-    /// Does not compare the results with a reference.
+    /// Does not compare the results with what the package says that it computes. PTX: compares nothing.
     #[arg(long)]
     pub no_verify: bool,
 

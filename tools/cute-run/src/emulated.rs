@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use anyhow::{Context, bail};
 use cute_runtime::device::{Device, DeviceError, Work};
 use cute_runtime::emulator::{Config, Emulator, Finding, merge};
-use cute_runtime::verify;
 
 use crate::cli::Cli;
 use crate::job::Job;
 use crate::outcome::{Outcome, Status, plural};
-use crate::session::{before, failed, verified, write_outputs};
+use crate::session::{before, checked, failed, write_outputs};
 
 /// The settings of the emulation of the run of that number.
 pub fn config(cli: &Cli, run: u32) -> Config {
@@ -135,16 +134,16 @@ fn emulate_once(
         write_outputs(job, &tensors)?;
     }
     // The first wrong result is shown; until then, that of the first seed.
-    if !cli.no_verify && outcome.status != Status::Wrong {
-        let verification = verified(cli, job, before.as_deref(), &tensors)?;
-        let right = verification.iter().all(verify::Report::passed);
+    if outcome.status != Status::Wrong
+        && let Some(checked) = checked(cli, job, before.as_deref(), &tensors)?
+    {
+        let right = checked.is_right();
         if !right && run > 0 {
             let note = format!("the result is wrong with seed {seed}, and right with those before");
             outcome.notes.push(note);
         }
-        if !right || outcome.verification.is_empty() {
-            outcome.verification = verification;
-            outcome.status = if right { Status::Right } else { Status::Wrong };
+        if !right || run == 0 {
+            checked.put(outcome);
         }
     }
     Ok(())

@@ -8,6 +8,7 @@ use cute_runtime::tensor::{self, Given, npy_shape};
 use cute_runtime::{Arg, Function, HostTensor, Package, PackageError, Pattern, verify::Data};
 
 use crate::cli::{Binding, Cli, Named};
+use crate::expect::{self, Expectation};
 
 pub struct Job {
     pub path: PathBuf,
@@ -20,6 +21,8 @@ pub struct Job {
     /// The statement of the caller on each argument.
     given: Vec<Given>,
     seed: u64,
+    /// The files that outputs are compared with.
+    pub expectations: Vec<Expectation>,
 }
 
 /// The jobs of a command line. Packages, names and files are all looked at before anything runs.
@@ -32,8 +35,8 @@ pub fn jobs(cli: &Cli) -> anyhow::Result<Vec<Job>> {
     }
     let mut jobs = Vec::new();
     for path in &cli.packages {
-        let job = Job::new(cli, path)?;
-        if !job.inputs.is_empty() || job.is_open() {
+        let mut job = Job::new(cli, path)?;
+        if !job.inputs.is_empty() || job.is_open() || expect::is_asked(cli) {
             // What is bad or missing is better found now than after other packages ran; the tensors
             // are made again when they run.
             let tensors = job.tensors()?;
@@ -43,6 +46,8 @@ pub fn jobs(cli: &Cli) -> anyhow::Result<Vec<Job>> {
                 false => plan::plan(&job.function, &tensors, 0).map(drop),
             };
             checked.with_context(|| path.display().to_string())?;
+            let expectations = expect::expectations(cli, &job.function, &tensors);
+            job.expectations = expectations.with_context(|| path.display().to_string())?;
         }
         jobs.push(job);
     }
@@ -79,6 +84,7 @@ impl Job {
             inputs,
             outputs,
             seed: cli.seed,
+            expectations: Vec::new(),
         })
     }
 
@@ -167,7 +173,7 @@ fn say(slot: &mut Given, value: Given, option: &str, name: &str) -> anyhow::Resu
 }
 
 /// The index of an argument of that name that suits the option.
-fn find(
+pub fn find(
     function: &Function,
     name: &str,
     option: &str,

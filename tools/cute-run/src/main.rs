@@ -7,6 +7,7 @@
 mod cli;
 mod emit;
 mod emulated;
+mod expect;
 mod export;
 mod info;
 mod job;

@@ -6,6 +6,7 @@ use cute_runtime::verify::Report;
 use serde::Serialize;
 
 use crate::cli::Cli;
+use crate::expect::Expected;
 use crate::info::table;
 use crate::job::Job;
 use crate::report;
@@ -33,6 +34,9 @@ pub struct Outcome {
     pub status: Status,
     pub error: Option<String>,
     pub verification: Vec<Report>,
+    /// Outputs beside the files of --expect.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub expected: Vec<Expected>,
     pub measurement: Option<Measured>,
     /// Seeds that the emulator ran it with; 0 on a GPU.
     pub seeds: u32,
@@ -148,6 +152,7 @@ impl Outcome {
             status: Status::Unverified,
             error: None,
             verification: Vec::new(),
+            expected: Vec::new(),
             measurement: None,
             seeds: 0,
             findings: Vec::new(),
@@ -175,6 +180,9 @@ impl Outcome {
         }
         for report in &self.verification {
             println!("  {}", report.to_string().replace('\n', "\n  "));
+        }
+        for expected in &self.expected {
+            println!("  {}", expected.describe().replace('\n', "\n  "));
         }
         if self.status == Status::Unverified {
             println!("  not verified");
@@ -229,6 +237,11 @@ impl Outcome {
             .verification
             .iter()
             .filter_map(|report| report.relative_error)
+            .chain(
+                self.expected
+                    .iter()
+                    .filter_map(|expected| expected.relative_error),
+            )
             .max_by(f64::total_cmp);
         let measured = self.measurement.as_ref();
         let time = |seconds: fn(&Measurement) -> f64| {
@@ -284,6 +297,7 @@ mod tests {
             status,
             error: None,
             verification: vec![],
+            expected: vec![],
             measurement: None,
             seeds: 0,
             findings: vec![],

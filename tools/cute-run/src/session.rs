@@ -8,6 +8,7 @@ use cute_runtime::{Compute, HostTensor, verify};
 
 use crate::cli::Cli;
 use crate::emulated;
+use crate::expect::Expected;
 use crate::job::Job;
 use crate::outcome::{Outcome, Outcomes, Status};
 use crate::words;
@@ -212,10 +213,8 @@ fn try_execute(
     let before = before(job, &tensors);
     program.run(&mut tensors)?;
     write_outputs(job, &tensors)?;
-    if !cli.no_verify {
-        outcome.verification = verified(cli, job, before.as_deref(), &tensors)?;
-        let right = outcome.verification.iter().all(verify::Report::passed);
-        outcome.status = if right { Status::Right } else { Status::Wrong };
+    if let Some(checked) = checked(cli, job, before.as_deref(), &tensors)? {
+        checked.put(outcome);
     }
     Ok(tensors)
 }
@@ -238,8 +237,72 @@ pub fn before(job: &Job, tensors: &[HostTensor]) -> Option<Vec<HostTensor>> {
     needed.then(|| tensors.to_vec())
 }
 
+/// What is known of the results of a run.
+pub struct Checked {
+    verification: Vec<verify::Report>,
+    expected: Vec<Expected>,
+    /// The outputs that nothing was compared with.
+    left: Vec<String>,
+}
+
+impl Checked {
+    pub fn is_right(&self) -> bool {
+        self.verification.iter().all(verify::Report::passed)
+            && self.expected.iter().all(Expected::passed)
+    }
+
+    pub fn put(self, outcome: &mut Outcome) {
+        outcome.status = match self.is_right() {
+            true => Status::Right,
+            false => Status::Wrong,
+        };
+        if !self.left.is_empty() {
+            let note = format!("not compared: {}", self.left.join(", "));
+            outcome.notes.push(note);
+        }
+        outcome.verification = self.verification;
+        outcome.expected = self.expected;
+    }
+}
+
+/// Compares what a function has written with what the package says and with what the caller expects; none where nothing is to be
+/// compared. A package that does not say what it computes has what is expected alone.
+pub fn checked(
+    cli: &Cli,
+    job: &Job,
+    before: Option<&[HostTensor]>,
+    tensors: &[HostTensor],
+) -> anyhow::Result<Option<Checked>> {
+    let says = !job.function.computes.is_empty() || job.expectations.is_empty();
+    let verifies = !cli.no_verify && says;
+    if !verifies && job.expectations.is_empty() {
+        return Ok(None);
+    }
+    let expected = job.expectations.iter();
+    let expected = expected.map(|one| one.compare(&job.function, tensors, job.data()));
+    let expected = expected.collect();
+    let verification = match verifies {
+        true => verified(cli, job, before, tensors)?,
+        false => Vec::new(),
+    };
+    let computed = job.function.computes.iter().flat_map(Compute::outputs);
+    let computed: Vec<usize> = computed.filter(|_| verifies).map(|role| role.arg).collect();
+    let expectations = &job.expectations;
+    let is_compared = |index: usize| {
+        computed.contains(&index) || expectations.iter().any(|one| one.output == index)
+    };
+    let args = job.function.args.iter().enumerate();
+    let left = args.filter(|(index, arg)| arg.access().writes() && !is_compared(*index));
+    let left = left.map(|(_, arg)| arg.name().to_string()).collect();
+    Ok(Some(Checked {
+        verification,
+        expected,
+        left,
+    }))
+}
+
 /// Compares what a function has written with a reference.
-pub fn verified(
+fn verified(
     cli: &Cli,
     job: &Job,
     before: Option<&[HostTensor]>,

@@ -4,6 +4,7 @@ use cute_runtime::PackageError;
 use cute_runtime::call::CallError;
 use cute_runtime::device::DeviceError;
 use cute_runtime::tensor::{ArgError, Statement};
+use cute_runtime::verify::VerifyError;
 
 /// The text of an error and of those it is from.
 pub fn text(error: &anyhow::Error) -> String {
@@ -23,6 +24,12 @@ fn part(error: &(dyn std::error::Error + 'static)) -> String {
     }
     if let Some(error) = error.downcast_ref::<ArgError>() {
         return argument(error);
+    }
+    if let Some(VerifyError::NoMeaning(function)) = error.downcast_ref::<VerifyError>() {
+        return format!(
+            "function {function} does not say what it computes, so its result cannot be verified; compare outputs with files \
+             (--expect NAME=reference.npy), or pass --no-verify"
+        );
     }
     match error.downcast_ref::<PackageError>() {
         Some(PackageError::Function { expected, found }) => {

@@ -275,6 +275,16 @@ fn bad_command_lines_and_files_are_refused() {
     );
     refused(
         &file,
+        &["--tolerance=x=1", "--memory=x=u32[2]"],
+        "--tolerance x=1: expected a number for a PTX file, such as 1e-6",
+    );
+    refused(
+        &file,
+        &["--tolerance=1", "--tolerance=2"],
+        "expected one --tolerance for a PTX file, found 2",
+    );
+    refused(
+        &file,
         &["--tolerance=-1", "--memory=x=u32[2]"],
         "expected a tolerance",
     );

@@ -22,7 +22,12 @@ pub const FUNCTIONS: &[Function] = &[
                 return Err(c.unlike(0, "a copy operation, such as UniversalCopy<128>"));
             };
             let bits = c.bits(1)?;
-            Ok(Value::CopyAtom(Box::new(CopyAtom::named(name, bits)?)))
+            let elem = match c.value(1) {
+                Value::Elem(e) => Some(*e),
+                _ => None,
+            };
+            let atom = Box::new(CopyAtom::named(name, bits)?);
+            Ok(Value::CopyAtom(atom, elem))
         },
     },
     Function {
@@ -37,11 +42,10 @@ pub const FUNCTIONS: &[Function] = &[
                 2 => Layout::leaf(1, 0)?,
                 _ => c.layout(2)?,
             };
-            copy(TiledCopy::make_tiled_copy(
-                c.copy_atom(0)?,
-                &c.layout(1)?,
-                &value,
-            )?)
+            copy(
+                c,
+                TiledCopy::make_tiled_copy(c.copy_atom(0)?, &c.layout(1)?, &value)?,
+            )
         },
     },
     Function {
@@ -53,7 +57,7 @@ pub const FUNCTIONS: &[Function] = &[
         arity: 3..=3,
         run: |c| {
             let (atom, tv, tiler) = (c.copy_atom(0)?, c.layout(1)?, c.tile(2)?);
-            copy(TiledCopy::make_tiled_copy_impl(atom, tv, tiler)?)
+            copy(c, TiledCopy::make_tiled_copy_impl(atom, tv, tiler)?)
         },
     },
     Function {
@@ -63,7 +67,12 @@ pub const FUNCTIONS: &[Function] = &[
         example: "layoutS_TV(make_tiled_copy_A(copy_atom(SM75_U32x4_LDSM_N, f16), SM80_16x8x16_F32F16F16F32_TN))",
         gives: "((16,2),(8,1)):((1,128),(16,256))",
         arity: 2..=2,
-        run: |c| copy(TiledCopy::make_tiled_copy_a(c.copy_atom(0)?, &c.mma(1)?)?),
+        run: |c| {
+            copy(
+                c,
+                TiledCopy::make_tiled_copy_a(c.copy_atom(0)?, &c.mma(1)?)?,
+            )
+        },
     },
     Function {
         names: &["make_tiled_copy_B"],
@@ -72,7 +81,12 @@ pub const FUNCTIONS: &[Function] = &[
         example: "layoutS_TV(make_tiled_copy_B(copy_atom(SM75_U32x2_LDSM_N, f16), SM80_16x8x16_F32F16F16F32_TN))",
         gives: "((8,2,2),(8,1)):((1,64,0),(8,128))",
         arity: 2..=2,
-        run: |c| copy(TiledCopy::make_tiled_copy_b(c.copy_atom(0)?, &c.mma(1)?)?),
+        run: |c| {
+            copy(
+                c,
+                TiledCopy::make_tiled_copy_b(c.copy_atom(0)?, &c.mma(1)?)?,
+            )
+        },
     },
     Function {
         names: &["make_tiled_copy_C"],
@@ -81,7 +95,12 @@ pub const FUNCTIONS: &[Function] = &[
         example: "tile_size(make_tiled_copy_C(copy_atom(UniversalCopy<64>, f32), SM80_16x8x16_F32F16F16F32_TN))",
         gives: "128",
         arity: 2..=2,
-        run: |c| copy(TiledCopy::make_tiled_copy_c(c.copy_atom(0)?, &c.mma(1)?)?),
+        run: |c| {
+            copy(
+                c,
+                TiledCopy::make_tiled_copy_c(c.copy_atom(0)?, &c.mma(1)?)?,
+            )
+        },
     },
     Function {
         names: &["make_tiled_copy_C_atom"],
@@ -91,10 +110,10 @@ pub const FUNCTIONS: &[Function] = &[
         gives: "[8:1;(4,2):(2,1)]",
         arity: 2..=2,
         run: |c| {
-            copy(TiledCopy::make_tiled_copy_c_atom(
-                c.copy_atom(0)?,
-                &c.mma(1)?,
-            )?)
+            copy(
+                c,
+                TiledCopy::make_tiled_copy_c_atom(c.copy_atom(0)?, &c.mma(1)?)?,
+            )
         },
     },
     Function {
@@ -105,10 +124,10 @@ pub const FUNCTIONS: &[Function] = &[
         gives: "((16,2),(8,1)):((1,128),(16,256))",
         arity: 2..=2,
         run: |c| {
-            copy(TiledCopy::make_tiled_copy_s(
-                c.copy_atom(0)?,
-                &c.tiled_copy(1)?,
-            )?)
+            copy(
+                c,
+                TiledCopy::make_tiled_copy_s(c.copy_atom(0)?, &c.tiled_copy(1)?)?,
+            )
         },
     },
     Function {
@@ -119,10 +138,10 @@ pub const FUNCTIONS: &[Function] = &[
         gives: "(32,(4,1)):(4,(1,4))",
         arity: 2..=2,
         run: |c| {
-            copy(TiledCopy::make_tiled_copy_d(
-                c.copy_atom(0)?,
-                &c.tiled_copy(1)?,
-            )?)
+            copy(
+                c,
+                TiledCopy::make_tiled_copy_d(c.copy_atom(0)?, &c.tiled_copy(1)?)?,
+            )
         },
     },
     Function {
@@ -134,7 +153,7 @@ pub const FUNCTIONS: &[Function] = &[
         arity: 3..=3,
         run: |c| {
             let (atom, tv, data) = (c.copy_atom(0)?, c.layout(1)?, c.layout(2)?);
-            copy(TiledCopy::make_cotiled_copy(atom, &tv, &data)?)
+            copy(c, TiledCopy::make_cotiled_copy(atom, &tv, &data)?)
         },
     },
     Function {
@@ -503,14 +522,14 @@ impl Call<'_> {
 
     fn copy_atom(&self, i: usize) -> Result<CopyAtom, Fault> {
         match self.value(i) {
-            Value::CopyAtom(a) => Ok((**a).clone()),
+            Value::CopyAtom(a, _) => Ok((**a).clone()),
             _ => Err(self.unlike(i, "a copy atom, as copy_atom(UniversalCopy<128>, f16)")),
         }
     }
 
     fn tiled_copy(&self, i: usize) -> Result<TiledCopy, Fault> {
         match self.value(i) {
-            Value::TiledCopy(c) => Ok((**c).clone()),
+            Value::TiledCopy(c, _) => Ok((**c).clone()),
             _ => Err(self.unlike(i, "a tiled copy, as make_tiled_copy(..)")),
         }
     }
@@ -553,8 +572,13 @@ pub fn rows(atom: &CopyAtom) -> Algebra<TiledCopy> {
     TiledCopy::new(atom.clone(), turned.composition(&reference)?, tiler)
 }
 
-fn copy(made: TiledCopy) -> Answer {
-    Ok(Value::TiledCopy(Box::new(made)))
+// A tiled copy of the atom that is the first argument.
+fn copy(c: &Call<'_>, made: TiledCopy) -> Answer {
+    let elem = match c.value(0) {
+        Value::CopyAtom(_, elem) => *elem,
+        _ => None,
+    };
+    Ok(Value::TiledCopy(Box::new(made), elem))
 }
 
 // Exact where it can be; else rounded up, with a note.
@@ -585,7 +609,7 @@ fn begins(c: &mut Call<'_>, offset: &IntTuple) {
 }
 
 fn side_tv(c: &mut Call<'_>, side: Side) -> Answer {
-    if let Value::CopyAtom(a) = c.value(0) {
+    if let Value::CopyAtom(a, _) = c.value(0) {
         return Ok(match side {
             Side::Source => a.src_tv()?,
             Side::Destination => a.dst_tv()?,

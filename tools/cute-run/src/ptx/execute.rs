@@ -6,36 +6,17 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use cute_runtime::emulator::{self, Config, Memory, Pointer, Session};
 use cute_runtime::tensor::Array;
-use serde::Serialize;
 
 use super::plan::{Named, Plan};
 use super::spec::{self, Argument, Fill, Item};
 use super::types::Type;
+use crate::expect::{Compared, Wrong, coordinates};
 
 /// The results of a run with one seed.
 pub struct Ran {
     pub session: Session,
     pub compared: Vec<Compared>,
     pub notes: Vec<String>,
-}
-
-/// Memory beside what was expected of it.
-#[derive(Clone, Debug, Serialize)]
-pub struct Compared {
-    pub name: String,
-    pub elements: usize,
-    /// Elements that are not as expected.
-    pub wrong: usize,
-    /// The first of them.
-    pub first: Option<Wrong>,
-}
-
-#[derive(Clone, Debug, Serialize)]
-pub struct Wrong {
-    /// Coordinates, the last varying fastest.
-    pub at: Vec<u64>,
-    pub expected: String,
-    pub found: String,
 }
 
 /// Memory that was allocated.
@@ -192,16 +173,6 @@ impl Ran {
 
 fn count(shape: &[u64]) -> usize {
     shape.iter().product::<u64>() as usize
-}
-
-fn coordinates(shape: &[u64], mut index: usize) -> Vec<u64> {
-    let mut found = Vec::new();
-    for &size in shape.iter().rev() {
-        found.push(index as u64 % size.max(1));
-        index /= size.max(1) as usize;
-    }
-    found.reverse();
-    found
 }
 
 /// Type, sizes and bytes of memory; no bytes of what nobody has written.
@@ -380,7 +351,7 @@ fn bytes(
     })
 }
 
-fn compare(memory: &Placed<'_>, expected: &[u8], found: &[u8]) -> Compared {
+fn compare<'b>(memory: &Placed<'_>, expected: &'b [u8], found: &'b [u8]) -> Compared {
     let (ty, tolerance) = (memory.ty, memory.named.tolerance);
     let size = ty.bytes();
     let equal = |expected: &[u8], found: &[u8]| {
@@ -393,19 +364,11 @@ fn compare(memory: &Placed<'_>, expected: &[u8], found: &[u8]) -> Compared {
             || expected == found
             || (expected - found).abs() <= tolerance * (1.0 + expected.abs())
     };
-    let pairs = expected.chunks_exact(size).zip(found.chunks_exact(size));
-    let mut wrong = pairs
-        .enumerate()
-        .filter(|(_, (expected, found))| !equal(expected, found));
-    let first = wrong.next();
-    Compared {
-        name: memory.named.name.clone(),
-        elements: count(&memory.shape),
-        wrong: wrong.count() + usize::from(first.is_some()),
-        first: first.map(|(index, (expected, found))| Wrong {
-            at: coordinates(&memory.shape, index),
-            expected: ty.show(expected),
-            found: ty.show(found),
-        }),
-    }
+    let each = |bytes: &'b [u8], index: usize| &bytes[index * size..][..size];
+    Compared::new(
+        &memory.named.name,
+        &memory.shape,
+        |index| equal(each(expected, index), each(found, index)),
+        |index| [expected, found].map(|bytes| ty.show(each(bytes, index))),
+    )
 }

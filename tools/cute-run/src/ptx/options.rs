@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use anyhow::Context;
 use clap::Args;
 
-use crate::cli::{Binding, binding};
+use crate::cli::{Binding, Cli, binding};
 
 /// Options for files of PTX, which the emulator runs; see docs/emulator-ptx.md.
 #[derive(Debug, Default, Args)]
@@ -39,14 +40,6 @@ pub struct Options {
     #[arg(long, value_name = "NAME=MEMORY")]
     pub memory: Vec<String>,
 
-    /// PTX: compares memory after the last launch: arg0=expected.npy, or a fill such as arg0=iota.
-    #[arg(long, value_name = "NAME=FILL")]
-    pub expect: Vec<String>,
-
-    /// PTX: the error that an element may have, relative to the expected value and absolute; 0 compares bytes.
-    #[arg(long, value_name = "E")]
-    pub tolerance: Option<f64>,
-
     /// PTX: writes the findings as SARIF 2.1.0.
     #[arg(long, value_name = "FILE")]
     pub sarif: Option<PathBuf>,
@@ -63,19 +56,38 @@ impl Options {
             ("--shared", self.shared.is_some()),
             ("--arg", !self.args.is_empty()),
             ("--memory", !self.memory.is_empty()),
-            ("--expect", !self.expect.is_empty()),
-            ("--tolerance", self.tolerance.is_some()),
             ("--sarif", self.sarif.is_some()),
         ];
         let given = all.into_iter().filter(|(_, given)| *given);
         given.map(|(name, _)| name).collect()
     }
+}
 
-    /// Tells whether the command line says what is launched, in place of a file.
-    pub fn says_launch(&self) -> bool {
-        let others = ["--sarif"];
-        self.given().iter().any(|name| !others.contains(name))
-    }
+/// The options that were given and that say what is launched, in place of a file.
+pub fn launching(cli: &Cli) -> Vec<&'static str> {
+    let mut given = cli.ptx.given();
+    given.retain(|name| *name != "--sarif");
+    given.extend((!cli.expect.is_empty()).then_some("--expect"));
+    given.extend((!cli.tolerance.is_empty()).then_some("--tolerance"));
+    given
+}
+
+/// The tolerance of memory: the error that an element may have, relative to the expected value and absolute; 0 compares bytes.
+///
+/// # Errors
+/// More than one, and what is no number.
+pub fn tolerance(cli: &Cli) -> anyhow::Result<f64> {
+    let [text] = cli.tolerance.as_slice() else {
+        anyhow::ensure!(
+            cli.tolerance.is_empty(),
+            "expected one --tolerance for a PTX file, found {}",
+            cli.tolerance.len()
+        );
+        return Ok(0.0);
+    };
+    text.parse().ok().with_context(|| {
+        format!("--tolerance {text}: expected a number for a PTX file, such as 1e-6; a file of TOML has one for each memory")
+    })
 }
 
 fn extents(text: &str) -> Result<[u32; 3], String> {

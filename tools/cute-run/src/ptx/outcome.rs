@@ -3,7 +3,7 @@
 use cute_runtime::emulator::{self, Cause, Finding, Kind};
 use serde::Serialize;
 
-use super::execute::Compared;
+use crate::expect::Compared;
 use crate::outcome::plural;
 use crate::report;
 
@@ -114,7 +114,7 @@ impl Outcome {
             println!("note: {note}");
         }
         for compared in &self.compared {
-            println!("{}", describe(compared));
+            println!("{}", compared.describe());
         }
         let launches = plural(self.launches, "launch");
         let launches = launches.replace("launchs", "launches");
@@ -127,17 +127,6 @@ impl Outcome {
             "{}: {launches} on {} with {seeds}: {found}",
             self.ptx, self.arch
         );
-    }
-}
-
-fn describe(compared: &Compared) -> String {
-    let elements = plural(compared.elements, "element");
-    match &compared.first {
-        None => format!("{}: {elements} as expected", compared.name),
-        Some(first) => format!(
-            "{}: {} of {elements} wrong; at {:?}: expected {}, found {}",
-            compared.name, compared.wrong, first.at, first.expected, first.found
-        ),
     }
 }
 

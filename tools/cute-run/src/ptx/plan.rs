@@ -7,7 +7,7 @@ use cute_runtime::emulator::Grid;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::options::{Options, named};
+use super::options::{self, named};
 use super::spec::{self, Argument, Memory};
 use crate::cli::Cli;
 
@@ -130,16 +130,17 @@ pub fn plan(cli: &Cli, path: &Path) -> anyhow::Result<Plan> {
     let is_toml = path.extension().is_some_and(|ending| ending == "toml");
     let beside = path.with_extension("toml");
     let mut plan = if is_toml {
-        if cli.ptx.says_launch() {
+        let given = options::launching(cli);
+        if !given.is_empty() {
             bail!(
                 "{}: expected launches either from the file or from the command line, found {} too",
                 path.display(),
-                cli.ptx.given().join(", ")
+                given.join(", ")
             );
         }
         from_toml(path)?
-    } else if cli.ptx.says_launch() || !beside.exists() {
-        from_options(&cli.ptx, path)?
+    } else if !options::launching(cli).is_empty() || !beside.exists() {
+        from_options(cli, path)?
     } else {
         from_toml(&beside)?
     };
@@ -164,11 +165,11 @@ impl Plan {
     }
 }
 
-fn from_options(options: &Options, path: &Path) -> anyhow::Result<Plan> {
+fn from_options(cli: &Cli, path: &Path) -> anyhow::Result<Plan> {
+    let (options, tolerance) = (&cli.ptx, options::tolerance(cli)?);
     let mut memory = Vec::new();
-    let plain = |name: String, is: Memory, place: String| {
-        Named::plain((name, is, place), options.tolerance.unwrap_or(0.0))
-    };
+    let plain =
+        |name: String, is: Memory, place: String| Named::plain((name, is, place), tolerance);
     for text in &options.memory {
         let (name, is) = named("--memory", text)?;
         let place = format!("--memory {text}");
@@ -204,7 +205,7 @@ fn from_options(options: &Options, path: &Path) -> anyhow::Result<Plan> {
             place: "the command line".into(),
         }],
     };
-    for text in &options.expect {
+    for text in &cli.expect {
         let (name, fill) = named("--expect", text)?;
         plan.find(&name, "--expect")?.expect = Some(fill);
     }
