@@ -95,3 +95,31 @@ gpu.module @regions {
     gpu.return
   }
 }
+
+// Views and coordinates of what is open are printed without their types, and read back.
+// CHECK-LABEL: gpu.module @views
+gpu.module @views {
+  // OPEN-LABEL: func.func private @first
+  // OPEN:         cute.make_view(%{{.*}}, %{{.*}}){{ *$}}
+  // OPEN:         cute.make_identity_tensor(%{{.*}}){{ *$}}
+  func.func private @first(%x: !cute.any, %layout: !cute.any, %shape: !cute.any) {
+    %start = cute.get_iter(%x)
+    %view = cute.make_view(%start, %layout)
+    %coords = cute.make_identity_tensor(%shape)
+    %at = cute.static coord "(0,0)"
+    %c = cute.memref.load(%coords, %at)
+    %row, %column = cute.get_scalars(%c) -> (i32, i32)
+    %zero = arith.constant 0.0 : f32
+    cute.memref.store(%view, %at, %zero)
+    return
+  }
+  // CHECK-LABEL: gpu.func @kernel
+  gpu.func @kernel(%A: !cute.memref<f32, gmem, "(4,8):(8,1)">) kernel {
+    %layout = cute.static layout "(8,4):(1,8)"
+    %shape = cute.static shape "(8,4)"
+    // CHECK: cute.make_view({{.*}} : !cute.memref<f32, gmem, "(8,4):(1,8)">
+    // CHECK: cute.make_identity_tensor({{.*}} : !cute.shape<"(8,4)">) : !cute.coord_tensor<"(0,0)", "(8,4):(1@0,1@1)">
+    cute.call @first(%A, %layout, %shape)
+    gpu.return
+  }
+}

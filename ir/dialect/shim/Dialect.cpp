@@ -102,6 +102,8 @@ bool cute::hasOpenTypes(Operation *op) {
 
 // Such types say nothing, and the formats of ops that infer their results have no room for one that does not follow from the operands.
 bool cute::leavesOutTypes(Operation *op) {
+  if (isa<MakeViewOp, MakeIdentityTensorOp>(op))
+    return isa<AnyType>(op->getResult(0).getType());
   return isa<InferTypeOpInterface>(op) && hasOpenTypes(op);
 }
 

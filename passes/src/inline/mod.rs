@@ -104,10 +104,21 @@ impl<'c> Inliner<'c> {
         }
     }
 
+    /// Visits all ops of a kernel, but those that use results of one with a mistake, of which no more can be said.
     fn kernel(&self, kernel: Op<'c>) -> Result<(), Failure> {
         let body = blocks_of(kernel).into_iter().flat_map(ops_of);
+        let mut unknown = HashSet::new();
         each(body.collect::<Vec<_>>(), |op| {
+            let results: Vec<_> = results_of(op).into_iter().map(key).collect();
+            if values_used_by(op)
+                .into_iter()
+                .any(|value| unknown.contains(&key(value)))
+            {
+                unknown.extend(results);
+                return Ok(());
+            }
             self.visit(op, &mut Vec::new())
+                .inspect_err(|_| unknown.extend(results))
         })
     }
 
