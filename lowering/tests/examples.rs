@@ -22,7 +22,7 @@ struct Lacking {
 const SM80: Requirement = Requirement::Since(8, 0);
 
 /// The examples that not every chip can run. An example that is not here must compile for all.
-const LACKING: [Lacking; 11] = [
+const LACKING: [Lacking; 12] = [
     Lacking {
         file: "attention.mlir",
         requires: SM80,
@@ -61,6 +61,12 @@ const LACKING: [Lacking; 11] = [
     },
     Lacking {
         file: "kernels/attention.mlir",
+        requires: SM80,
+        at: "cute.static : !copy",
+        atom: "SM80_CP_ASYNC_16",
+    },
+    Lacking {
+        file: "kernels/flash_attention.mlir",
         requires: SM80,
         at: "cute.static : !copy",
         atom: "SM80_CP_ASYNC_16",

@@ -18,7 +18,7 @@ func.func @f(%bars: !cute.memref<i64, smem, align<8>, "4:1">) {
 
 // An op by its name in C++
 func.func @f(%l: !cute.layout<"(8,4):(1,8)">, %t: !cute.tile<"[4:1]">) {
-  %s = cute.make_fragment_like(%l)
+  %s = cute.make_tensor(%l)
   return
 }
 
