@@ -1,6 +1,6 @@
 // Passes that need values in the places of parameters say so, at what declares them.
-// RUN: cute-opt %s --pass-pipeline="builtin.module(gpu.module(gpu.func(cute-synchronize)))" --split-input-file --verify-diagnostics
-// RUN: cute-opt %s --cute-report --split-input-file --verify-diagnostics
+// RUN: cute-opt %s --pass-pipeline="builtin.module(gpu.module(gpu.func(cute-synchronize)))" --verify-diagnostics
+// RUN: cute-opt %s --cute-report --verify-diagnostics
 
 // expected-error @+1 {{expects values in the places of parameters, found D, T declared here; run cute-instantiate and cute-inline before it}}
 module attributes {gpu.container_module, cute.parameters = {D = 64, T = "type"}} {
@@ -9,17 +9,5 @@ module attributes {gpu.container_module, cute.parameters = {D = 64, T = "type"}}
       %frag = cute.memref.alloca() : !cute.memref<f32, smem, align<16>, "$D:1">
       gpu.return
     }
-  }
-}
-
-// -----
-
-gpu.module @kernels {
-  gpu.func @k() kernel {
-    gpu.return
-  }
-  // expected-error @+1 {{found V declared here}}
-  func.func private @f(%x: i32) attributes {cute.parameters = {V = "integer"}} {
-    return
   }
 }

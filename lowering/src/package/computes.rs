@@ -452,7 +452,7 @@ impl<'c> Entry<'_, 'c> {
         }
     }
 
-    /// Whether something holds: `causal`, `causal = true`, or `causal = 1`, as a parameter gives it. It does not where nothing is said.
+    /// Tells whether something holds: `causal`, `causal = true`, or `causal = 1`, as a parameter gives it. It does not where nothing is said.
     fn flag(&self, name: &str) -> Result<bool, Failure> {
         let Some(attribute) = entry_of(self.entry, name) else {
             return Ok(false);

@@ -3,7 +3,7 @@
 //! A function that a multiprocessor has an instruction for is that instruction, approximate where it is (`ex2.approx`, PTX ISA, "Floating
 //! Point Instructions"); LLVM has the rest. There is no library of device functions to call.
 //!
-//! Of `exp` and `exp2` a result below 2^-126 is exact to its last bits at the price of three more instructions. Where `fastmath<afn>` allows
+//! A result of `exp` or `exp2` below 2^-126 is exact to its last bits at the price of three more instructions. Where `fastmath<afn>` allows
 //! approximations it is 0 (`ex2.approx.ftz`).
 
 use super::{
@@ -30,6 +30,10 @@ enum Form {
     OfTwo(for<'c> fn(Builder<'c>, [Val<'c>; 2]) -> Result<Val<'c>, Failure>),
 }
 
+/// Powers of two, and those of which results below 2^-126 are 0.
+const EXP2: &str = "llvm.nvvm.ex2.approx";
+const EXP2_TO_ZERO: &str = "llvm.nvvm.ex2.approx.ftz";
+
 const FORMS: &[(&str, Form)] = &[
     (arith::MAXNUMF, Form::Llvm("llvm.maxnum")),
     (arith::MINNUMF, Form::Llvm("llvm.minnum")),
@@ -41,14 +45,8 @@ const FORMS: &[(&str, Form)] = &[
     (math::ROUNDEVEN, Form::Llvm("llvm.roundeven")),
     (math::SQRT, Form::Llvm("llvm.sqrt")),
     (math::TRUNC, Form::Llvm("llvm.trunc")),
-    (
-        math::EXP2,
-        Form::Approximate("llvm.nvvm.ex2.approx", 1.0, 1.0),
-    ),
-    (
-        math::EXP,
-        Form::Approximate("llvm.nvvm.ex2.approx", LOG2_E, 1.0),
-    ),
+    (math::EXP2, Form::Approximate(EXP2, 1.0, 1.0)),
+    (math::EXP, Form::Approximate(EXP2, LOG2_E, 1.0)),
     (
         math::LOG2,
         Form::Approximate("llvm.nvvm.lg2.approx.f", 1.0, 1.0),
@@ -92,13 +90,9 @@ pub(super) fn math_op<'c>(rewriter: &Rewriter<'c>, op: Op<'c>) -> Result<(), Fai
     }
     let result = result_of(op, 0);
     let (operands, ty) = (operands_of(op), result.r#type());
-    let new = match (name, &operands[..]) {
-        (math::EXP | math::EXP2, [x]) if may_approximate(op) => {
-            let before = if name == math::EXP { LOG2_E } else { 1.0 };
-            each(b, name, [*x], &|b, [x]| {
-                let x = scaled(b, x, before)?;
-                call(b, "llvm.nvvm.ex2.approx.ftz", &[x], x.r#type())
-            })?
+    let new = match FORMS.iter().find(|(known, _)| *known == name) {
+        Some((_, Form::Approximate(EXP2, before, after))) if may_approximate(op) => {
+            approximate(b, name, &operands, (EXP2_TO_ZERO, *before, *after))?
         }
         _ => apply(b, name, &operands, ty)?,
     };
@@ -155,14 +149,24 @@ pub(super) fn apply<'c>(
             each(b, name, values, function)
         }
         Some((_, Form::Approximate(intrinsic, before, after))) => {
-            let value = *operands.first().expected(b, "an operand")?;
-            each(b, name, [value], &|b, [value]| {
-                let value = scaled(b, value, *before)?;
-                let value = call(b, intrinsic, &[value], value.r#type())?;
-                scaled(b, value, *after)
-            })
+            approximate(b, name, operands, (intrinsic, *before, *after))
         }
     }
+}
+
+/// An instruction, with the numbers that its operand and its result are multiplied by.
+fn approximate<'c>(
+    b: Builder<'c>,
+    name: &str,
+    operands: &[Val<'c>],
+    (intrinsic, before, after): (&str, f32, f32),
+) -> Result<Val<'c>, Failure> {
+    let value = *operands.first().expected(b, "an operand")?;
+    each(b, name, [value], &|b, [value]| {
+        let value = scaled(b, value, before)?;
+        let value = call(b, intrinsic, &[value], value.r#type())?;
+        scaled(b, value, after)
+    })
 }
 
 /// A function of f32 on numbers, or on each element of vectors; of narrower types through f32.
@@ -242,7 +246,7 @@ fn reciprocal<'c>(b: Builder<'c>, value: Val<'c>) -> Result<Val<'c>, Failure> {
 /// `1 - 2 / (1 + exp(2 x))`: within 2^-21 of the hyperbolic tangent, which `tanh.approx` has to 2^-11.
 fn tanh<'c>(b: Builder<'c>, x: Val<'c>) -> Result<Val<'c>, Failure> {
     let scaled = scaled(b, x, 2.0 * LOG2_E)?;
-    let power = call(b, "llvm.nvvm.ex2.approx", &[scaled], x.r#type())?;
+    let power = call(b, EXP2, &[scaled], x.r#type())?;
     let one = number(b, 1.0)?;
     let below = b.value(llvm::FADD, &[power, one], x.r#type(), &[])?;
     let part = reciprocal(b, below)?;
@@ -270,7 +274,7 @@ fn erf<'c>(b: Builder<'c>, x: Val<'c>) -> Result<Val<'c>, Failure> {
     let sum = b.value(llvm::FMUL, &[sum, t], ty, &[])?;
     let square = b.value(llvm::FMUL, &[size, size], ty, &[])?;
     let power = scaled(b, square, -LOG2_E)?;
-    let power = call(b, "llvm.nvvm.ex2.approx", &[power], ty)?;
+    let power = call(b, EXP2, &[power], ty)?;
     let rest = b.value(llvm::FMUL, &[sum, power], ty, &[])?;
     let found = fma(b, [rest, number(b, -1.0)?], one)?;
     call(b, "llvm.copysign", &[found, x], ty)

@@ -247,10 +247,10 @@ impl<'c> Rings<'c> {
     fn is_only_read(&self, view: Val<'c>) -> bool {
         users_of(view).into_iter().all(|user| {
             if user.region_count() == 0 && is_pure(user) {
-                let views = results_of(user)
+                let mut views = results_of(user)
                     .into_iter()
                     .filter(|value| is_memory(*value));
-                return views.into_iter().all(|view| self.is_only_read(view));
+                return views.all(|view| self.is_only_read(view));
             }
             if !self.position.contains_key(&op_key(user)) {
                 return true;

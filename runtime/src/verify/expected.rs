@@ -53,7 +53,7 @@ impl Closeness {
     }
 }
 
-/// What sums may lose, of both sides.
+/// The number of sides, each of which may lose what a sum may lose.
 const SIDES: f64 = 2.0;
 
 /// The bounds that follow for an output of a function, the argument of that index, whose reference has that root mean square. `tensors`

@@ -433,6 +433,15 @@ fn attended_in_heads(
 
 #[test]
 fn attention_has_heads_and_a_diagonal() {
+    let attention = |causal| Compute::Attention {
+        q: 0,
+        k: 1,
+        v: 2,
+        out: 3,
+        scale: Factor::Constant(0.5),
+        causal,
+        accumulate: None,
+    };
     let case = |[m, n]: [i64; 2], causal, computed: bool, head_of| {
         let layouts = [
             format!("({m},8,4,2):(8,1,{},{})", 8 * m, 32 * m),
@@ -441,17 +450,8 @@ fn attention_has_heads_and_a_diagonal() {
             format!("({m},6,4,2):(6,1,{},{})", 6 * m, 24 * m),
         ];
         let tensors: Vec<_> = layouts.iter().map(|l| ("f32", l.as_str())).collect();
-        let compute = Compute::Attention {
-            q: 0,
-            k: 1,
-            v: 2,
-            out: 3,
-            scale: Factor::Constant(0.5),
-            causal,
-            accumulate: None,
-        };
         let case = Case::new(
-            compute,
+            attention(causal),
             &tensors,
             attended_in_heads([m, n], computed, head_of),
         );
@@ -466,16 +466,7 @@ fn attention_has_heads_and_a_diagonal() {
         }
     }
     let operations = |causal, m, n| {
-        let compute = Compute::Attention {
-            q: 0,
-            k: 1,
-            v: 2,
-            out: 3,
-            scale: Factor::Constant(0.5),
-            causal,
-            accumulate: None,
-        };
-        compute.flops(&[
+        attention(causal).flops(&[
             vec![m, 8, 4, 2],
             vec![n, 8, 2, 2],
             vec![n, 6, 2, 2],

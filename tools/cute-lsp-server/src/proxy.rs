@@ -23,19 +23,19 @@ const MOST_AT_ONCE: usize = 4;
 enum Asked {
     /// `initialize`: what the server can do.
     Abilities,
-    /// Of a place of a document, in lines and UTF-16 units from 0.
+    /// `textDocument/hover` at a place of a document, in lines and UTF-16 units from 0.
     Hover {
         document: Arc<str>,
         line: u64,
         character: u64,
     },
-    /// Of a line of a document.
+    /// `textDocument/codeAction` on a line of a document.
     Actions {
         uri: String,
         document: Arc<str>,
         line: u64,
     },
-    /// Of lines of a document. MLIR's server does not know the request.
+    /// `textDocument/inlayHint` on lines of a document. MLIR's server does not know the request.
     Hints {
         document: Arc<str>,
         lines: Range<u64>,

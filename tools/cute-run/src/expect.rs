@@ -116,7 +116,7 @@ pub struct Expectation {
     given: Option<Given>,
 }
 
-/// Whether something is expected of outputs: then the shapes of all arguments must be known before a run.
+/// Tells whether something is expected of outputs: then the shapes of all arguments must be known before a run.
 pub fn is_asked(cli: &Cli) -> bool {
     !cli.expect.is_empty() || !cli.tolerance.is_empty()
 }

@@ -237,7 +237,7 @@ pub fn before(job: &Job, tensors: &[HostTensor]) -> Option<Vec<HostTensor>> {
     needed.then(|| tensors.to_vec())
 }
 
-/// What is known of the results of a run.
+/// The comparisons of the results of a run.
 pub struct Checked {
     verification: Vec<verify::Report>,
     expected: Vec<Expected>,

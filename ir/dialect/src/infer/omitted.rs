@@ -120,23 +120,21 @@ pub(super) fn infer<'c>(
                 operands,
             )),
         },
-        // The initial value has the result's type.
-        cute::CONVERT if element_attribute(attributes).is_some() => {
-            match (decoded(0), element_attribute(attributes)) {
-                (Some(CuteType::MemRef(mut tensor)), Some(element)) => {
-                    tensor.element = element;
-                    tensor.align = tensor.element_bytes();
-                    memref_type(context, tensor)
-                }
-                _ => Err(expected("a tensor in registers", operands)),
+        cute::CONVERT if let Some(element) = element_attribute(attributes) => match decoded(0) {
+            Some(CuteType::MemRef(mut tensor)) => {
+                tensor.element = element;
+                tensor.align = tensor.element_bytes();
+                memref_type(context, tensor)
             }
-        }
+            _ => Err(expected("a tensor in registers", operands)),
+        },
         cute::MMA_MAKE_TILED_COPY => match (decoded(0), operands.get(1)) {
             (Some(mma), Some(atom)) => integer_attribute(attributes, "operand_id")
                 .and_then(|operand| tensor::copy_of_mma(context, &mma, *atom, operand))
                 .map(|ty| vec![ty]),
             _ => Err(expected("a tiled MMA and a copy atom", operands)),
         },
+        // The initial value has the result's type.
         cute::REDUCE => match operands.get(1) {
             Some(init) => Ok(vec![*init]),
             None => Err(no_operand()),

@@ -196,27 +196,31 @@ pub fn declared(op: Op<'_>) -> Result<Vec<Declared<'_>>, String> {
     }
 }
 
-/// Refuses IR in, around or below an op that declares parameters, as a pass needs them to have values.
+/// Refuses an op within or around which parameters are declared, as a pass needs them to have values. Ops beside it are not looked at: other
+/// threads may be changing them.
 pub(crate) fn have_values(pass: &str, op: Op<'_>) -> Result<(), Failure> {
-    let around = std::iter::successors(Some(op), |inner| parent_op(*inner));
-    let mut within: Vec<Op> = around.collect();
+    let mut all: Vec<Op> =
+        std::iter::successors(parent_op(op), |inner| parent_op(*inner)).collect();
+    let mut within = vec![op];
     while let Some(op) = within.pop() {
-        if attribute_of(op, attributes::PARAMETERS).is_some() {
-            let names = declared(op).map_err(|wrong| diag::error(op.location(), wrong))?;
-            let names: Vec<&str> = names.iter().map(|declared| declared.name).collect();
-            return Err(diag::error(
-                op.location(),
-                format!(
-                    "{pass} expects values in the places of parameters, found {} declared here; run cute-instantiate and cute-inline before it",
-                    names.join(", ")
-                ),
-            ));
-        }
         if matches!(name_of(op), builtin::MODULE | gpu::MODULE) {
             within.extend(blocks_of(op).into_iter().flat_map(ops_of));
         }
+        all.push(op);
     }
-    Ok(())
+    let declares = |op: &Op| attribute_of(*op, attributes::PARAMETERS).is_some();
+    let Some(op) = all.into_iter().find(declares) else {
+        return Ok(());
+    };
+    let names = declared(op).map_err(|wrong| diag::error(op.location(), wrong))?;
+    let names: Vec<&str> = names.iter().map(|declared| declared.name).collect();
+    Err(diag::error(
+        op.location(),
+        format!(
+            "{pass} expects values in the places of parameters, found {} declared here; run cute-instantiate and cute-inline before it",
+            names.join(", ")
+        ),
+    ))
 }
 
 pub(crate) fn declarations(all: Attribute<'_>) -> Result<Vec<Declared<'_>>, String> {

@@ -91,7 +91,7 @@ pub fn thread_value(layout: &Value, tile: &IntTuple) -> Result<Ir, Fault> {
 /// A tensor in shared memory, whose byte addresses a swizzle may act on. Errors: a layout that is not known, or that no tensor
 /// has.
 pub fn shared_memory(value: &Value, of: Width, swizzle: Option<Swizzle>) -> Result<Ir, Fault> {
-    /// What every access of up to 16 bytes needs.
+    /// Bytes that every access of up to 16 bytes is aligned by.
     const ALIGN: i64 = 16;
     let layout = Grid::new(value)?.title;
     let inner = match value {
@@ -202,7 +202,7 @@ fn print(values: &[Named<'_>], suffix: &str) -> Result<Ir, Fault> {
     Ok(Ir { text, notes })
 }
 
-/// What a value is in IR.
+/// The form of a value in IR.
 enum Form {
     /// An operation of another dialect.
     Operation(String),
