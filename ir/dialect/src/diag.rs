@@ -33,6 +33,18 @@ pub fn error_with_notes(
     Failure(())
 }
 
+/// Verifies an op and what it holds, for passes that put ops where more is known of them: what is wrong there is the user's mistake, of which
+/// the verifier has said where it is.
+///
+/// # Errors
+/// If it is not valid, which has been said.
+pub fn verify(op: Op) -> Result<(), Failure> {
+    match op.verify() {
+        true => Ok(()),
+        false => Err(said()),
+    }
+}
+
 /// Emits an error of the compiler's own, which names the line of its source: what should not have come about.
 pub fn bug(location: Location, caller: &Caller<'_>, message: &str) -> Failure {
     error(

@@ -104,8 +104,10 @@ impl<'c> Inliner<'c> {
         }
     }
 
-    /// Visits all ops of a kernel, but those that use results of one with a mistake, of which no more can be said.
+    /// Visits all ops of a kernel, but those that use results of one with a mistake, of which no more can be said. What has been put in place of
+    /// calls is verified: blocks and their threads are known of it only now.
     fn kernel(&self, kernel: Op<'c>) -> Result<(), Failure> {
+        let before = self.ops.get();
         let body = blocks_of(kernel).into_iter().flat_map(ops_of);
         let mut unknown = HashSet::new();
         each(body.collect::<Vec<_>>(), |op| {
@@ -119,7 +121,11 @@ impl<'c> Inliner<'c> {
             }
             self.visit(op, &mut Vec::new())
                 .inspect_err(|_| unknown.extend(results))
-        })
+        })?;
+        match self.ops.get() == before {
+            true => Ok(()),
+            false => diag::verify(kernel),
+        }
     }
 
     /// Replaces an op that is a call, and the calls within one that is none; types that were open are known behind it. Ops are visited in
