@@ -58,7 +58,12 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
                 did_you_mean(name, all.iter().copied())
             ),
         ))
-    })
+    })?;
+    // Which values are wrong for what takes them is known only now.
+    match known.is_empty() {
+        true => Ok(()),
+        false => diag::verify(module),
+    }
 }
 
 /// The work on a module and all that is within it.
