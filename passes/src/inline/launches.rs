@@ -2,13 +2,13 @@
 
 use super::functions_of;
 use cute_ir::{
-    Expected, Failure, block,
+    Expected, Failure, attributes, block,
     diag::{self, each},
     mlir::*,
     names::did_you_mean,
     ops::{arith, cute, gpu},
 };
-use melior::ir::operation::OperationLike;
+use melior::ir::{ValueLike, operation::OperationLike};
 
 /// The modes of a grid.
 const MODES: usize = 3;
@@ -25,7 +25,15 @@ pub(super) fn make<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>) -> Result<(),
             (format!("@{}::@{}", name(home), name(kernel)), kernel)
         })
         .collect();
-    let launches = nested_ops(module).into_iter().filter_map(cute::Launch::of);
+    let launches: Vec<_> = nested_ops(module)
+        .into_iter()
+        .filter_map(cute::Launch::of)
+        .collect();
+    if let Some(first) = launches.first() {
+        // MLIR's launches ask for it.
+        let mark = Builder::before(first.op()).unit();
+        set_attribute(module, attributes::CONTAINER_MODULE, mark);
+    }
     each(launches, |launch| one(rewriter, launch, &kernels))
 }
 
@@ -45,6 +53,12 @@ fn one<'c>(
             "expected a kernel in a gpu.module, such as @kernels::@copy, found {name}, of which there is none{meant}"
         )));
     };
+    if attribute_of(*kernel, attributes::GPU_KERNEL).is_none() {
+        return Err(wrong(format!(
+            "expected a kernel, found {name} without the word kernel behind its arguments, which runs on no grid"
+        )));
+    }
+    check_arguments(launch, *kernel, &name)?;
     let Some(threads) = block::block_size_of(*kernel) else {
         return Err(wrong(format!(
             "expected known_block_size on {name}, such as known_block_size = array<i32: 128, 1, 1>, which says how many threads a block has"
@@ -68,4 +82,39 @@ fn one<'c>(
     let attributes = [("kernel", path), ("operandSegmentSizes", segments)];
     host.op(gpu::LAUNCH_FUNC, &operands, &[], &attributes)?;
     rewriter.erase(op)
+}
+
+/// Checks the values that a launch gives by the types that the kernel takes.
+fn check_arguments<'c>(
+    launch: cute::Launch<'c>,
+    kernel: Op<'c>,
+    name: &str,
+) -> Result<(), Failure> {
+    let op = launch.op();
+    let wrong = |message: String| {
+        let here = (kernel.location(), "the kernel is here");
+        let message = format!("'cute.launch' op {message}");
+        Err(diag::error_with_notes(op.location(), message, &[here]))
+    };
+    let takes = attribute_of(kernel, "function_type").and_then(type_value);
+    let (takes, _) = takes
+        .and_then(function_types)
+        .expected(kernel, "the type of a function")?;
+    let given = launch.args();
+    if given.len() != takes.len() {
+        return wrong(format!(
+            "expected {} arguments, as {name} takes, found {}",
+            takes.len(),
+            given.len()
+        ));
+    }
+    for (i, (given, takes)) in given.iter().zip(takes).enumerate() {
+        let given = given.r#type();
+        if given != takes {
+            return wrong(format!(
+                "expected argument {i} of type {takes}, as {name} takes it, found {given}"
+            ));
+        }
+    }
+    Ok(())
 }
