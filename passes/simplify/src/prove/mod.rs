@@ -3,6 +3,8 @@
 //! bring in a division by zero or a shift by too much. Rules of several widths are tried at all small widths that fit
 //! together.
 
+mod smt;
+
 use crate::node::{Node, apply};
 use crate::rules::{
     BOUND, COMPUTED, Compiled, Env, Pat, Rule, TERMS, TOPICS, Typed, WIDTHS, is_constant_slot,
