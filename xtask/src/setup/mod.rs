@@ -36,6 +36,11 @@ pub fn valgrind() -> Result<PathBuf> {
     on_path("valgrind").context("valgrind was installed, and is not on the path")
 }
 
+/// The solver z3, after installing it where it is missing.
+pub fn solver(workspace: &Workspace) -> Result<PathBuf> {
+    tools::solver(&workspace.tools())
+}
+
 /// Installs what is missing.
 pub fn run(workspace: &Workspace) -> Result<Setup> {
     let llvm_bin = llvm::ready()?;

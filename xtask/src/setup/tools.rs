@@ -1,4 +1,4 @@
-//! ptxas, libdevice, nvdisasm and lit from PyPI, in the build folder: nothing is installed globally.
+//! ptxas, libdevice, nvdisasm, lit and z3 from PyPI, in the build folder: nothing is installed globally.
 //!
 //! The folder is laid out like a CUDA toolkit (`bin/ptxas`, `nvvm/libdevice/libdevice.10.bc`), so that it can be given
 //! to what wants one. A stamp says which versions lie there.
@@ -43,6 +43,12 @@ const OTHERS: [Wheel; 3] = [
         take: &[("lit/", "py/lit/")],
     },
 ];
+
+/// The solver that proves rules in tests; nothing else wants it.
+const Z3: Wheel = Wheel {
+    requirement: "z3-solver==5.4.1.0",
+    take: &[("/bin/z3", "bin/z3")],
+};
 
 /// Takes files out of a wheel: `WHEEL FROM TO FROM TO ...`. Written beside the target first, so that an interrupted run
 /// leaves nothing that looks complete.
@@ -92,6 +98,30 @@ pub fn ready(folder: &Path) -> Result<Tools> {
         .iter()
         .chain(own_ptxas.is_none().then_some(&PTXAS))
         .collect();
+    let (python, installed) = ensure(&wheels, folder)?;
+    let result = if installed { "installed" } else { "there" };
+    found("ptxas, libdevice, nvdisasm, lit", result, start.elapsed());
+    Ok(Tools {
+        ptxas: own_ptxas.unwrap_or_else(|| folder.join("bin/ptxas")),
+        python,
+        python_packages: folder.join("py"),
+    })
+}
+
+/// Returns z3, after installing it into `folder` where it is missing.
+pub fn solver(folder: &Path) -> Result<PathBuf> {
+    let start = Instant::now();
+    let (_, installed) = ensure(&[&Z3], folder)?;
+    found(
+        "z3",
+        if installed { "installed" } else { "there" },
+        start.elapsed(),
+    );
+    Ok(folder.join("bin/z3"))
+}
+
+/// Installs those of the wheels that are missing; the Python that there is, and whether anything was missing.
+fn ensure(wheels: &[&Wheel], folder: &Path) -> Result<(PathBuf, bool)> {
     let stamp = folder.join("versions.txt");
     let installed = std::fs::read_to_string(&stamp).unwrap_or_default();
     let missing: Vec<&Wheel> = wheels
@@ -99,7 +129,6 @@ pub fn ready(folder: &Path) -> Result<Tools> {
         .copied()
         .filter(|wheel| !is_installed(wheel, folder, &installed))
         .collect();
-    let python_packages = folder.join("py");
     let python = if missing.is_empty() {
         any_python(folder).map_or_else(|| python_with_pip(folder), Ok)?
     } else {
@@ -116,17 +145,7 @@ pub fn ready(folder: &Path) -> Result<Tools> {
             .with_context(|| format!("{} cannot be written", stamp.display()))?;
         python
     };
-    let result = if missing.is_empty() {
-        "there"
-    } else {
-        "installed"
-    };
-    found("ptxas, libdevice, nvdisasm, lit", result, start.elapsed());
-    Ok(Tools {
-        ptxas: own_ptxas.unwrap_or_else(|| folder.join("bin/ptxas")),
-        python,
-        python_packages,
-    })
+    Ok((python, !missing.is_empty()))
 }
 
 fn is_installed(wheel: &Wheel, folder: &Path, stamp: &str) -> bool {

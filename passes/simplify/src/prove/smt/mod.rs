@@ -45,13 +45,18 @@ const FILES: &[(&str, &str)] = &[
 /// The list of what is proved.
 const LIST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/prove/smt/proved.txt");
 
-/// The solver: the one that `CUTE_Z3` names, or nothing.
+/// The solver that `CUTE_Z3` names, or the one that `cargo xtask test` has installed.
 fn solver() -> Option<PathBuf> {
     let named = std::env::var_os("CUTE_Z3").filter(|name| !name.is_empty());
-    if named.is_none() {
-        eprintln!("CUTE_Z3 names no z3: no rule was proved at 32 and 64 bits");
+    let installed = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/tools/bin/z3");
+    let installed = PathBuf::from(installed);
+    let found = named
+        .map(PathBuf::from)
+        .or(installed.is_file().then_some(installed));
+    if found.is_none() {
+        eprintln!("there is no z3, and CUTE_Z3 names none: nothing is proved at 32 and 64 bits");
     }
-    named.map(PathBuf::from)
+    found
 }
 
 /// The solver's answer to whether a rule is wrong.
@@ -282,6 +287,15 @@ impl Question {
         all.join("/")
     }
 
+    /// Tells whether the other question is the same at 32 bits and this one at 16, which is only asked where the other is too hard.
+    fn is_within(&self, other: &Question) -> bool {
+        let wider = self
+            .widths
+            .iter()
+            .map(|&bits| if bits == 16 { 32 } else { bits });
+        self.widths.contains(&16) && wider.eq(other.widths.iter().copied())
+    }
+
     fn answer(&self, solver: &Path, source: &Source) -> Answer {
         let rule = Compiled::new(self.rule).unwrap();
         let powers = powers(solver, source, self.file, &rule, &self.widths);
@@ -321,6 +335,10 @@ fn listed(questions: &[Question], is_proved: impl Fn(&Question) -> bool) -> Stri
     let mut lines: Vec<(&str, Vec<String>, Vec<String>)> = Vec::new();
     for question in questions {
         let name = question.rule.name;
+        let is_stronger = |other: &&Question| other.rule.name == name && question.is_within(other);
+        if questions.iter().filter(is_stronger).any(&is_proved) {
+            continue;
+        }
         if lines.last().is_none_or(|(rule, ..)| *rule != name) {
             lines.push((name, Vec::new(), Vec::new()));
         }
