@@ -9,6 +9,7 @@ use cute_passes::{
     instantiate::{self, InstantiateOptions},
     order::{ON_KERNELS, ON_MODULES, Step},
     plan::{Avoid, Request},
+    simplify_indices::SimplifyOptions,
     tile::TileOptions,
 };
 use cute_runtime::cuda::CudaDevice;
@@ -69,6 +70,7 @@ cute_ir::options! {
         package: Option<PathBuf> = None, "", "Where to write the kernel package; nowhere where not given";
         measured: Option<PathBuf> = None, "", "A table of measured times by which plans are ranked (docs/tuning.md); the compiler's own where not given";
         ..instantiate: InstantiateOptions, "The values of parameters.";
+        ..explained: SimplifyOptions, "The options of the pass that simplifies index arithmetic.";
         ..assemble: AssembleOptions, "The options of the assembler's pass.";
         ..request: Request, "The parts of a plan that are asked for.";
     }
@@ -159,9 +161,10 @@ impl CompileOptions {
             "cute-to-nvvm".to_owned(),
         ];
         if self.simplify {
-            passes.push(
-                "gpu.module(gpu.func(cute-carry-remainders,cute-simplify-indices))".to_owned(),
-            );
+            let simplify = self.explained.pass("cute-simplify-indices");
+            passes.push(format!(
+                "gpu.module(gpu.func(cute-carry-remainders,{simplify}))"
+            ));
         }
         passes.push("cse".to_owned());
         passes.push(

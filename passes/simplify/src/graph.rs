@@ -102,6 +102,14 @@ pub(crate) fn rebuild(graph: &mut Graph) {
     quanta::with_clock(&clock, || graph.rebuild());
 }
 
+/// Joins two classes for a reason that is no rule, which explanations say in words.
+pub(crate) fn join(graph: &mut Graph, a: Id, b: Id, reason: &'static str) -> bool {
+    match graph.are_explanations_enabled() {
+        true => graph.union_trusted(a, b, reason),
+        false => graph.union(a, b),
+    }
+}
+
 impl egg::Analysis<Term> for Analysis {
     type Data = Data;
 
@@ -186,7 +194,7 @@ impl egg::Analysis<Term> for Analysis {
         if let Some(value) = class.data.facts.as_constant() {
             let constant = Term::Const(value, class.data.width);
             let constant = graph.add(constant);
-            graph.union(id, constant);
+            join(graph, id, constant, "facts leave one value");
             // Nothing beats a constant: the other terms of the class would only be matched in vain.
             graph[id].nodes.retain(|t| matches!(t, Term::Const(..)));
         } else if class.nodes.len() > 1 && class.nodes.iter().any(leaf) {

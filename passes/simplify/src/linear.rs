@@ -7,7 +7,7 @@
 //! - `x / c` and `x % c` with fitting coefficients as `x`; two masks of one value as one mask;
 //! - the constant last.
 
-use crate::graph::{Data, Graph, Term, add_constant, add_op, constant, rebuild, width};
+use crate::graph::{Data, Graph, Term, add_constant, add_op, constant, join, rebuild, width};
 use cute_arith::{Op, mask};
 use egg::Id;
 use std::collections::{BTreeMap, BTreeSet};
@@ -73,7 +73,7 @@ pub(crate) fn normalise(graph: &mut Graph, classes: &BTreeSet<Id>) {
         forms.combine(graph, &mut form, width);
         if form.terms.len() <= MOST_TERMS {
             let written = write(graph, &form, width);
-            graph.union(id, written);
+            join(graph, id, written, "the terms of a sum in order");
         }
     }
 }
@@ -249,7 +249,7 @@ pub(crate) fn group(graph: &mut Graph, most: usize) {
             let sum = add_op(graph, Op::Add, common, term);
             let offset = add_constant(graph, constant, width);
             let sum = add_op(graph, Op::Add, sum, offset);
-            graph.union(id, sum);
+            join(graph, id, sum, "a sum by what others share");
         }
     }
     rebuild(graph);

@@ -4,6 +4,7 @@
 //! patterns ask for constants, which prunes most matches before they are made.
 
 use crate::cost::dag_cost;
+use crate::explain;
 use crate::extract::extract;
 use crate::graph::{Analysis, Graph, Term, add_compare, add_constant, add_op, rebuild};
 use crate::linear;
@@ -107,7 +108,8 @@ pub fn simplify(region: &Region, limits: &Limits) -> Result<Simplified, Error> {
     })
 }
 
-fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
+/// Applies rules until nothing changes or a limit is met.
+pub(crate) fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
     let rules = compiled();
     let height = rules.iter().map(|r| r.lhs.height()).max().unwrap_or(0);
     let mut counts = vec![0; rules.len()];
@@ -131,8 +133,14 @@ fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
                 stats.hit_limit = true;
                 break;
             }
-            let id = build(graph, &rules[found.rule].rhs, &found);
-            counts[found.rule] += usize::from(graph.union(found.class, id));
+            let rule = &rules[found.rule];
+            let learned = if graph.are_explanations_enabled() {
+                explain::apply(graph, rule, &found)
+            } else {
+                let id = build(graph, &rule.rhs, &found);
+                graph.union(found.class, id)
+            };
+            counts[found.rule] += usize::from(learned);
         }
         rebuild(graph);
     }

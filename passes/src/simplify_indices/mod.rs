@@ -7,23 +7,32 @@
 //! offset into the address itself, where instructions have room for it.
 
 mod emit;
+mod explain;
 mod facts;
 
 use cute_arith::{Cast, Op as Arith, mask};
 use cute_ir::names::builtin;
 use cute_ir::ops::{arith, gpu};
-use cute_ir::{Anchor, Failure, PassSpec, diag, mlir::*};
+use cute_ir::{Anchor, Failure, PassSpec, diag, mlir::*, options::Options};
 use cute_simplify::{Leaf, Limits, Node, Region, simplify};
 use facts::{Known, predicate_of, width_of};
 use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::{HashMap, HashSet};
+
+cute_ir::options! {
+    /// Options of `cute-simplify-indices`.
+    pub struct SimplifyOptions {
+        explain: Option<i64> = None, "",
+            "A line of the source; remarks say by which rules its index arithmetic became what it is";
+    }
+}
 
 /// The pass.
 pub const PASS: PassSpec = PassSpec {
     name: "cute-simplify-indices",
     description: "Simplify the index arithmetic of kernels by equality saturation",
     anchor: Anchor::Kernel,
-    options: &[],
+    options: SimplifyOptions::SPECS,
     run,
 };
 
@@ -33,7 +42,9 @@ const LIMITS: Limits = Limits {
     iterations: 24,
 };
 
-fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, options: &[&str]) -> Result<(), Failure> {
+    let SimplifyOptions { explain } =
+        SimplifyOptions::of(options).map_err(|wrong| diag::error(kernel.location(), wrong))?;
     let Some(body) = body_of(kernel, 0) else {
         return Ok(());
     };
@@ -48,6 +59,9 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
     }
     let simple = simplify(&indices.region, &LIMITS)
         .map_err(|e| diag::error(kernel.location(), format!("cute-simplify-indices: {e}")))?;
+    if let Some(line) = explain {
+        explain::say(&indices, &simple, line)?;
+    }
     emit::rewrite(rewriter, &indices, &simple)
 }
 

@@ -11,7 +11,7 @@ mod select;
 mod signed;
 mod swizzle;
 
-pub(crate) use pattern::{Kind, Pat, Typed};
+pub(crate) use pattern::{Kind, Pat, Typed, cast_word, word};
 
 use cute_arith::{Facts, mask};
 use pattern::Typing;

@@ -81,6 +81,18 @@ const CASTS: [(&str, Cast); 3] = [
     ("trunc", Cast::Truncate),
 ];
 
+/// The word that an operation is written with.
+pub(crate) fn word(op: Op) -> &'static str {
+    let found = OPS.iter().find(|(_, known)| *known == op);
+    found.map_or("?", |(word, _)| word)
+}
+
+/// The word that a conversion is written with.
+pub(crate) fn cast_word(cast: Cast) -> &'static str {
+    let found = CASTS.iter().find(|(_, known)| *known == cast);
+    found.map_or("?", |(word, _)| word)
+}
+
 impl<P> Pat<P> {
     pub(crate) fn kind(&self) -> Option<Kind> {
         match self {

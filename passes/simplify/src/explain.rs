@@ -1,0 +1,268 @@
+//! The chain of rules by which an answer is what was asked: egg's explanations, of one root at a time.
+//!
+//! The question and the answer stand in one graph, which remembers why classes were joined, and rules are applied as they were for the
+//! answer. That makes it a proof of the answer as it is, and not a story of how another one might have come about.
+
+use crate::graph::{Analysis, Graph, Term, add_compare, add_op, rebuild};
+use crate::linear;
+use crate::node::{Error, Node, Region, validate};
+use crate::rules::{Compiled, Pat, Typed, word};
+use crate::saturate::{Limits, Simplified, Stats, saturate};
+use crate::search::Match;
+use cute_arith::mask;
+use egg::{FlatTerm, Id, Language as _};
+
+/// A step of an explanation: a term, and the one that a rule makes of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The name of the rule, or in words what was done that is no rule.
+    pub rule: String,
+    /// The term, or the part of one, before.
+    pub before: String,
+    /// The same after.
+    pub after: String,
+}
+
+/// The most nodes of a question or an answer, written as trees, that are explained.
+const MOST_NODES: usize = 600;
+
+/// The steps that lead from the root with number `root` of a region to the answer for it; leaves are named by `names`.
+///
+/// Nothing where either is longer than some hundred operations written out, or where the rules within the limits do not lead from one to
+/// the other when they look at this root alone.
+///
+/// # Errors
+/// If the region is not well formed.
+pub fn explain(
+    region: &Region,
+    answer: &Simplified,
+    root: usize,
+    limits: &Limits,
+    names: &dyn Fn(u32) -> String,
+) -> Result<Option<Vec<Step>>, Error> {
+    let leaves = validate(region)?;
+    let (asked, given) = (region.roots[root], answer.roots[root]);
+    let short = |nodes: &[Node], root| tree_size(nodes, root) <= MOST_NODES;
+    if !short(&region.nodes, asked) || !short(&answer.nodes, given) {
+        return Ok(None);
+    }
+    let graph = Graph::new(Analysis {
+        leaves,
+        touched: Vec::new(),
+    });
+    // Shorter chains are searched for by a method that looks at all terms of all classes, and takes seconds.
+    let mut graph = graph
+        .with_explanations_enabled()
+        .without_explanation_length_optimization();
+    let asked = add(&mut graph, &region.nodes, asked);
+    let given = add(&mut graph, &answer.nodes, given);
+    rebuild(&mut graph);
+    saturate(&mut graph, limits, &mut Stats::default());
+    linear::group(&mut graph, limits.nodes);
+    rebuild(&mut graph);
+    if graph.find(asked) != graph.find(given) {
+        return Ok(None);
+    }
+    let mut explanation = graph.explain_id_equivalence(asked, given);
+    let terms = explanation.make_flat_explanation();
+    let steps = terms
+        .windows(2)
+        .filter_map(|pair| step(&pair[0], &pair[1], names))
+        .filter(|step| step.before != step.after);
+    Ok(Some(steps.collect()))
+}
+
+/// The number of nodes below and with a root, each as often as it is used.
+fn tree_size(nodes: &[Node], root: usize) -> usize {
+    let mut sizes: Vec<usize> = Vec::with_capacity(root + 1);
+    for node in &nodes[..=root] {
+        let operands = node.operands();
+        let below = operands.iter().map(|&i| sizes[i]);
+        sizes.push(below.fold(1, usize::saturating_add));
+    }
+    sizes[root]
+}
+
+/// Adds a root and what it is computed from as they are, each joined with the form that rules ask for.
+fn add(graph: &mut Graph, nodes: &[Node], root: usize) -> Id {
+    let mut ids: Vec<Id> = Vec::with_capacity(root + 1);
+    for &node in &nodes[..=root] {
+        let term = match node {
+            Node::Op(op, a, b) => Term::Op(op, [ids[a], ids[b]]),
+            Node::Compare(predicate, a, b) => Term::Compare(predicate, [ids[a], ids[b]]),
+            Node::Cast(cast, a, width) => Term::Cast(cast, width, [ids[a]]),
+            Node::Select(a, b, c) => Term::Select([ids[a], ids[b], ids[c]]),
+            Node::Leaf(leaf) => Term::Leaf(leaf),
+            Node::Const(value, width) => Term::Const(value, width),
+        };
+        ids.push(with_form(graph, term));
+    }
+    ids[root]
+}
+
+/// Adds a term as it is and returns its own number. The form with operands in order, which rules ask for, is joined with it.
+fn with_form(graph: &mut Graph, term: Term) -> Id {
+    let id = graph.add_uncanonical(term);
+    let form = match term {
+        Term::Op(op, [a, b]) => add_op(graph, op, a, b),
+        Term::Compare(predicate, [a, b]) => add_compare(graph, predicate, a, b),
+        _ => id,
+    };
+    if graph.find(form) != graph.find(id) {
+        let is_operand = term
+            .children()
+            .iter()
+            .any(|&operand| graph.find(operand) == graph.find(form));
+        let reason = match is_operand {
+            true => "an operand that changes nothing",
+            false => "operands in order",
+        };
+        graph.union_trusted(id, form, reason);
+    }
+    id
+}
+
+/// Applies a match of a rule so that it can be told from which term to which it leads.
+pub(crate) fn apply(graph: &mut Graph, rule: &Compiled, found: &Match) -> bool {
+    let from = instance(graph, &rule.lhs, found);
+    let to = instance(graph, &rule.rhs, found);
+    if graph.find(from) != graph.find(found.class) {
+        // The pattern matched with operands the other way round.
+        graph.union_trusted(found.class, from, "operands in order");
+    }
+    graph.union_trusted(from, to, rule.rule.name)
+}
+
+/// A side of a rule with what a match binds.
+fn instance(graph: &mut Graph, typed: &Typed, found: &Match) -> Id {
+    let width = found.bound.widths[typed.width];
+    let parts = typed.pat.parts().iter();
+    let ids: Vec<Id> = parts.map(|part| instance(graph, part, found)).collect();
+    let term = match (&typed.pat, &ids[..]) {
+        (Pat::Const(value), _) => Term::Const(value & mask(width), width),
+        (Pat::Computed(index), _) => Term::Const(found.computed[*index] & mask(width), width),
+        (Pat::Op(op, _), &[a, b]) => Term::Op(*op, [a, b]),
+        (Pat::Compare(predicate, _), &[a, b]) => Term::Compare(*predicate, [a, b]),
+        (Pat::Cast(cast, _), &[a]) => Term::Cast(*cast, width, [a]),
+        (Pat::Select(_), &[a, b, c]) => Term::Select([a, b, c]),
+        (Pat::Var(slot), _) => return found.bound.classes[*slot].unwrap_or(found.class),
+        _ => return found.class,
+    };
+    with_form(graph, term)
+}
+
+/// The part of two terms in a row in which they differ, and the rule for it.
+fn step(
+    before: &FlatTerm<Term>,
+    after: &FlatTerm<Term>,
+    names: &dyn Fn(u32) -> String,
+) -> Option<Step> {
+    if let Some(rule) = after.forward_rule.or(after.backward_rule) {
+        return Some(Step {
+            rule: rule.to_string(),
+            before: text(before, names),
+            after: text(after, names),
+        });
+    }
+    let mut parts = before.children.iter().zip(&after.children);
+    parts.find_map(|(before, after)| step(before, after, names))
+}
+
+/// A term in the words of rules.
+fn text(term: &FlatTerm<Term>, names: &dyn Fn(u32) -> String) -> String {
+    let parts: Vec<String> = term.children.iter().map(|part| text(part, names)).collect();
+    let head = match term.node {
+        Term::Const(value, _) => return value.to_string(),
+        Term::Leaf(leaf) => return names(leaf),
+        Term::Op(op, _) => word(op).to_owned(),
+        Term::Compare(predicate, _) => predicate.name().to_owned(),
+        Term::Cast(cast, width, _) => format!("{}{width}", crate::rules::cast_word(cast)),
+        Term::Select(_) => "select".to_owned(),
+    };
+    format!("({head} {})", parts.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::compiled;
+    use crate::{Facts, Leaf, Op, simplify};
+
+    /// The steps for one root.
+    fn steps(region: &Region) -> Vec<Step> {
+        let limits = Limits::default();
+        let answer = simplify(region, &limits).unwrap();
+        let names = |leaf| format!("x{leaf}");
+        explain(region, &answer, 0, &limits, &names)
+            .unwrap()
+            .unwrap()
+    }
+
+    fn region(leaves: Vec<Leaf>, nodes: Vec<Node>) -> Region {
+        Region {
+            leaves,
+            roots: vec![nodes.len() - 1],
+            nodes,
+        }
+    }
+
+    #[test]
+    fn a_chain_leads_from_the_question_to_the_answer() {
+        // (x * 8 + 5) / 8 for x below 1000 is x
+        let region = region(
+            vec![Leaf::new(32, Facts::range(0, 999))],
+            vec![
+                Node::Leaf(0),
+                Node::Const(8, 32),
+                Node::Op(Op::Mul, 0, 1),
+                Node::Const(5, 32),
+                Node::Op(Op::Add, 2, 3),
+                Node::Op(Op::DivU, 4, 1),
+            ],
+        );
+        let steps = steps(&region);
+        assert_eq!(steps.first().unwrap().before, "(/ (+ (* x0 8) 5) 8)");
+        assert_eq!(steps.last().unwrap().after, "x0");
+        let known = |step: &Step| {
+            compiled().iter().any(|rule| rule.rule.name == step.rule) || step.rule.contains(' ')
+        };
+        assert!(steps.iter().all(known), "{steps:?}");
+        assert!(
+            steps.iter().any(|step| step.rule == "div-add-mul"),
+            "{steps:?}"
+        );
+    }
+
+    #[test]
+    fn what_facts_decide_is_said() {
+        let region = region(
+            vec![Leaf::new(32, Facts::range(0, 127))],
+            vec![
+                Node::Leaf(0),
+                Node::Const(128, 32),
+                Node::Op(Op::DivU, 0, 1),
+            ],
+        );
+        let steps = steps(&region);
+        assert_eq!(
+            steps,
+            [Step {
+                rule: "facts leave one value".to_owned(),
+                before: "(/ x0 128)".to_owned(),
+                after: "0".to_owned()
+            }]
+        );
+    }
+
+    #[test]
+    fn what_is_too_long_is_not_explained() {
+        let mut nodes = vec![Node::Leaf(0)];
+        nodes.extend((0..12).map(|i| Node::Op(Op::Xor, i, i.saturating_sub(1))));
+        nodes.extend((12..24).map(|i| Node::Op(Op::Mul, i, i)));
+        let region = region(vec![Leaf::new(32, Facts::any(32))], nodes);
+        let limits = Limits::default();
+        let answer = simplify(&region, &limits).unwrap();
+        let found = explain(&region, &answer, 0, &limits, &|_| String::new());
+        assert_eq!(found, Ok(None));
+    }
+}

@@ -1,0 +1,99 @@
+//! `explain=LINE`: by which rules the index arithmetic of a line of the source became what it is, as remarks.
+
+use super::{Indices, LIMITS};
+use cute_ir::{Failure, diag, mlir::*};
+use cute_simplify::{Node, Simplified, Step, explain};
+use melior::ir::{ValueLike, operation::OperationLike};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+/// Says it of every root that stands at a line, or is used there.
+pub(super) fn say(indices: &Indices<'_>, simple: &Simplified, line: i64) -> Result<(), Failure> {
+    let kernel = indices.kernel;
+    let mut others = BTreeSet::new();
+    let mut found = false;
+    for (root, (value, users)) in indices.roots.iter().enumerate() {
+        let lines: BTreeSet<i64> = defining_op(*value)
+            .into_iter()
+            .chain(users.iter().copied())
+            .filter_map(|op| Some(place_of(op.location())?.line.into()))
+            .collect();
+        if !lines.contains(&line) {
+            others.extend(lines);
+            continue;
+        }
+        found = true;
+        let names = |leaf| format!("x{leaf}");
+        let steps = explain(&indices.region, simple, root, &LIMITS, &names)
+            .map_err(|e| diag::error(kernel.location(), format!("cute-simplify-indices: {e}")))?;
+        let place = defining_op(*value).unwrap_or(kernel).location();
+        diag::remark(place, told(indices, root, steps.as_deref()));
+    }
+    if !found {
+        let others: Vec<String> = others.iter().map(i64::to_string).collect();
+        diag::remark(
+            kernel.location(),
+            format!(
+                "explain={line}: nothing of that line is index arithmetic whose result something else uses; lines of this kernel with some: {}",
+                others.join(", ")
+            ),
+        );
+    }
+    Ok(())
+}
+
+/// An explanation in words.
+fn told(indices: &Indices<'_>, root: usize, steps: Option<&[Step]>) -> String {
+    let steps = match steps {
+        None => {
+            return "index arithmetic that is not explained: it is longer than some hundred operations written out, or the rules lead to its \
+                    result only together with what others compute"
+                .to_owned();
+        }
+        Some([]) => return "index arithmetic that stays as it is".to_owned(),
+        Some(steps) => steps,
+    };
+    let mut text = match steps.len() {
+        1 => "index arithmetic, in one step:".to_owned(),
+        many => format!("index arithmetic, in {many} steps:"),
+    };
+    for Step {
+        rule,
+        before,
+        after,
+    } in steps
+    {
+        let _ = write!(text, "\n  {before}\n    = {after}   by {rule}");
+    }
+    let leaves = leaves_of(&indices.region.nodes, indices.region.roots[root]);
+    for leaf in leaves {
+        let value = indices.leaves[leaf as usize];
+        let from = match (defining_op(value), block_argument(value)) {
+            (Some(op), _) => format!("'{}'", name_of(op)),
+            (_, Some((_, number))) => format!("argument {number} of its block"),
+            _ => "a value".to_owned(),
+        };
+        let facts = indices.region.leaves[leaf as usize].facts;
+        let place = defining_op(value).and_then(|op| place_of(op.location()));
+        let at = place.map_or(String::new(), |place| format!(" of line {}", place.line));
+        let _ = write!(
+            text,
+            "\n  x{leaf} is {from}{at}, from {} to {}",
+            facts.lo, facts.hi
+        );
+    }
+    text
+}
+
+/// The leaves that a node is computed from.
+fn leaves_of(nodes: &[Node], root: usize) -> BTreeSet<u32> {
+    let mut wanted = BTreeSet::from([root]);
+    let mut leaves = BTreeSet::new();
+    while let Some(node) = wanted.pop_last() {
+        match nodes[node] {
+            Node::Leaf(leaf) => _ = leaves.insert(leaf),
+            node => wanted.extend(node.operands().iter().copied()),
+        }
+    }
+    leaves
+}
