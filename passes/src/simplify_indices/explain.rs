@@ -3,7 +3,7 @@
 use super::{Indices, LIMITS};
 use cute_ir::{Failure, diag, mlir::*};
 use cute_simplify::{Node, Simplified, Step, explain};
-use melior::ir::{ValueLike, operation::OperationLike};
+use melior::ir::operation::OperationLike;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -13,13 +13,10 @@ pub(super) fn say(indices: &Indices<'_>, simple: &Simplified, line: i64) -> Resu
     let mut others = BTreeSet::new();
     let mut found = false;
     for (root, (value, users)) in indices.roots.iter().enumerate() {
-        let lines: BTreeSet<i64> = defining_op(*value)
-            .into_iter()
-            .chain(users.iter().copied())
-            .filter_map(|op| Some(place_of(op.location())?.line.into()))
-            .collect();
-        if !lines.contains(&line) {
-            others.extend(lines);
+        let ops = defining_op(*value).into_iter().chain(users.iter().copied());
+        let lines: Vec<Vec<i64>> = ops.map(lines_of).collect();
+        if !lines.iter().flatten().any(|known| *known == line) {
+            others.extend(lines.iter().filter_map(|all| all.last()).copied());
             continue;
         }
         found = true;
@@ -40,6 +37,14 @@ pub(super) fn say(indices: &Indices<'_>, simple: &Simplified, line: i64) -> Resu
         );
     }
     Ok(())
+}
+
+/// The lines that an op is from: its own, and those of the calls that led there, outermost last.
+fn lines_of(op: Op<'_>) -> Vec<i64> {
+    let own = op.location();
+    let all = std::iter::once(own).chain(callers_of(own));
+    all.filter_map(|location| Some(place_of(location)?.line.into()))
+        .collect()
 }
 
 /// An explanation in words.
