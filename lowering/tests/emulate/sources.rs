@@ -368,6 +368,7 @@ fn cut_of(plan: &Plan, arch: Arch, wanted: &CompileOptions) -> Result<Cut, Strin
             package: None,
             measured: wanted.measured.clone(),
             instantiate: wanted.instantiate.clone(),
+            explained: wanted.explained,
             assemble: wanted.assemble,
             request: Request {
                 tile: Some(plan.tile),

@@ -21,6 +21,7 @@ use std::collections::{HashMap, HashSet};
 
 cute_ir::options! {
     /// Options of `cute-simplify-indices`.
+    #[derive(Copy)]
     pub struct SimplifyOptions {
         explain: Option<i64> = None, "",
             "A line of the source; remarks say by which rules its index arithmetic became what it is";

@@ -78,7 +78,7 @@ impl<'t> Tree<'t> {
             "bvsub" => wraps("-"),
             "bvmul" => wraps("*"),
             "bvumulo" => format!("(> (* {parts}) {})", u64::MAX),
-            // By zero these are anything in either theory's use here: guards ask first.
+            // By zero they are anything here, so that a proof does not rest on it.
             "bvudiv" => format!("(div {parts})"),
             "bvurem" => format!("(mod {parts})"),
             "bvult" => format!("(< {parts})"),

@@ -2,8 +2,9 @@
 //! this one asks for values at 32 and 64 bits, and facts that hold of them, for which a guard holds and the sides differ.
 //!
 //! Guards are Rust. They are read from the source and interpreted over symbols (`source.rs`), so that what is proved is what runs.
-//! `proved.txt` says at which widths each rule is proved. Products and quotients of two variables are beyond the solver: rules that are not
-//! proved at a width are in that list, too. `UPDATE_EXPECT=1` tries them all and writes the list.
+//! A rule with a product or a quotient is asked about over the integers first (`integers.rs`), then, as all others, over bits, where constants that a guard takes
+//! only as powers of two are written as such (`terms.rs`). `proved.txt` says at which widths each rule is proved, and at which the solver comes to no end:
+//! sums divided by variables, mostly. `UPDATE_EXPECT=1` tries them all and writes the list.
 
 mod integers;
 mod source;
@@ -120,14 +121,8 @@ fn question(
     powers: &[usize],
     holds: &str,
 ) -> String {
-    let padded = padded(widths);
     let mut text = format!("(set-option :rlimit {LIMIT})\n(set-logic QF_BV)\n");
-    let mut env = Symbolic {
-        width: rule.width(&padded),
-        widths: padded.to_vec(),
-        facts: vec![nothing(); TERMS + 1],
-        consts: vec![Int::known(0); CONSTANTS],
-    };
+    let mut env = unknown(rule, widths);
     for (slot, width) in slots(rule, widths) {
         if powers.contains(&slot) {
             let power = Int::power(format!("s{slot}"));
@@ -181,13 +176,7 @@ fn question_of_integers(
     rule: &Compiled,
     widths: &[u32],
 ) -> Option<String> {
-    let padded = padded(widths);
-    let mut env = Symbolic {
-        width: rule.width(&padded),
-        widths: padded.to_vec(),
-        facts: vec![nothing(); TERMS + 1],
-        consts: vec![Int::known(0); CONSTANTS],
-    };
+    let mut env = unknown(rule, widths);
     let mut text = format!("(set-option :rlimit {LIMIT})\n");
     for (slot, width) in slots(rule, widths) {
         let most = integers::power(width) - 1;
@@ -233,7 +222,7 @@ fn question_of_integers(
     let right = integers::side(&rule.rhs, widths)?;
     let _ = writeln!(
         text,
-        "(assert (not (and (= {} {}) (=> {} {}))))\n(check-sat)",
+        "(assert (not (and (= {} {}) (=> {} {}))))\n(check-sat-using smt)",
         left.text, right.text, left.defined, right.defined
     );
     Some(text)
@@ -247,11 +236,7 @@ fn powers(
     rule: &Compiled,
     widths: &[u32],
 ) -> Vec<usize> {
-    let mut slots: Vec<Slot> = Vec::new();
-    variables(&rule.lhs, &padded(widths), &mut slots);
-    slots.sort_unstable();
-    slots.dedup();
-    let constants = slots
+    let constants = slots(rule, widths)
         .into_iter()
         .filter(|(slot, _)| is_constant_slot(*slot));
     let is_power = |&(slot, width): &Slot| {
@@ -269,14 +254,22 @@ fn powers(
     }
 }
 
-/// The facts about a variable that no guard may look at.
-fn nothing() -> Symbols {
+/// The environment of a rule at these widths before its variables are declared. A guard that looks at one that the rule has not would
+/// see zeros.
+fn unknown(rule: &Compiled, widths: &[u32]) -> Symbolic {
+    let padded = padded(widths);
     let zero = || Int::known(0);
-    Symbols {
+    let nothing = Symbols {
         lo: zero(),
         hi: zero(),
         zero_bits: zero(),
         one_bits: zero(),
+    };
+    Symbolic {
+        width: rule.width(&padded),
+        widths: padded.to_vec(),
+        facts: vec![nothing; TERMS + 1],
+        consts: vec![zero(); CONSTANTS],
     }
 }
 

@@ -152,12 +152,6 @@ fn operation(op: Op, left: &Term, right: &Term, width: u32, exponent: Option<Str
         Op::DivS | Op::FloorDivS | Op::CeilDivS | Op::RemS => {
             format!("(and (distinct {b} {zero}) (not (and (= {a} {least}) (= {b} {all}))))")
         }
-        Op::Shl | Op::ShrU | Op::ShrS
-            if width.is_power_of_two() && u64::from(width) > mask(width) =>
-        {
-            // No number of this width is its number of bits.
-            "true".to_owned()
-        }
         Op::Shl | Op::ShrU | Op::ShrS => format!("(bvult {b} {})", constant(width.into(), width)),
         _ => "true".to_owned(),
     };
