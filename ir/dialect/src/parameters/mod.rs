@@ -209,8 +209,8 @@ pub(crate) fn have_values(pass: &str, op: Op<'_>) -> Result<(), Failure> {
         all.push(op);
     }
     let declares = |op: &Op| attribute_of(*op, attributes::PARAMETERS).is_some();
-    let Some(op) = all.into_iter().find(declares) else {
-        return Ok(());
+    let Some(op) = all.iter().copied().find(declares) else {
+        return all.into_iter().try_for_each(|op| takes_values(pass, op));
     };
     let names = declared(op).map_err(|wrong| diag::error(op.location(), wrong))?;
     let names: Vec<&str> = names.iter().map(|declared| declared.name).collect();
@@ -221,6 +221,27 @@ pub(crate) fn have_values(pass: &str, op: Op<'_>) -> Result<(), Failure> {
             names.join(", ")
         ),
     ))
+}
+
+/// Refuses a function whose arguments' types name parameters that nothing declares, so that no value will come in their places.
+fn takes_values(pass: &str, op: Op<'_>) -> Result<(), Failure> {
+    let ty = attribute_of(op, "function_type").and_then(type_value);
+    let (inputs, _) = ty.and_then(function_types).unwrap_or_default();
+    let names = inputs.into_iter().find_map(|ty| {
+        let names = types::names_in_type(ty);
+        (!names.is_empty()).then_some((ty, names))
+    });
+    match names {
+        None => Ok(()),
+        Some((ty, names)) => Err(diag::error(
+            op.location(),
+            format!(
+                "{pass} expects values in the places of parameters, found {} in an argument of type {ty}, which nothing around it declares; declare it in \
+                 cute.parameters, and run cute-instantiate before",
+                names.join(", ")
+            ),
+        )),
+    }
 }
 
 pub(crate) fn declarations(all: Attribute<'_>) -> Result<Vec<Declared<'_>>, String> {
