@@ -3,13 +3,12 @@
 //! The question and the answer stand in one graph, which remembers why classes were joined, and rules are applied as they were for the
 //! answer. That makes it a proof of the answer as it is, and not a story of how another one might have come about.
 
-use crate::graph::{Analysis, Graph, Term, add_compare, add_op, rebuild};
+use crate::graph::{Analysis, Graph, Term, add_in_form, rebuild};
 use crate::linear;
 use crate::node::{Error, Node, Region, validate};
-use crate::rules::{Compiled, Pat, Typed, word};
-use crate::saturate::{Limits, Simplified, Stats, saturate};
+use crate::rules::{Compiled, cast_word, word};
+use crate::saturate::{Limits, Simplified, Stats, instance, saturate};
 use crate::search::Match;
-use cute_arith::mask;
 use egg::{FlatTerm, Id, Language as _};
 
 /// A step of an explanation: a term, and the one that a rule makes of it.
@@ -87,15 +86,7 @@ fn tree_size(nodes: &[Node], root: usize) -> usize {
 fn add(graph: &mut Graph, nodes: &[Node], root: usize) -> Id {
     let mut ids: Vec<Id> = Vec::with_capacity(root + 1);
     for &node in &nodes[..=root] {
-        let term = match node {
-            Node::Op(op, a, b) => Term::Op(op, [ids[a], ids[b]]),
-            Node::Compare(predicate, a, b) => Term::Compare(predicate, [ids[a], ids[b]]),
-            Node::Cast(cast, a, width) => Term::Cast(cast, width, [ids[a]]),
-            Node::Select(a, b, c) => Term::Select([ids[a], ids[b], ids[c]]),
-            Node::Leaf(leaf) => Term::Leaf(leaf),
-            Node::Const(value, width) => Term::Const(value, width),
-        };
-        ids.push(with_form(graph, term));
+        ids.push(with_form(graph, Term::of(node, &ids)));
     }
     ids[root]
 }
@@ -103,11 +94,7 @@ fn add(graph: &mut Graph, nodes: &[Node], root: usize) -> Id {
 /// Adds a term as it is and returns its own number. The form with operands in order, which rules ask for, is joined with it.
 fn with_form(graph: &mut Graph, term: Term) -> Id {
     let id = graph.add_uncanonical(term);
-    let form = match term {
-        Term::Op(op, [a, b]) => add_op(graph, op, a, b),
-        Term::Compare(predicate, [a, b]) => add_compare(graph, predicate, a, b),
-        _ => id,
-    };
+    let form = add_in_form(graph, term);
     if graph.find(form) != graph.find(id) {
         let is_operand = term
             .children()
@@ -124,31 +111,13 @@ fn with_form(graph: &mut Graph, term: Term) -> Id {
 
 /// Applies a match of a rule so that it can be told from which term to which it leads.
 pub(crate) fn apply(graph: &mut Graph, rule: &Compiled, found: &Match) -> bool {
-    let from = instance(graph, &rule.lhs, found);
-    let to = instance(graph, &rule.rhs, found);
+    let from = instance(graph, &rule.lhs, found, with_form);
+    let to = instance(graph, &rule.rhs, found, with_form);
     if graph.find(from) != graph.find(found.class) {
         // The pattern matched with operands the other way round.
         graph.union_trusted(found.class, from, "operands in order");
     }
     graph.union_trusted(from, to, rule.rule.name)
-}
-
-/// A side of a rule with what a match binds.
-fn instance(graph: &mut Graph, typed: &Typed, found: &Match) -> Id {
-    let width = found.bound.widths[typed.width];
-    let parts = typed.pat.parts().iter();
-    let ids: Vec<Id> = parts.map(|part| instance(graph, part, found)).collect();
-    let term = match (&typed.pat, &ids[..]) {
-        (Pat::Const(value), _) => Term::Const(value & mask(width), width),
-        (Pat::Computed(index), _) => Term::Const(found.computed[*index] & mask(width), width),
-        (Pat::Op(op, _), &[a, b]) => Term::Op(*op, [a, b]),
-        (Pat::Compare(predicate, _), &[a, b]) => Term::Compare(*predicate, [a, b]),
-        (Pat::Cast(cast, _), &[a]) => Term::Cast(*cast, width, [a]),
-        (Pat::Select(_), &[a, b, c]) => Term::Select([a, b, c]),
-        (Pat::Var(slot), _) => return found.bound.classes[*slot].unwrap_or(found.class),
-        _ => return found.class,
-    };
-    with_form(graph, term)
 }
 
 /// The part of two terms in a row in which they differ, and the rule for it.
@@ -176,7 +145,7 @@ fn text(term: &FlatTerm<Term>, names: &dyn Fn(u32) -> String) -> String {
         Term::Leaf(leaf) => return names(leaf),
         Term::Op(op, _) => word(op).to_owned(),
         Term::Compare(predicate, _) => predicate.name().to_owned(),
-        Term::Cast(cast, width, _) => format!("{}{width}", crate::rules::cast_word(cast)),
+        Term::Cast(cast, width, _) => format!("{}{width}", cast_word(cast)),
         Term::Select(_) => "select".to_owned(),
     };
     format!("({head} {})", parts.join(" "))

@@ -54,6 +54,18 @@ impl Language for Term {
 }
 
 impl Term {
+    /// The term of a node whose operands have these numbers.
+    pub(crate) fn of(node: Node, ids: &[Id]) -> Term {
+        match node {
+            Node::Op(op, a, b) => Term::Op(op, [ids[a], ids[b]]),
+            Node::Compare(predicate, a, b) => Term::Compare(predicate, [ids[a], ids[b]]),
+            Node::Cast(cast, a, width) => Term::Cast(cast, width, [ids[a]]),
+            Node::Select(a, b, c) => Term::Select([ids[a], ids[b], ids[c]]),
+            Node::Leaf(leaf) => Term::Leaf(leaf),
+            Node::Const(value, width) => Term::Const(value, width),
+        }
+    }
+
     /// The node of the term with operands at these places.
     pub(crate) fn node(self, at: &[usize]) -> Option<Node> {
         Some(match (self, at) {
@@ -248,4 +260,13 @@ pub(crate) fn add_compare(graph: &mut Graph, predicate: Predicate, a: Id, b: Id)
     } else {
         Term::Compare(predicate, [a, b])
     })
+}
+
+/// A term in the form that rules ask for: that of [`add_op`] and [`add_compare`].
+pub(crate) fn add_in_form(graph: &mut Graph, term: Term) -> Id {
+    match term {
+        Term::Op(op, [a, b]) => add_op(graph, op, a, b),
+        Term::Compare(predicate, [a, b]) => add_compare(graph, predicate, a, b),
+        _ => graph.add(term),
+    }
 }

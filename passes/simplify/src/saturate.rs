@@ -6,12 +6,12 @@
 use crate::cost::dag_cost;
 use crate::explain;
 use crate::extract::extract;
-use crate::graph::{Analysis, Graph, Term, add_compare, add_constant, add_op, rebuild};
+use crate::graph::{Analysis, Graph, Term, add_in_form, rebuild};
 use crate::linear;
 use crate::node::{Error, Node, Region, hash_cons, validate};
 use crate::rules::{Pat, Typed, compiled};
 use crate::search::{Match, search};
-use cute_arith::Facts;
+use cute_arith::{Facts, mask};
 use egg::Id;
 use std::collections::BTreeSet;
 
@@ -76,14 +76,7 @@ pub fn simplify(region: &Region, limits: &Limits) -> Result<Simplified, Error> {
     });
     let mut ids: Vec<Id> = Vec::with_capacity(nodes.len());
     for &node in &nodes {
-        ids.push(match node {
-            Node::Op(op, a, b) => add_op(&mut graph, op, ids[a], ids[b]),
-            Node::Compare(predicate, a, b) => add_compare(&mut graph, predicate, ids[a], ids[b]),
-            Node::Cast(cast, a, width) => graph.add(Term::Cast(cast, width, [ids[a]])),
-            Node::Select(a, b, c) => graph.add(Term::Select([ids[a], ids[b], ids[c]])),
-            Node::Leaf(leaf) => graph.add(Term::Leaf(leaf)),
-            Node::Const(value, width) => graph.add(Term::Const(value, width)),
-        });
+        ids.push(add_in_form(&mut graph, Term::of(node, &ids)));
     }
     rebuild(&mut graph);
     let mut stats = Stats {
@@ -137,7 +130,7 @@ pub(crate) fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
             let learned = if graph.are_explanations_enabled() {
                 explain::apply(graph, rule, &found)
             } else {
-                let id = build(graph, &rule.rhs, &found);
+                let id = instance(graph, &rule.rhs, &found, add_in_form);
                 graph.union(found.class, id)
             };
             counts[found.rule] += usize::from(learned);
@@ -173,22 +166,28 @@ fn with_users(graph: &Graph, mut classes: BTreeSet<Id>, height: usize) -> BTreeS
     classes
 }
 
-/// The right side of a rule, in the e-graph.
-fn build(graph: &mut Graph, typed: &Typed, found: &Match) -> Id {
+/// A side of a rule with what a match binds, its terms added by `add`.
+pub(crate) fn instance(
+    graph: &mut Graph,
+    typed: &Typed,
+    found: &Match,
+    add: fn(&mut Graph, Term) -> Id,
+) -> Id {
     let here = found.bound.widths[typed.width];
     let mut ids = [found.class; 3];
     for (id, part) in ids.iter_mut().zip(typed.pat.parts()) {
-        *id = build(graph, part, found);
+        *id = instance(graph, part, found, add);
     }
     let [a, b, c] = ids;
-    match &typed.pat {
-        Pat::Const(value) => add_constant(graph, *value, here),
-        Pat::Computed(index) => add_constant(graph, found.computed[*index], here),
+    let term = match &typed.pat {
+        Pat::Const(value) => Term::Const(value & mask(here), here),
+        Pat::Computed(index) => Term::Const(found.computed[*index] & mask(here), here),
         // Right sides use only what left sides bind: a test of the rules says so.
-        Pat::Var(slot) => found.bound.classes[*slot].unwrap_or(found.class),
-        Pat::Op(op, _) => add_op(graph, *op, a, b),
-        Pat::Compare(predicate, _) => add_compare(graph, *predicate, a, b),
-        Pat::Cast(cast, _) => graph.add(Term::Cast(*cast, here, [a])),
-        Pat::Select(_) => graph.add(Term::Select([a, b, c])),
-    }
+        Pat::Var(slot) => return found.bound.classes[*slot].unwrap_or(found.class),
+        Pat::Op(op, _) => Term::Op(*op, [a, b]),
+        Pat::Compare(predicate, _) => Term::Compare(*predicate, [a, b]),
+        Pat::Cast(cast, _) => Term::Cast(*cast, here, [a]),
+        Pat::Select(_) => Term::Select([a, b, c]),
+    };
+    add(graph, term)
 }

@@ -96,10 +96,7 @@ fn check_arguments<'c>(
         let message = format!("'cute.launch' op {message}");
         Err(diag::error_with_notes(op.location(), message, &[here]))
     };
-    let takes = attribute_of(kernel, "function_type").and_then(type_value);
-    let (takes, _) = takes
-        .and_then(function_types)
-        .expected(kernel, "the type of a function")?;
+    let (takes, _) = signature_of(kernel).expected(kernel, "the type of a function")?;
     let given = launch.args();
     if given.len() != takes.len() {
         return wrong(format!(

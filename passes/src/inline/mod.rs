@@ -365,8 +365,7 @@ fn functions_of<'c>(module: Op<'c>) -> impl Iterator<Item = Op<'c>> {
 /// Tells whether the calls of a function are replaced by what it says itself: it has parameters, takes or gives values that no call can
 /// pass, or allocates what is a kernel's.
 fn is_inlined(function: Op<'_>) -> bool {
-    let signature = attribute_of(function, "function_type").and_then(type_value);
-    let (inputs, results) = signature.and_then(function_types).unwrap_or_default();
+    let (inputs, results) = signature_of(function).unwrap_or_default();
     let allocates = |op: Op<'_>| {
         matches!(
             name_of(op),

@@ -308,10 +308,7 @@ fn mentions_layouts(ty: Type<'_>) -> bool {
 
 /// The function's type with leaves in place of layouts.
 fn flatten_signature<'c>(op: Op<'c>) -> Result<(), Failure> {
-    let Some(attribute) = attribute_of(op, "function_type") else {
-        return Ok(());
-    };
-    let Some((inputs, results)) = type_value(attribute).and_then(function_types) else {
+    let Some((inputs, results)) = signature_of(op) else {
         return Ok(());
     };
     // Tensors stay arguments of a function of the host; what it returns are the values that a tensor consists of.

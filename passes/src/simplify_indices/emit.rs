@@ -54,7 +54,7 @@ pub(super) fn rewrite<'c>(
 }
 
 /// The leaves that each node is computed from.
-fn leaf_sets(nodes: &[Node]) -> Vec<BTreeSet<u32>> {
+pub(super) fn leaf_sets(nodes: &[Node]) -> Vec<BTreeSet<u32>> {
     let mut sets: Vec<BTreeSet<u32>> = Vec::with_capacity(nodes.len());
     for node in nodes {
         let set = match node {

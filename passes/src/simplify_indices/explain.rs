@@ -1,8 +1,8 @@
 //! `explain=LINE`: by which rules the index arithmetic of a line of the source became what it is, as remarks.
 
-use super::{Indices, LIMITS};
+use super::{Indices, LIMITS, emit::leaf_sets};
 use cute_ir::{Failure, diag, mlir::*};
-use cute_simplify::{Node, Simplified, Step, explain};
+use cute_simplify::{Simplified, Step, explain};
 use melior::ir::operation::OperationLike;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -12,6 +12,7 @@ pub(super) fn say(indices: &Indices<'_>, simple: &Simplified, line: i64) -> Resu
     let kernel = indices.kernel;
     let mut others = BTreeSet::new();
     let mut found = false;
+    let leaves = leaf_sets(&indices.region.nodes);
     for (root, (value, users)) in indices.roots.iter().enumerate() {
         let ops = defining_op(*value).into_iter().chain(users.iter().copied());
         let lines: Vec<Vec<i64>> = ops.map(lines_of).collect();
@@ -24,7 +25,14 @@ pub(super) fn say(indices: &Indices<'_>, simple: &Simplified, line: i64) -> Resu
         let steps = explain(&indices.region, simple, root, &LIMITS, &names)
             .map_err(|e| diag::error(kernel.location(), format!("cute-simplify-indices: {e}")))?;
         let place = defining_op(*value).unwrap_or(kernel).location();
-        diag::remark(place, told(indices, root, steps.as_deref()));
+        diag::remark(
+            place,
+            told(
+                indices,
+                &leaves[indices.region.roots[root]],
+                steps.as_deref(),
+            ),
+        );
     }
     if !found {
         let others: Vec<String> = others.iter().map(i64::to_string).collect();
@@ -47,8 +55,8 @@ fn lines_of(op: Op<'_>) -> Vec<i64> {
         .collect()
 }
 
-/// An explanation in words.
-fn told(indices: &Indices<'_>, root: usize, steps: Option<&[Step]>) -> String {
+/// An explanation in words, of an index that is computed from some leaves.
+fn told(indices: &Indices<'_>, leaves: &BTreeSet<u32>, steps: Option<&[Step]>) -> String {
     let steps = match steps {
         None => {
             return "index arithmetic that is not explained: it is longer than some hundred operations written out, or the rules lead to its \
@@ -70,8 +78,7 @@ fn told(indices: &Indices<'_>, root: usize, steps: Option<&[Step]>) -> String {
     {
         let _ = write!(text, "\n  {before}\n    = {after}   by {rule}");
     }
-    let leaves = leaves_of(&indices.region.nodes, indices.region.roots[root]);
-    for leaf in leaves {
+    for &leaf in leaves {
         let value = indices.leaves[leaf as usize];
         let from = match (defining_op(value), block_argument(value)) {
             (Some(op), _) => format!("'{}'", name_of(op)),
@@ -88,17 +95,4 @@ fn told(indices: &Indices<'_>, root: usize, steps: Option<&[Step]>) -> String {
         );
     }
     text
-}
-
-/// The leaves that a node is computed from.
-fn leaves_of(nodes: &[Node], root: usize) -> BTreeSet<u32> {
-    let mut wanted = BTreeSet::from([root]);
-    let mut leaves = BTreeSet::new();
-    while let Some(node) = wanted.pop_last() {
-        match nodes[node] {
-            Node::Leaf(leaf) => _ = leaves.insert(leaf),
-            node => wanted.extend(node.operands().iter().copied()),
-        }
-    }
-    leaves
 }

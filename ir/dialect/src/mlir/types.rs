@@ -1,6 +1,6 @@
 //! Builtin types, asked what they are.
 
-use super::{Op, ffi};
+use super::{Op, attribute_of, ffi, type_value};
 use melior::{
     Context,
     ir::{Type, TypeLike},
@@ -121,6 +121,13 @@ pub fn function_types(ty: Type<'_>) -> Option<(Vec<Type<'_>>, Vec<Type<'_>>)> {
             )
         })
     }
+}
+
+/// The inputs and the results of a function; nothing of ops that are none.
+pub fn signature_of(op: Op<'_>) -> Option<(Vec<Type<'_>>, Vec<Type<'_>>)> {
+    attribute_of(op, "function_type")
+        .and_then(type_value)
+        .and_then(function_types)
 }
 
 /// The function type of these inputs and results.

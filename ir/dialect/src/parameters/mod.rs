@@ -225,8 +225,7 @@ pub(crate) fn have_values(pass: &str, op: Op<'_>) -> Result<(), Failure> {
 
 /// Refuses a function whose arguments' types name parameters that nothing declares, so that no value will come in their places.
 fn takes_values(pass: &str, op: Op<'_>) -> Result<(), Failure> {
-    let ty = attribute_of(op, "function_type").and_then(type_value);
-    let (inputs, _) = ty.and_then(function_types).unwrap_or_default();
+    let (inputs, _) = signature_of(op).unwrap_or_default();
     let names = inputs.into_iter().find_map(|ty| {
         let names = types::names_in_type(ty);
         (!names.is_empty()).then_some((ty, names))

@@ -594,23 +594,13 @@ impl<'s> Scope<'s> {
             ("checked_mul", Some(b)) => {
                 let product = a.product(b);
                 // What is shifted out is lost for the way back.
+                let comes_back = |by: &str, factor: &Int| {
+                    let back = Int::term(format!("(bvlshr {} {by})", product.text));
+                    op("=", &back, factor).text
+                };
                 let fits = match (&a.exponent, &b.exponent) {
-                    (_, Some(by)) => {
-                        op(
-                            "=",
-                            &Int::term(format!("(bvlshr {} {by})", product.text)),
-                            a,
-                        )
-                        .text
-                    }
-                    (Some(by), None) => {
-                        op(
-                            "=",
-                            &Int::term(format!("(bvlshr {} {by})", product.text)),
-                            b,
-                        )
-                        .text
-                    }
+                    (_, Some(by)) => comes_back(by, a),
+                    (Some(by), None) => comes_back(by, b),
                     _ => format!("(not (bvumulo {} {}))", a.text, b.text),
                 };
                 return Some(Value::Option(fits, product));
