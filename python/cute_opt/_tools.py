@@ -1,10 +1,10 @@
-"""The programs and the library that belong to this module."""
+"""The programs and libraries that belong to this module."""
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import Dict, List, NoReturn, Optional
+from typing import Any, Dict, List, NoReturn, Optional
 
 from ._errors import CuteError
 
@@ -31,6 +31,25 @@ def find(name: str) -> str:
             return found
     looked = ", ".join(folders)
     raise CuteError(f"expected {name} in {looked}, found none; install the wheel of cute-opt, or name the folder in CUTE_TOOLS_DIR")
+
+
+_native: Any = None
+
+
+def native() -> Any:
+    """Returns the extension module that calls packages, loaded at the first use."""
+    global _native
+    if _native is None:
+        from importlib.machinery import ExtensionFileLoader
+        from importlib.util import module_from_spec, spec_from_file_location
+
+        name, path = f"{__package__}._native", find("libcute_native.so")
+        spec = spec_from_file_location(name, path, loader=ExtensionFileLoader(name, path))
+        assert spec is not None and spec.loader is not None
+        module = module_from_spec(spec)
+        spec.loader.exec_module(module)
+        _native = module
+    return _native
 
 
 def environment() -> Dict[str, str]:

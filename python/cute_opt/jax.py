@@ -18,10 +18,12 @@ try:
 except ImportError as _error:
     raise ImportError("expected JAX for cute_opt.jax, found none; install it: pip install jax") from _error
 
-from ._errors import ArgumentTypeError, CuteError
-from ._package import _INTEGER, _REAL, _TENSOR, Function, Package, _cute
+from . import _tools
+from ._errors import ArgumentTypeError
+from ._package import Function, Package
 
-_RESULT = 8
+# What an argument is: the package's number, a number that is known, an array, a result.
+_DEFAULT, _INTEGER, _REAL, _TENSOR, _RESULT = 0, 1, 3, 7, 8
 _TARGET = "cute_opt_call"
 
 _registering = threading.Lock()
@@ -34,9 +36,8 @@ def _register() -> None:
     global _registered
     with _registering:
         if not _registered:
-            library = _cute()
-            for name, platform in [("cute_xla_host", "cpu"), ("cute_xla_cuda", "CUDA")]:
-                jax.ffi.register_ffi_target(_TARGET, jax.ffi.pycapsule(getattr(library, name)), platform=platform)
+            for address, platform in zip(_tools.native().xla_handlers(), ["cpu", "CUDA"]):
+                jax.ffi.register_ffi_target(_TARGET, jax.ffi.pycapsule(address), platform=platform)
             _registered = True
 
 
@@ -50,8 +51,7 @@ def call(function: Function, *arguments: Any, outputs: Union[Any, Sequence[Any]]
     Arrays lie in the order of rows. Kernels have no derivatives: give them by `jax.custom_vjp`. `jax.vmap` calls once for each element.
     """
     package = function._package
-    if not package._handle:
-        raise CuteError(f"{function.name}: expected a package that is open, found one that was closed")
+    handle = package._native.handle(function.name)
     given = list(arguments)
     results = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
     arrays: List[Any] = []
@@ -85,10 +85,10 @@ def call(function: Function, *arguments: Any, outputs: Union[Any, Sequence[Any]]
             f"{function.name}: expected {len(arguments) - len(given)} arguments and {written} outputs, found {len(arguments)} and {len(results)}"
         )
     _register()
-    _kept[package._handle] = package
+    _kept[handle] = package
     calling = jax.ffi.ffi_call(_TARGET, results, input_output_aliases=aliases, vmap_method="sequential")
     numbers = {"kinds": np.array(kinds, np.int64), "values": np.array(values, np.int64)}
-    made = calling(*arrays, handle=np.int64(package._handle), function=np.int64(function._number), **numbers)
+    made = calling(*arrays, handle=np.int64(handle), function=np.int64(function._number), **numbers)
     return made if isinstance(outputs, (list, tuple)) else made[0]
 
 
@@ -101,7 +101,7 @@ def _next(function: Function, at: int, given: List[Any]) -> Any:
 
 def _number(function: Function, at: int, number: Any) -> Any:
     if number is None:
-        return 0, 0
+        return _DEFAULT, 0
     if isinstance(number, jax.core.Tracer):
         raise ArgumentTypeError(f"{function._place(at)}: expected a number that is known when JAX traces, found one that it traces; name it in static_argnums")
     if hasattr(number, "__index__"):

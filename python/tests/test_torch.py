@@ -37,7 +37,7 @@ if torch is not None:
 
     import cute_opt
     import cute_opt.torch
-    from cute_opt.torch import _backend, _text
+    from cute_opt.torch import _backend, _linear, _text
 
     class Mlp(nn.Module):
         def __init__(self, activation):
@@ -178,6 +178,42 @@ class Products(unittest.TestCase, Near):
         torch.library.opcheck(torch.ops.cute_opt.mm.default, (a, b, None), test_utils=("test_schema", "test_faketensor"))
         compiled = torch.compile(lambda a, b: cute_opt.torch.mm(a, b) + 1, backend="aot_eager", fullgraph=True)
         torch.testing.assert_close(compiled(a, b), cute_opt.torch.mm(a, b) + 1)
+
+    def test_who_watches_operations_sees_a_product(self):
+        from torch.overrides import TorchFunctionMode
+        from torch.utils._python_dispatch import TorchDispatchMode
+
+        torch.manual_seed(5)
+        a, b = torch.randn(4, 8).half(), torch.randn(8, 8).half()
+        cute_opt.torch.mm(a, b)
+        self.assertTrue(_linear._is_direct(a, b))
+        self.assertTrue(_linear._looks(a, b, None) in _linear._seen)
+        seen = []
+
+        class Functions(TorchFunctionMode):
+            def __torch_function__(self, function, types, args=(), kwargs=None):
+                seen.append(function)
+                return function(*args, **(kwargs or {}))
+
+        class Operations(TorchDispatchMode):
+            def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+                seen.append(function)
+                return function(*args, **(kwargs or {}))
+
+        for mode, function in [(Functions, torch.ops.cute_opt.mm), (Operations, torch.ops.cute_opt.mm.default)]:
+            with mode():
+                cute_opt.torch.mm(a, b)
+            self.assertIn(function, seen)
+        # Transformations of functions, which are no modes.
+        with torch.no_grad():
+            _, moved = torch.func.jvp(lambda a: (cute_opt.torch.mm(a, b).detach(), a), (a,), (a,))[1]
+        torch.testing.assert_close(moved, a)
+        left = a.clone().requires_grad_()
+        with self.assertRaisesRegex(RuntimeError, "functorch transforms"):
+            # PyTorch's answer to operations of others; a product without a gradient would be a wrong one.
+            torch.func.grad(lambda a: cute_opt.torch.mm(a, b).float().sum())(a)
+        cute_opt.torch.mm(left, b).float().sum().backward()
+        torch.testing.assert_close(left.grad, b.sum(1).expand(4, 8), rtol=2e-3, atol=2e-3)
 
     def test_layers_share_parameters(self):
         layer = nn.Linear(8, 16).half()
@@ -326,6 +362,25 @@ class Compiled(unittest.TestCase, Near):
         with torch.no_grad():
             for mine, theirs, exact in zip(compiled(x), model(x), model(x.float())):
                 self.assert_near(mine, theirs, exact)
+
+    def test_products_of_float8(self):
+        torch.manual_seed(11)
+        x, w = (torch.randn(*shape).to(torch.float8_e4m3fn) for shape in [(32, 64), (48, 64)])
+        bias = torch.randn(48).bfloat16()
+
+        def scaled(x, w, of_x, of_w):
+            y = torch._scaled_mm(x, w.t(), of_x, of_w, bias=bias, out_dtype=torch.bfloat16, use_fast_accum=True)
+            return F.gelu(y)
+
+        one = [torch.tensor(0.5), torch.tensor(0.125)]
+        each = [torch.rand(32, 1) + 0.5, torch.rand(1, 48) + 0.5]
+        for of_x, of_w in [one, each]:
+            torch._dynamo.reset()
+            with Rewritten() as graphs, torch.no_grad():
+                mine = torch.compile(scaled, backend="cute")(x, w, of_x, of_w)
+            exact = F.gelu(x.float() @ w.float().t() * of_x * of_w + bias.float())
+            torch.testing.assert_close(mine.float(), exact, rtol=1e-2, atol=1e-2)
+            self.assertEqual((graphs.counts, graphs.left()), ([1], []))
 
     def test_results_that_others_need_are_stored(self):
         class Two(nn.Module):

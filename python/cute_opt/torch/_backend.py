@@ -156,17 +156,31 @@ def _allowed(anchor: torch.fx.Node) -> None:
     """Refuses what no kernel computes."""
     values = [one.meta["val"] for one in anchor.all_input_nodes] + [anchor.meta["val"]]
     kinds = {value.dtype for value in values}
-    if len(kinds) > 1 or not kinds <= {torch.float16, torch.bfloat16, torch.float32}:
-        raise Refused(f"expected float16 or bfloat16, found {', '.join(sorted(map(str, kinds)))}")
     device = values[0].device
     _on_device(device)
-    if torch.float32 in kinds and not (device.type == "cuda" and torch.backends.cuda.matmul.allow_tf32):
+    if anchor.target == aten._scaled_mm.default:
+        _allowed_scaled(anchor, device)
+    elif len(kinds) > 1 or not kinds <= {torch.float16, torch.bfloat16, torch.float32}:
+        raise Refused(f"expected float16 or bfloat16, found {', '.join(sorted(map(str, kinds)))}")
+    elif torch.float32 in kinds and not (device.type == "cuda" and torch.backends.cuda.matmul.allow_tf32):
         raise Refused("tensor cores round float32 to tf32, which torch.backends.cuda.matmul.allow_tf32 = True (on a GPU) allows")
     for value in values:
         if any(isinstance(size, int) and size == 0 for size in value.shape):
             raise Refused("it has no elements")
         if all(isinstance(size, int) for size in value.shape) and value.numel() >= 1 << 31:
             raise Refused("a tensor has 2^31 elements or more")
+
+
+def _allowed_scaled(anchor: torch.fx.Node, device: torch.device) -> None:
+    """Refuses products of float8 that no kernel computes."""
+    factors = {node.meta["val"].dtype for node in anchor.args[:2] if isinstance(node, torch.fx.Node)}
+    if not factors <= {torch.float8_e4m3fn, torch.float8_e5m2}:
+        raise Refused(f"expected factors of float8_e4m3fn and float8_e5m2, found {', '.join(sorted(map(str, factors)))}")
+    if device.type == "cuda" and torch.cuda.get_device_capability(device) < (8, 9):
+        raise Refused("the GPU is older than sm_89, and has no products of float8")
+    found = anchor.meta["val"].dtype
+    if found not in (torch.float16, torch.bfloat16, torch.float32):
+        raise Refused(f"expected a result of float16, bfloat16 or float32, found {found}")
 
 
 def _on_device(device: torch.device) -> None:

@@ -46,6 +46,8 @@ class Group(NamedTuple):
     added: Optional[torch.fx.Node]
     beta: float
     alpha: float
+    #: Tensors by which the product is multiplied before anything is added: of `_scaled_mm`.
+    scales: Tuple[torch.fx.Node, ...]
     #: Every member but views and the anchor.
     members: Tuple[torch.fx.Node, ...]
     #: Members, or the anchor, that others need.
@@ -76,7 +78,7 @@ def _compact(value: torch.Tensor) -> bool:
 
 def anchors(graph: torch.fx.Graph) -> List[torch.fx.Node]:
     """The products of a graph."""
-    targets = {aten.mm.default, aten.addmm.default, aten.bmm.default, aten.baddbmm.default}
+    targets = {aten.mm.default, aten.addmm.default, aten.bmm.default, aten.baddbmm.default, aten._scaled_mm.default}
     return [node for node in graph.nodes if node.op == "call_function" and node.target in targets]
 
 
@@ -88,18 +90,23 @@ def group(anchor: torch.fx.Node, order: Dict[torch.fx.Node, int], most: int, tak
     adds = anchor.target in (aten.addmm.default, aten.baddbmm.default)
     a, b = anchor.args[1:3] if adds else anchor.args[:2]
     assert isinstance(a, torch.fx.Node) and isinstance(b, torch.fx.Node)
+    added = anchor.args[0] if adds and anchor.kwargs.get("beta", 1) != 0 else None
+    scales: Tuple[torch.fx.Node, ...] = ()
+    if anchor.target == aten._scaled_mm.default:
+        scales, added = _scaled(anchor)
     alpha, beta = anchor.kwargs.get("alpha", 1), anchor.kwargs.get("beta", 1)
     if not all(isinstance(one, (int, float)) for one in (alpha, beta)):
         raise Refused("alpha and beta are not numbers that are known")
     extras: Dict[torch.fx.Node, Extra] = {}
     shape = shape_of(anchor)
-    added = anchor.args[0] if adds and beta != 0 else None
-    if added is not None:
-        assert isinstance(added, torch.fx.Node)
-        extra = _extra(added, shape, shape)
+    for beside, does in [*((scale, "multiplies") for scale in scales), (added, "is added to")]:
+        if beside is None:
+            continue
+        assert isinstance(beside, torch.fx.Node)
+        extra = _extra(beside, shape, shape)
         if extra is None:
-            raise Refused(f"what is added has the shape {shape_of(added)}, and the product {shape}")
-        extras[added] = extra
+            raise Refused(f"what {does} the product has the shape {shape_of(beside)}, and the product {shape}")
+        extras[beside] = extra
     inside: Set[torch.fx.Node] = {anchor}
     members: List[torch.fx.Node] = []
     shapes: Dict[torch.fx.Node, Tuple[Any, ...]] = {}
@@ -108,7 +115,26 @@ def group(anchor: torch.fx.Node, order: Dict[torch.fx.Node, int], most: int, tak
     stored = tuple(node for node in (anchor, *members) if any(not _is_inside(user, inside, kept) for user in node.users))
     if len(stored) > _MOST_STORED:
         raise Refused(f"{len(stored)} results of it are needed")
-    return Group(anchor, a, b, added, float(beta), float(alpha), tuple(members), stored, extras, shapes)
+    return Group(anchor, a, b, added, float(beta), float(alpha), scales, tuple(members), stored, extras, shapes)
+
+
+def _scaled(anchor: torch.fx.Node) -> Tuple[Tuple[torch.fx.Node, ...], Optional[torch.fx.Node]]:
+    """The scales of a product of float8, and its bias.
+
+    Raises Refused.
+    """
+    names = ("scale_a", "scale_b", "bias", "scale_result", "out_dtype", "use_fast_accum")
+    given = {**dict(zip(names, anchor.args[2:])), **anchor.kwargs}
+    if given.get("scale_result") is not None:
+        raise Refused("its result has a scale")
+    device = anchor.meta["val"].device
+    if device.type == "cuda" and not given.get("use_fast_accum", False):
+        # PTX ISA, wgmma: sums of float8 have fewer bits than float32 in between.
+        raise Refused("use_fast_accum=False asks for sums that are rounded as float32, and tensor cores round those of float8 more coarsely; set it to True")
+    scales = (given["scale_a"], given["scale_b"])
+    if any(scale.meta["val"].dtype != torch.float32 for scale in scales):
+        raise Refused(f"its scales are {scales[0].meta['val'].dtype} and {scales[1].meta['val'].dtype}, not float32")
+    return scales, given.get("bias")
 
 
 def _is_inside(user: torch.fx.Node, inside: Set[torch.fx.Node], kept: Set[torch.fx.Node]) -> bool:
@@ -300,6 +326,8 @@ def region(found: Group, read: Sequence[torch.fx.Node]) -> Optional[List[str]]:
     total: Number = "%sum"
     if found.alpha != 1:
         total = out.op("arith.mulf", total, found.alpha)
+    for scale in found.scales:
+        total = out.op("arith.mulf", total, numbers[scale])
     if found.added is not None:
         beside = numbers[found.added]
         total = out.op("arith.addf", total, beside if found.beta == 1 else out.op("arith.mulf", beside, found.beta))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import torch
+from torch.utils._device import DeviceContext
 
 from .._errors import ArgumentTypeError, ArgumentValueError
 from ._call import ELEMENTS, Plan, caller
@@ -16,6 +17,10 @@ _FACTORS = (torch.float16, torch.bfloat16, torch.float32)
 _M, _N, _K = range(3)
 
 _kernels: Dict[Tuple[Any, ...], Callable[..., torch.Tensor]] = {}
+
+# The kernels of products that were seen, by all that decides on the kernel and on whether matrices are taken as they are.
+_seen: Dict[Tuple[Any, ...], Callable[..., torch.Tensor]] = {}
+_MOST_SEEN = 4096
 
 
 def _lies(tensor: torch.Tensor) -> Tuple[Tuple[bool, int], ...]:
@@ -51,7 +56,9 @@ def _run(a: torch.Tensor, b: torch.Tensor, bias: Optional[torch.Tensor]) -> torc
     if 0 in (m, n, k):
         empty = a.new_zeros((m, n))
         return empty if bias is None else empty + bias
-    a, b = _beside(a.detach()), _beside(b.detach())
+    asked = (a, b, bias)
+    a, b = _beside(a), _beside(b)
+    bias = None if bias is None else bias.contiguous()
     tf32 = a.dtype == torch.float32 and _allows_tf32(a.device)
     key = (a.dtype, a.device, tf32, _lies(a), _lies(b), open_leaf(n).multiple, bias is not None)
     found = _kernels.get(key)
@@ -80,10 +87,20 @@ def _run(a: torch.Tensor, b: torch.Tensor, bias: Optional[torch.Tensor]) -> torc
         function = compiled_function(text, a.device)
         given = 2 + len(extras)
         places = [0, 1, given, 2]
-        all = [(place, one.modes, one.dtype, one.align) for place, one in zip(places, [*operands, *extras])]
-        plan = Plan(given, ["t0.shape[0]", "t1.shape[1]", "t0.shape[1]"], [(a.dtype, "(e0, e1)")], all)
+        arguments = [(place, one.modes, one.dtype, one.align) for place, one in zip(places, [*operands, *extras])]
+        plan = Plan(given, ["t0.shape[0]", "t1.shape[1]", "t0.shape[1]"], [(a.dtype, "(e0, e1)")], arguments)
         found = _kernels[key] = caller("mm", function, plan, a.device)
-    return found(a, b) if bias is None else found(a, b, bias.detach().contiguous())
+    if all(one is other for one, other in zip(asked, (a, b, bias))):
+        if len(_seen) >= _MOST_SEEN:
+            _seen.clear()
+        _seen[_looks(a, b, bias)] = found
+    return found(a, b) if bias is None else found(a, b, bias)
+
+
+def _looks(a: torch.Tensor, b: torch.Tensor, bias: Optional[torch.Tensor]) -> Tuple[Any, ...]:
+    """All of a product's tensors that decides on its kernel."""
+    looks = (a.dtype, a.device, a.shape, a.stride(), b.dtype, b.device, b.shape, b.stride(), torch.backends.cuda.matmul.allow_tf32)
+    return looks if bias is None else (*looks, bias.dtype, bias.device, bias.shape, bias.stride())
 
 
 def _check(a: torch.Tensor, b: torch.Tensor, bias: Optional[torch.Tensor]) -> None:
@@ -131,8 +148,36 @@ def _backward(ctx: Any, grad: torch.Tensor) -> Tuple[Optional[torch.Tensor], ...
 _mm.register_autograd(_backward, setup_context=_save)
 
 
+_PLAIN = {torch.Tensor, torch.nn.Parameter}
+# The numbers of modes that see operations (those that trace among them), and the transformation of functions that is under way. Where a
+# version of PyTorch does not say so, all calls go through its dispatcher.
+_function_modes = getattr(torch._C, "_len_torch_function_stack", None)
+_function_mode = getattr(torch._C, "_get_function_stack_at", None)
+_dispatch_modes = getattr(torch._C, "_len_torch_dispatch_stack", None)
+_transformation = getattr(getattr(torch._C, "_functorch", None), "peek_interpreter_stack", None)
+_says_all = bool(_function_modes and _function_mode and _dispatch_modes and _transformation)
+
+
+def _is_direct(*tensors: Optional[torch.Tensor]) -> bool:
+    """Tells whether an operation on tensors is no more than its kernel: nobody traces, watches or derives it."""
+    if not _says_all or torch.compiler.is_compiling():
+        return False
+    if any(one is not None and type(one) not in _PLAIN for one in tensors):
+        return False
+    if torch.is_grad_enabled() and any(one is not None and one.requires_grad for one in tensors):
+        return False
+    # `torch.set_default_device` is a mode, too, but of functions that make tensors.
+    watched = any(type(_function_mode(at)) is not DeviceContext for at in range(_function_modes()))
+    return not (watched or _dispatch_modes()) and _transformation() is None
+
+
 def mm(a: torch.Tensor, b: torch.Tensor, bias: Optional[torch.Tensor] = None) -> torch.Tensor:
     """Returns the product of two matrices, plus a number for each column: sums in float32, rounded once. It has gradients."""
+    # PyTorch's dispatcher calls Python back, which takes several times as long as the call of the kernel.
+    if _is_direct(a, b, bias):
+        found = _seen.get(_looks(a, b, bias))
+        if found is not None:
+            return found(a, b) if bias is None else found(a, b, bias)
     return torch.ops.cute_opt.mm(a, b, bias)
 
 

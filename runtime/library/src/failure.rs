@@ -5,7 +5,7 @@ use cute_runtime::device::DeviceError;
 
 /// The kind of a failure: TVM-FFI has a name for each, and C a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
+pub enum Class {
     /// Arguments of other kinds or types.
     Type,
     /// Arguments that the function does not take.
@@ -39,13 +39,16 @@ impl Class {
 
 /// Why a call did nothing.
 #[derive(Clone, Debug)]
-pub(crate) struct Failure {
-    pub(crate) class: Class,
-    pub(crate) text: String,
+pub struct Failure {
+    /// The kind.
+    pub class: Class,
+    /// The function, the argument's place and name, what was expected, what was found, and the cure.
+    pub text: String,
 }
 
 impl Failure {
-    pub(crate) fn new(class: Class, text: impl Into<String>) -> Failure {
+    /// Makes a failure of a kind with a text.
+    pub fn new(class: Class, text: impl Into<String>) -> Failure {
         Failure {
             class,
             text: text.into(),

@@ -1,4 +1,4 @@
-//! The functions of a package on the devices where they were called.
+//! Packages that are ready for calls, and their functions on the devices where they were called.
 
 use std::ffi::c_void;
 use std::sync::OnceLock;
@@ -9,6 +9,7 @@ use cute_runtime::{Package, emulator};
 use smallvec::SmallVec;
 
 use crate::emulated;
+use crate::entry::guarded;
 use crate::failure::{Class, Failure};
 use crate::fork;
 use crate::value::Value;
@@ -17,7 +18,7 @@ use crate::value::Value;
 const GPUS: usize = 64;
 
 /// A package, ready for calls from any thread.
-pub(crate) struct Loaded {
+pub struct Loaded {
     package: Package,
     /// In the order of the package's functions.
     functions: Box<[Places]>,
@@ -90,7 +91,7 @@ impl Loaded {
     ///
     /// # Errors
     /// A damaged one.
-    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Loaded, Failure> {
+    pub fn from_bytes(bytes: &[u8]) -> Result<Loaded, Failure> {
         let package = Package::from_bytes(bytes)
             .map_err(|error| Failure::new(Class::Runtime, error.to_string()))?;
         let functions = package.manifest().functions.iter().map(|_| Places {
@@ -104,8 +105,26 @@ impl Loaded {
     }
 
     /// Returns the package.
-    pub(crate) fn package(&self) -> &Package {
+    pub fn package(&self) -> &Package {
         &self.package
+    }
+
+    /// Calls the function with that number on a stream, a handle of the driver's (0 is the default one). A panic is a failure.
+    ///
+    /// # Safety
+    /// Addresses of tensors are those of `DLTensor`s that are there, with the numbers of their shapes and strides; their memory is there
+    /// until the work is done; and the stream is one of the tensors' GPU.
+    ///
+    /// # Errors
+    /// [`Failure`]; nothing was launched, unless a launch itself went wrong.
+    pub unsafe fn call_on(
+        &self,
+        number: usize,
+        values: &[Value],
+        stream: usize,
+    ) -> Result<(), Failure> {
+        // SAFETY: the caller's.
+        guarded(|| unsafe { self.call(number, values, &Given(stream as *mut c_void)) })
     }
 
     /// Calls the function with that number, in the environment that the caller has.

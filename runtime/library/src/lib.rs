@@ -1,4 +1,4 @@
-//! The C library that a kernel package is exported into, and that Python loads.
+//! The C library that a kernel package is exported into, and what the Python module calls.
 //!
 //! Built as `libcute.so` it is a generic object: it has [`slots::SLOTS`] pairs of functions without names of their own, and no package.
 //! `cute-run PACKAGE --export DIR` gives as many of them names as the package has functions, appends the package, and takes the rest of
@@ -8,7 +8,7 @@
 //! - `value`: arguments as C and TVM-FFI pass them, which is the same.
 //! - `functions`: the functions of a package on devices, made when they are first called.
 //! - `slots`, `entry`, `tvm`: the functions that an export names, for C and for TVM-FFI.
-//! - `handles`: packages by number, for programs that have their bytes, such as the Python module.
+//! - `handles`: packages by number, for programs that have their bytes.
 //! - `xla`: the calls of XLA, by which JAX calls packages that were opened by number.
 //! - `emulated`: tensors of a GPU on the emulator (`CUTE_DEVICE=emulator`).
 //!
@@ -22,9 +22,9 @@ pub mod slots;
 mod embedded;
 mod emulated;
 mod entry;
-mod failure;
+pub mod failure;
 mod fork;
-mod functions;
+pub mod functions;
 pub mod handles;
 mod tvm;
 pub mod value;

@@ -33,12 +33,27 @@ pub struct Value {
 }
 
 impl Value {
-    /// The value that says nothing, which functions return.
-    pub(crate) const NOTHING: Value = Value {
+    /// The value that says nothing: the default of the package, and the result of a function.
+    pub const NOTHING: Value = Value {
         kind: NONE,
         padding: 0,
         bits: 0,
     };
+
+    /// An integer.
+    pub fn integer(number: i64) -> Value {
+        Value::new(INTEGER, number as u64)
+    }
+
+    /// A real number.
+    pub fn real(number: f64) -> Value {
+        Value::new(REAL, number.to_bits())
+    }
+
+    /// The address of a tensor, which is looked at when the function is called.
+    pub fn tensor(tensor: *const DLTensor) -> Value {
+        Value::new(TENSOR, tensor as u64)
+    }
 
     /// A value of that kind.
     pub(crate) fn new(kind: i32, bits: u64) -> Value {

@@ -168,8 +168,7 @@ pub struct Frame {
 ///
 /// # Safety
 /// XLA's: the frame and all that it leads to is there, and its attributes are those of [`Frame::numbers`].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cute_xla_host(frame: *mut Frame) -> *mut c_void {
+pub unsafe extern "C" fn host(frame: *mut Frame) -> *mut c_void {
     // SAFETY: the caller's.
     unsafe { answer(frame, CPU) }
 }
@@ -177,9 +176,8 @@ pub unsafe extern "C" fn cute_xla_host(frame: *mut Frame) -> *mut c_void {
 /// Calls a function on tensors of a GPU, on the stream that XLA gives.
 ///
 /// # Safety
-/// As of [`cute_xla_host`].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cute_xla_cuda(frame: *mut Frame) -> *mut c_void {
+/// As of [`host`].
+pub unsafe extern "C" fn cuda(frame: *mut Frame) -> *mut c_void {
     // SAFETY: the caller's.
     unsafe { answer(frame, CUDA) }
 }
@@ -187,7 +185,7 @@ pub unsafe extern "C" fn cute_xla_cuda(frame: *mut Frame) -> *mut c_void {
 /// What XLA is told: null, or an error of its own.
 ///
 /// # Safety
-/// As of [`cute_xla_host`].
+/// As of [`host`].
 unsafe fn answer(frame: *mut Frame, device: i32) -> *mut c_void {
     // SAFETY: XLA's.
     let frame = unsafe { &*frame };
@@ -240,7 +238,7 @@ impl Frame {
     /// Calls the function.
     ///
     /// # Safety
-    /// As of [`cute_xla_host`].
+    /// As of [`host`].
     unsafe fn call(&self, device: i32) -> Result<(), Failure> {
         // SAFETY: the attributes are those that the caller promises.
         let (handle, function, kinds, values) = unsafe {
