@@ -42,7 +42,7 @@ pub const ROWS: &[&str] = &[
     "cvt.s64.s32 s r", "cvt.u64.u32 s r", "cvt.u32.u64 r s", "cvt.sat.s32.s64 r s", "cvt.s32.s16 r h", "cvt.u16.u32 h r", "cvt.sat.u16.s32 h r", "cvt.s32.s8 r r",
     "cvt.rni.f32.f32 f f", "cvt.rmi.ftz.f32.f32 f f", "cvt.rzi.f64.f64 E e", "cvt.sat.f32.f32 f f", "cvt.rmi.u32.f32 r f", "cvt.rpi.ftz.u32.f32 r f", "cvt.rmi.s64.f64 s e", "cvt.rpi.s32.f64 r e", "cvt.rm.f32.s32 f r", "cvt.rm.f32.f64 F e",
     "cvt.rp.sat.f32.f64 f e", "cvt.rz.bf16.f32 h f", "cvt.rn.relu.bf16x2.f32 r f f", "cvt.rz.bf16x2.f32 r f f", "cvt.rpi.f16.f16 h h", "cvt.rm.f64.s64 E s", "cvt.rni.u16.f16 h h",
-    "cvt.sat.s8.s32 r r", "cvt.sat.u32.s64 r s",
+    "cvt.sat.s8.s32 r r", "cvt.sat.u8.s16 h h", "cvt.sat.u32.s64 r s",
     // Predicates.
     "setp.lt.s32 p r r", "setp.hs.u32 p r r", "setp.ne.s64 p s s", "setp.gtu.f32 p f f", "setp.le.ftz.f32 p f f", "setp.num.f32 p f f", "setp.nan.f64 p e e",
     "setp.eq.f64 p e e", "testp.subnormal.f32 p f", "testp.finite.f64 p e", "testp.notanumber.f32 p f", "testp.normal.f32 p f", "testp.normal.f64 p e", "testp.infinite.f32 p f", "testp.number.f64 p e", "and.pred p p p", "xor.pred p p p", "not.pred p p",
