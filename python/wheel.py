@@ -1,8 +1,8 @@
-"""Makes the wheel: the module, the programs and the library, as one file for every Python from 3.9 on.
+"""Makes the wheel: the module, the programs and the libraries, as one file for every Python from 3.9 on.
 
     python python/wheel.py TOOLS FOLDER
 
-TOOLS has cute-opt, cute-run, cute-layout and libcute.so; the wheel goes into FOLDER, and its path is printed. Run by `cargo xtask wheel`.
+TOOLS has cute-opt, cute-run, cute-layout, libcute_native.so and libcute.so; the wheel goes into FOLDER, and its path is printed. Run by `cargo xtask wheel`.
 """
 
 import base64
@@ -20,7 +20,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 NAME = "cute_opt"
 PROGRAMS = ["cute-opt", "cute-run", "cute-layout"]
-LIBRARY = "libcute.so"
+#: Commands; the language server is the compiler under another name.
+COMMANDS = [*PROGRAMS, "cute-lsp-server"]
+#: The extension module, and what packages are exported into.
+LIBRARIES = ["libcute_native.so", "libcute.so"]
 #: `torch.compile(model, backend="cute")`: PyTorch looks there for back ends.
 BACKEND = f"[torch_dynamo_backends]\ncute = {NAME}.torch:cute\n"
 
@@ -83,11 +86,12 @@ Description-Content-Type: text/markdown
 def main(tools, folder):
     version = re.search(r'^version = "(.*)"', (ROOT / "Cargo.toml").read_text(), re.M).group(1)
     tools, folder = pathlib.Path(tools), pathlib.Path(folder)
-    library = next((tools / where / LIBRARY for where in ["deps", "."] if (tools / where / LIBRARY).is_file()), None)
-    binaries = [tools / program for program in PROGRAMS] + [library]
+    binaries = [tools / program for program in PROGRAMS]
+    # Cargo leaves libraries in `deps`.
+    binaries += [next((path for path in (tools / "deps" / name, tools / name) if path.is_file()), tools / name) for name in LIBRARIES]
     for binary in binaries:
-        if binary is None or not binary.is_file():
-            sys.exit(f"expected {binary or LIBRARY} in {tools}; found none: build it")
+        if not binary.is_file():
+            sys.exit(f"expected {binary.name} in {tools}; found none: build it")
     contents = {}
     modes = {}
     for path in sorted((HERE / NAME).rglob("*")):
@@ -110,9 +114,10 @@ def main(tools, folder):
             contents[f"{NAME}/{where}/{name}"] = pathlib.Path(stripped).read_bytes()
             modes[f"{NAME}/{where}/{name}"] = 0o755
         major, minor = glibc_of(files)
-    tag = f"py3-none-manylinux_{major}_{minor}_{platform.machine()}"
+    # Python's own symbols are those of its stable interface, which every later version has.
+    tag = f"cp39-abi3-manylinux_{major}_{minor}_{platform.machine()}"
     about = f"{NAME}-{version}.dist-info"
-    scripts = "".join(f"{program} = {NAME}._tools:{program.replace('-', '_')}\n" for program in PROGRAMS)
+    scripts = "".join(f"{program} = {NAME}._tools:{program.replace('-', '_')}\n" for program in COMMANDS)
     contents[f"{about}/METADATA"] = metadata(version).encode()
     contents[f"{about}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: cute-opt\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
     contents[f"{about}/entry_points.txt"] = f"[console_scripts]\n{scripts}\n{BACKEND}".encode()

@@ -2,7 +2,7 @@
 
     CUTE_TOOLS_DIR=FOLDER PYTHONPATH=python python tools/torch_bench.py [--check] [--layers 32] [--rounds 10] [--json FILE]
 
-FOLDER has cute-opt and libcute.so (of a release build); an installed wheel needs neither variable. It measures prefill of 4096 tokens and
+FOLDER has cute-opt and libcute_native.so (of a release build); an installed wheel needs neither variable. It measures prefill of 4096 tokens and
 decode at batch 16 (each also as a CUDA graph), and prints, for each way, the median of the rounds, the sum of its kernels alone, and what
 the first call took. `--check` compares results first: those of each way with float32, of two layers; of a BERT and a ViT of `transformers`
 with random weights, if it is installed; and runs the tests of cute_opt.torch that fit a GPU. Without a GPU, sizes are small, all runs on

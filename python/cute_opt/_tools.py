@@ -82,6 +82,11 @@ def cute_opt() -> NoReturn:
     _become("cute-opt")
 
 
+def cute_lsp_server() -> NoReturn:
+    """Becomes the language server, which is the same program as `cute-opt` under another name."""
+    os.execve(find("cute-opt"), ["cute-lsp-server", *sys.argv[1:]], environment())
+
+
 def cute_run() -> NoReturn:
     """Becomes the program `cute-run`."""
     _become("cute-run")

@@ -1,6 +1,6 @@
 """Tests of `cute_opt.jax` on the emulator: skipped, which is said, where JAX is not installed.
 
-CUTE_TOOLS_DIR has cute-opt, cute-run and libcute.so; without it, the module's own (of a wheel) are used.
+CUTE_TOOLS_DIR has cute-opt, cute-run, libcute_native.so and libcute.so; without it, the module's own (of a wheel) are used.
 """
 
 import os

@@ -1,6 +1,6 @@
 """Tests of the module: with numpy, and no GPU.
 
-CUTE_TOOLS_DIR has cute-opt, cute-run, cute-layout and libcute.so; without it, the module's own (of a wheel) are tested.
+CUTE_TOOLS_DIR has cute-opt, cute-run, cute-layout, libcute_native.so and libcute.so; without it, the module's own (of a wheel) are tested.
 """
 
 import doctest
@@ -241,6 +241,18 @@ class Module(unittest.TestCase):
             cute_opt.no_such_name
         version = re.search(r'^version = "(.*)"', (ROOT / "Cargo.toml").read_text(), re.M)
         self.assertEqual(cute_opt.__version__, version.group(1))
+
+    def test_the_compiler_is_the_language_server_by_its_name(self):
+        messages = [
+            '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"processId":1,"rootPath":null,"capabilities":{},"trace":"off"}}',
+            '{"jsonrpc":"2.0","id":1,"method":"shutdown"}',
+            '{"jsonrpc":"2.0","method":"exit"}',
+        ]
+        server = cute_opt._tools.find("cute-opt")
+        environment = cute_opt._tools.environment()
+        done = subprocess.run(["cute-lsp-server", "--lit-test"], executable=server, input="\n// -----\n".join(messages), capture_output=True, text=True, env=environment)
+        self.assertIn('"hoverProvider": true', done.stdout, done.stderr)
+        self.assertIn('"inlayHintProvider": true', done.stdout)
 
     def test_tools_that_are_missing_are_said(self):
         code = "import cute_opt; cute_opt.layout('8:1')"

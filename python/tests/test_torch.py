@@ -1,6 +1,6 @@
 """Tests of `cute_opt.torch` on the emulator, or on a GPU with CUTE_TEST_DEVICE=cuda: skipped, which is said, where PyTorch is not installed.
 
-CUTE_TOOLS_DIR has cute-opt, cute-run and libcute.so; without it, the module's own (of a wheel) are used. PyTorch is no requirement of
+CUTE_TOOLS_DIR has cute-opt, cute-run, libcute_native.so and libcute.so; without it, the module's own (of a wheel) are used. PyTorch is no requirement of
 anything else here, and is not downloaded: `pip install torch` in the environment that runs this file.
 """
 

@@ -11,13 +11,15 @@ use std::process::Command;
 
 /// The programs of the wheel.
 const PROGRAMS: [&str; 3] = ["cute-opt", "cute-run", "cute-layout-cli"];
+/// The extension module; `cute-run` brings the library that packages are exported into.
+const MODULE: &str = "cute-python";
 /// The largest wheel, in bytes: PyPI takes 100 MB, and nobody waits for it gladly.
 const LARGEST: u64 = 35_000_000;
 
 /// Makes the wheel, and tests it. Whether the tests passed.
 pub fn run(workspace: &Workspace) -> Result<bool> {
     let setup = setup::run(workspace)?;
-    workspace.build(Profile::Release, &PROGRAMS)?;
+    workspace.build(Profile::Release, &[&PROGRAMS[..], &[MODULE]].concat())?;
     let folder = workspace.target.join("wheels");
     let step = Step::new("the wheel");
     let mut make = Command::new(&setup.python);

@@ -82,7 +82,8 @@ impl Workspace {
             }
             // Of packages alone dependencies would have other features than in `cargo test --workspace`, and would be compiled anew.
             Profile::Dev => {
-                cargo.args(["--workspace", "--bins", "--tests"]);
+                // The library that Python loads is nobody's dependency.
+                cargo.args(["--workspace", "--lib", "--bins", "--tests"]);
             }
         }
         if !crate::process::show(&mut cargo)? {

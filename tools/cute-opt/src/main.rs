@@ -1,5 +1,6 @@
 //! `cute-opt`: MLIR's own driver with the cute dialects, our passes by name, the pipeline
-//! `--cute-compile`, a cache of what that makes (`--cache`), and types mended in the text (`--fix-types`).
+//! `--cute-compile`, a cache of what that makes (`--cache`), and types mended in the text (`--fix-types`). Under the name `cute-lsp-server` it
+//! is the language server, so that one file holds MLIR for both.
 #![forbid(unsafe_code)]
 
 mod cached;
@@ -26,6 +27,9 @@ fn main() {
             std::process::exit(1);
         }
     };
+    if cute_lsp_server::is_meant(&arguments) {
+        std::process::exit(cute_lsp_server::run(arguments));
+    }
     if let Some(request) = mend::Request::of(&arguments) {
         cute_lowering::initialize();
         cute_lowering::exit_on_fatal_errors();
