@@ -398,7 +398,7 @@ enum Source {
     Leaf(usize, usize),
 }
 
-/// An argument, or what a cast makes of a tensor argument: its pointer, and an integer for each dynamic leaf.
+/// An argument, or what a cast makes of a tensor argument, or of its pointer: the pointer, and an integer for each dynamic leaf.
 fn source(value: Val<'_>) -> Option<Source> {
     if let Some((_, index)) = block_argument(value) {
         return Some(match CuteType::of(value.r#type()) {
@@ -408,9 +408,19 @@ fn source(value: Val<'_>) -> Option<Source> {
     }
     let cast =
         defining_op(value).filter(|op| name_of(*op) == "builtin.unrealized_conversion_cast")?;
-    let [tensor] = operands_of(cast)[..] else {
+    let [mut tensor] = operands_of(cast)[..] else {
         return None;
     };
+    // The pointer of a tensor, which a view begins with.
+    if bits(value.r#type()).is_none() {
+        while let Some(op) = defining_op(tensor) {
+            tensor = match (cute::GetIter::of(op), cute::MakeView::of(op)) {
+                (Some(get), _) => get.tensor(),
+                (_, Some(view)) => view.iter(),
+                _ => return None,
+            };
+        }
+    }
     let (_, index) = block_argument(tensor)?;
     if !matches!(CuteType::of(tensor.r#type()), Some(CuteType::MemRef(_))) {
         return None;

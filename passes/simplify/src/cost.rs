@@ -1,4 +1,7 @@
 //! The costs of operations on a GPU, in units of 1/16 of a simple 32-bit instruction.
+//!
+//! Most are the instructions that ptxas makes of an operation; divisions take as long as so many. `tools/costs.py` measures both, and
+//! docs/egg.md has its table for an H100.
 
 use crate::node::{Leaf, Node, levels, widths};
 use cute_arith::{Cast, Op, Predicate, Sign};
@@ -27,8 +30,9 @@ pub(crate) fn op_cost(op: Op, right: Option<u64>, width: u32) -> u64 {
         // As dear; without signs, others see more.
         Op::MinS | Op::MaxS => UNIT + UNIT * u64::from(width > 32) + EPSILON,
         Op::Mul | Op::DivU | Op::RemU if pow2 => UNIT,
-        // IMAD: one issue slot, but half the rate of an addition on some parts.
-        Op::Mul => 2 * UNIT,
+        // IMAD is one instruction at the rate of an addition; of equals a sum or a shift stays, of which others see more. Of wide numbers
+        // it is four.
+        Op::Mul => UNIT + UNIT * u64::from(width > 32) + 2 * EPSILON,
         // The sign is added before the shift.
         Op::DivS | Op::FloorDivS | Op::CeilDivU | Op::CeilDivS if pow2 => 3 * UNIT,
         Op::RemS if pow2 => 4 * UNIT,
@@ -37,10 +41,15 @@ pub(crate) fn op_cost(op: Op, right: Option<u64>, width: u32) -> u64 {
         Op::DivS | Op::FloorDivS | Op::CeilDivU | Op::CeilDivS if known => 6 * UNIT,
         Op::RemU if known => 8 * UNIT,
         Op::RemS if known => 9 * UNIT,
-        Op::DivU => 30 * UNIT,
-        Op::DivS | Op::FloorDivS | Op::CeilDivU | Op::CeilDivS => 36 * UNIT,
-        Op::RemU => 32 * UNIT,
-        Op::RemS => 38 * UNIT,
+        // Of wide numbers a routine.
+        Op::DivU if width > 32 => 60 * UNIT,
+        Op::RemU if width > 32 => 62 * UNIT,
+        Op::DivS | Op::FloorDivS | Op::CeilDivU | Op::CeilDivS if width > 32 => 70 * UNIT,
+        Op::RemS if width > 32 => 72 * UNIT,
+        Op::DivU => 25 * UNIT,
+        Op::RemU => 26 * UNIT,
+        Op::DivS | Op::FloorDivS | Op::CeilDivU | Op::CeilDivS => 33 * UNIT,
+        Op::RemS => 34 * UNIT,
     };
     // Wide arithmetic is done in halves.
     if width > 32 { 2 * small } else { small }

@@ -106,7 +106,9 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<bool> {
         return work.tell(options.compile_only.is_some()).map(|()| true);
     }
     let tools = match &options.tools {
-        Some(folder) => folder.clone(),
+        // Programs run in folders of their own.
+        Some(folder) => std::path::absolute(folder)
+            .with_context(|| format!("{} is no folder", folder.display()))?,
         None => {
             workspace.build(Profile::Release, &["cute-opt", "cute-run"])?;
             workspace.programs(Profile::Release)

@@ -86,7 +86,7 @@ fn emulator(index: u64) -> impl Fn(&str, Shape) -> Result<Vec<u32>, Failure> {
             max_instructions: LIMIT,
             ..Config::default()
         });
-        execute(&On::emulator(), (1, index), &emulator, text, shape)
+        execute(&On::emulator(), (1, index), &emulator, text, shape, None)
     }
 }
 
