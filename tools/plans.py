@@ -7,8 +7,8 @@
     done
     tools/plans.py libraries --shape 4096x4096x4096 --shape 8192x8192x512 --rounds 5 --results times.jsonl
 
-Each library has one function of A (M,K), B (N,K) and C (M,N), f16, rows one after the other, with open sizes. A plan is checked once for
-each shape against torch.matmul; those that are right, and torch.matmul in a CUDA graph, are timed in rounds, in an order of its own in each, by events around
+Each library has one function of A (M,K), B (N,K) and C (M,N), f16, rows one after the other, with open sizes, or with those of one shape, at
+which alone it is timed. A plan is checked once for each shape against torch.matmul; those that are right, and torch.matmul in a CUDA graph, are timed in rounds, in an order of its own in each, by events around
 runs in a row through as many sets of operands as exceed the cache, with the host ahead. Times are medians of the rounds.
 """
 
@@ -18,6 +18,7 @@ import glob
 import json
 import os
 import random
+import re
 import statistics
 import sys
 
@@ -77,6 +78,9 @@ class Plan:
         self.name = os.path.basename(path)[len("lib") : -len(".so")]
         with open(os.path.join(os.path.dirname(path), self.name + ".json")) as file:
             (function,) = json.load(file)["functions"]
+        known = [re.fullmatch(r"\((\d+),(\d+)\):.*", arg["layout"]) for arg in function["args"][:2]]
+        # (M,K) and (N,K), where they are numbers.
+        self.shape = [int(known[0][1]), int(known[1][1]), int(known[0][2])] if all(known) else None
         self.call = getattr(ctypes.CDLL(path), function["c"])
         self.call.argtypes = [ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
         self.stream = ctypes.c_void_p(stream.cuda_stream)
@@ -166,7 +170,8 @@ def main():
     print(f"{torch.cuda.get_device_name()}, {len(plans)} plans")
     for text in options.shape:
         shape = [int(part) for part in text.split("x")]
-        times, wrong = measure(shape, plans, stream, options.rounds)
+        here = [plan for plan in plans if plan.shape in (None, shape)]
+        times, wrong = measure(shape, here, stream, options.rounds)
         peer = times.pop("torch.matmul")
         best = sorted(times, key=times.get)[:3]
         flops = 2e-6 * shape[0] * shape[1] * shape[2]

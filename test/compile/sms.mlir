@@ -2,8 +2,8 @@
 //
 // RUN: cute-opt %s --cute-tile="arch=sm_90a instructions=mma sms=16" | FileCheck %s --check-prefix=FEW
 // RUN: cute-opt %s --cute-tile="arch=sm_87" | FileCheck %s --check-prefix=ORIN
-// RUN: cute-opt %s --cute-tile="arch=sm_90a instructions=mma sms=132" | FileCheck %s --check-prefix=MANY
-// RUN: cute-opt %s --cute-tile="arch=sm_90a instructions=mma" | FileCheck %s --check-prefix=MANY
+// RUN: cute-opt %s --cute-tile="arch=sm_90a instructions=mma sms=132 measured=%inputs/no-times.json" | FileCheck %s --check-prefix=MANY
+// RUN: cute-opt %s --cute-tile="arch=sm_90a instructions=mma measured=%inputs/no-times.json" | FileCheck %s --check-prefix=MANY
 //
 // It goes through the whole way down.
 // RUN: cute-opt %s --cute-compile="arch=sm_90a instructions=mma sms=16" -o %t.mlir

@@ -43,6 +43,14 @@ impl ShapeClass {
     }
 }
 
+/// Tells whether what was measured at one shape says something of the other: no extent is more than a sixteenth longer than the other's.
+pub fn is_near(a: [i64; 4], b: [i64; 4]) -> bool {
+    a.into_iter().zip(b).all(|(a, b)| {
+        let [a, b] = [a, b].map(|extent| extent.clamp(1, MOST));
+        a.max(b) - a.min(b) <= a.min(b) / 16
+    })
+}
+
 /// Sizes that are 1 apart in [`distance`].
 const UNIT: i128 = 1 << 16;
 
@@ -59,6 +67,13 @@ pub fn distance(a: [i64; 4], b: [i64; 4]) -> i128 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn what_is_a_sixteenth_longer_is_near() {
+        let near = |a, b| is_near([a, 4096, 1, 1], [b, 4096, 0, 1]);
+        assert!(near(4096, 4095) && near(4096, 4352) && near(3000, 3072) && near(1024, 1000));
+        assert!(!near(4096, 4353) && !near(1792, 2048) && !near(1, 2) && near(0, 1));
+    }
 
     #[test]
     fn extents_that_tiles_just_miss_are_in_one_class() {

@@ -6,7 +6,7 @@ mod class;
 mod results;
 mod table;
 
-pub use class::{ShapeClass, distance};
+pub use class::{ShapeClass, distance, is_near};
 pub use results::{By, Outcome, Record, ResultsError, Subject, read_results, samples_of, times_of};
 pub use table::{FORMAT, FileError, Table, TableError, Time, code_of};
 

@@ -1,9 +1,10 @@
 //! Measured times, and what they say of plans that were not measured.
 //!
-//! A plan that was measured in the class of a problem's shape takes its estimated time by as much more or less as it took where it was
-//! measured, at the nearest shape of the class; so a shape that was measured itself takes that very time. Others of the class take
-//! theirs by as much more or less as the measured ones did in the middle, and a tenth more, as they were not measured: what was measured to be the fastest gives way
-//! only to what promises more than that. In a class without measurements estimates stand.
+//! A plan that was measured near a problem's shape takes its estimated time by as much more or less as it took where it was
+//! measured, at the nearest shape; so a shape that was measured itself takes that very time. Others take theirs by as much more or less as
+//! the measured ones did in the middle, and a tenth more, as they were not measured: what was measured to be the fastest gives way
+//! only to what promises more than that. Far from all measurements estimates stand: how many tiles the last wave has decides too much. Launches of open sizes
+//! know no more of a shape than its class.
 
 use super::{
     Candidate, Problem,
@@ -11,7 +12,7 @@ use super::{
 };
 use crate::plan::Arithmetic;
 use cute_arith::Op;
-use cute_measured::{ShapeClass, Table, Time, code_of, distance, median};
+use cute_measured::{ShapeClass, Table, Time, code_of, distance, is_near, median};
 use cute_target::Arch;
 use std::{fs, path::Path, sync::OnceLock};
 
@@ -133,38 +134,20 @@ impl Measured {
         }
     }
 
-    /// The time in picoseconds that a candidate takes for known sizes, of this estimate.
-    pub(super) fn time(
-        &self,
-        candidate: usize,
-        estimate: &Estimate,
-        [m, n, k]: [i64; 3],
-        batch: i64,
-    ) -> i64 {
-        let estimated = estimate.known([m, n, k], batch, self.sms);
+    /// What measurements say of products of M, N and K, so many of them.
+    pub(super) fn near(&self, [m, n, k]: [i64; 3], batch: i64) -> Near<'_> {
         let extents = [m, n, k, batch].map(|extent| extent.max(1));
-        let class = ShapeClass::of(extents);
-        let inside = self.entries.iter().filter(|entry| entry.class == class);
-        let own = inside.filter(|entry| entry.candidate == candidate);
-        let scaled = |[measured, before]: [i64; 2]| {
-            let time = i128::from(estimated) * i128::from(measured) / i128::from(before.max(1));
-            i64::try_from(time).unwrap_or(i64::MAX)
-        };
-        if let Some(nearest) = own.min_by_key(|entry| distance(entry.extents, extents)) {
-            return scaled(nearest.times);
+        let entries: Vec<&Entry> = self
+            .entries
+            .iter()
+            .filter(|entry| is_near(entry.extents, extents))
+            .collect();
+        Near {
+            extents,
+            sms: self.sms,
+            unmeasured: unmeasured(entries.iter().copied()),
+            entries,
         }
-        match self.unmeasured(class) {
-            Some(factor) => scaled([factor, ONE]),
-            None => estimated,
-        }
-    }
-
-    /// The factor of estimates of candidates that were not measured in a class where others were.
-    fn unmeasured(&self, class: ShapeClass) -> Option<i64> {
-        let inside = self.entries.iter().filter(|entry| entry.class == class);
-        // The upper one of two in the middle: the median of the negated ones.
-        let middle = -median(inside.map(|entry| -entry.factor()).collect())?;
-        Some(middle + middle / DOUBT)
     }
 
     /// The factors of a candidate's estimates in those classes in which a problem's shape may be; none where no candidate among `all` differs from another.
@@ -199,11 +182,45 @@ impl Measured {
 
     /// The factor of a candidate's estimates in a class.
     fn factor(&self, candidate: usize, class: ShapeClass) -> i64 {
-        let inside = self.entries.iter().filter(|entry| entry.class == class);
-        let own = inside.filter(|entry| entry.candidate == candidate);
+        let inside = || self.entries.iter().filter(|entry| entry.class == class);
+        let own = inside().filter(|entry| entry.candidate == candidate);
         let own = median(own.map(Entry::factor).collect());
-        own.or_else(|| self.unmeasured(class)).unwrap_or(ONE)
+        own.or_else(|| unmeasured(inside())).unwrap_or(ONE)
     }
+}
+
+/// The measurements near known sizes.
+pub(super) struct Near<'m> {
+    extents: [i64; 4],
+    sms: i64,
+    entries: Vec<&'m Entry>,
+    unmeasured: Option<i64>,
+}
+
+impl Near<'_> {
+    /// The time in picoseconds that a candidate of this estimate takes for the sizes.
+    pub(super) fn time(&self, candidate: usize, estimate: &Estimate) -> i64 {
+        let [m, n, k, batch] = self.extents;
+        let estimated = estimate.known([m, n, k], batch, self.sms);
+        let own = self.entries.iter();
+        let own = own.filter(|entry| entry.candidate == candidate);
+        let nearest = own.min_by_key(|entry| distance(entry.extents, self.extents));
+        let times = match (nearest, self.unmeasured) {
+            (Some(nearest), _) => nearest.times,
+            (None, Some(factor)) => [factor, ONE],
+            (None, None) => return estimated,
+        };
+        let [measured, before] = times.map(i128::from);
+        let time = i128::from(estimated) * measured / before.max(1);
+        i64::try_from(time).unwrap_or(i64::MAX)
+    }
+}
+
+/// The factor of estimates of candidates that were not measured where others were.
+fn unmeasured<'e>(others: impl Iterator<Item = &'e Entry>) -> Option<i64> {
+    // The upper one of two in the middle: the median of the negated ones.
+    let middle = -median(others.map(|entry| -entry.factor()).collect())?;
+    Some(middle + middle / DOUBT)
 }
 
 /// The factor of a plan's estimates in a class of shapes.

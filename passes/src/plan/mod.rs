@@ -203,6 +203,9 @@ pub struct Rules<'a> {
     pub avoid: Option<&'a Avoid>,
     /// The measured times.
     pub table: &'a Table,
+    /// Tells whether they count where sizes are open, too: those of somebody's own sizes. The compiler's own are of few shapes, and have been seen
+    /// to make launches of others slower (docs/tuning.md).
+    pub counts_for_open: bool,
 }
 
 #[cfg(test)]
@@ -213,6 +216,7 @@ impl<'a> Rules<'a> {
             request,
             avoid: None,
             table,
+            counts_for_open: true,
         }
     }
 }
@@ -229,7 +233,14 @@ pub fn choose<'c>(
         request,
         avoid,
         table,
+        counts_for_open,
     } = rules;
+    let sizes = problem.extents.iter().chain([&problem.batch]);
+    let nothing = Table::default();
+    let table = match counts_for_open || sizes.into_iter().all(Option::is_some) {
+        true => table,
+        false => &nothing,
+    };
     let candidates =
         |problem: &Problem<'c>, splits: &[i64]| -> Result<Vec<Candidate<'c>>, String> {
             let builder = sm80::Builder::new(

@@ -8,7 +8,10 @@ use std::collections::HashSet;
 const MANY: &[i64] = &[
     1, 8, 16, 32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192,
 ];
-const FEW: &[i64] = &[1, 16, 64, 128, 256, 512, 1024, 2048, 4096, 8192];
+const FEW: &[i64] = &[1, 16, 64, 128, 256, 512, 1024, 1536, 2048, 3072, 4096, 8192];
+
+/// The least size of which three open extents have two: a product of which two are smaller takes no time to speak of, whatever its plan.
+const LEAST: i64 = 256;
 
 /// The number of products that is assumed where it is open.
 const BATCH: i64 = 8;
@@ -17,7 +20,7 @@ const BATCH: i64 = 8;
 const UNIT: i64 = 1 << 10;
 
 /// A candidate is worth its kernel if it takes one in so many parts off the time of an open problem, on average over the sizes.
-const WORTH: i64 = 40;
+const WORTH: i64 = 100;
 
 /// The sizes that a problem is tried with: M, N and K.
 fn points(problem: &Problem<'_>) -> Vec<[i64; 3]> {
@@ -38,6 +41,9 @@ fn points(problem: &Problem<'_>) -> Vec<[i64; 3]> {
             }
         }
     }
+    if problem.extents.iter().all(Option::is_none) {
+        points.retain(|point| point.iter().filter(|size| **size < LEAST).count() < 2);
+    }
     points
 }
 
@@ -50,12 +56,14 @@ fn relative_times(
     among: &[usize],
 ) -> Vec<Vec<i64>> {
     let batch = problem.batch.unwrap_or(BATCH);
+    let near = points.iter().map(|point| measured.near(*point, batch));
+    let near: Vec<_> = near.collect();
     let mut times: Vec<Vec<i64>> = candidates
         .iter()
         .enumerate()
         .map(|(at, candidate)| {
-            let time = |extents: &[i64; 3]| measured.time(at, &candidate.estimate, *extents, batch);
-            points.iter().map(time).collect()
+            let times = near.iter().map(|near| near.time(at, &candidate.estimate));
+            times.collect()
         })
         .collect();
     for point in 0..points.len() {

@@ -117,6 +117,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
                 request: &request,
                 avoid: avoid.as_ref(),
                 table,
+                counts_for_open: measured.is_some(),
             };
             let kernels = Gemm::check(*op, function, &archs, rules)?;
             let [.., general] = &kernels[..] else {

@@ -154,7 +154,9 @@ impl Kind {
 /// over GPUs): its `__dlpack__` says so. Parameters are.
 fn is_plain(class: &Bound<'_, PyType>) -> PyResult<bool> {
     let has = |class: &Bound<'_, PyType>| -> PyResult<bool> {
-        class.getattr("__dict__")?.contains("__dlpack_c_exchange_api__")
+        class
+            .getattr("__dict__")?
+            .contains("__dlpack_c_exchange_api__")
     };
     if has(class)? {
         return Ok(true);
@@ -223,7 +225,8 @@ pub(crate) fn handed<'py>(object: &Bound<'py, PyAny>) -> PyResult<Handed<'py>> {
     // SAFETY: a capsule of that name begins with a version.
     let major = unsafe { (*managed.as_ptr()).version.major };
     if major != DLPACK_MAJOR {
-        let text = format!("expected a tensor of DLPack {DLPACK_MAJOR}, found one of DLPack {major}");
+        let text =
+            format!("expected a tensor of DLPack {DLPACK_MAJOR}, found one of DLPack {major}");
         return Err(PyTypeError::new_err(text));
     }
     // SAFETY: it is such a struct in that version, as long as the capsule is there.
@@ -237,11 +240,15 @@ pub(crate) fn handed<'py>(object: &Bound<'py, PyAny>) -> PyResult<Handed<'py>> {
 
 /// The stream that PyTorch uses now on a GPU; the default one where it is not loaded.
 pub(crate) fn stream_of_torch(py: Python<'_>, gpu: i32) -> PyResult<usize> {
-    let modules = py.import(intern!(py, "sys"))?.getattr(intern!(py, "modules"))?;
+    let modules = py
+        .import(intern!(py, "sys"))?
+        .getattr(intern!(py, "modules"))?;
     let torch = modules.call_method1(intern!(py, "get"), ("torch",))?;
     if torch.is_none() {
         return Ok(0);
     }
-    let stream = torch.getattr("cuda")?.call_method1("current_stream", (gpu,))?;
+    let stream = torch
+        .getattr("cuda")?
+        .call_method1("current_stream", (gpu,))?;
     stream.getattr("cuda_stream")?.extract()
 }

@@ -117,8 +117,7 @@ impl Function {
                     Given::Tensor
                 }
                 Kind::Dlpack => {
-                    let handed =
-                        handed(&argument).map_err(|error| self.refused(py, at, &error))?;
+                    let handed = handed(&argument).map_err(|error| self.refused(py, at, &error))?;
                     if handed.is_read_only && self.arguments.get(at).is_some_and(|arg| arg.1) {
                         let text = "expected a tensor that may be written, found one that may only be read";
                         return Err(self.wrong(py, "ArgumentValueError", at, text));

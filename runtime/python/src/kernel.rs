@@ -64,7 +64,9 @@ impl Kernel {
         let mut arguments = Vec::with_capacity(operands.len());
         for (tensor, modes, (code, bits), align) in operands {
             if tensor >= tensors || align == 0 {
-                return Err(wrong(format!("expected a tensor of {tensors}, found {tensor}")));
+                return Err(wrong(format!(
+                    "expected a tensor of {tensors}, found {tensor}"
+                )));
             }
             let step = |step: Option<i64>| match step {
                 None => Step::Zero,
@@ -151,9 +153,7 @@ impl Place {
         let py = tensor.py();
         let strides = tensor.call_method0(intern!(py, "stride"))?;
         Ok(Place {
-            data: tensor
-                .call_method0(intern!(py, "data_ptr"))?
-                .extract()?,
+            data: tensor.call_method0(intern!(py, "data_ptr"))?.extract()?,
             strides: strides
                 .try_iter()?
                 .map(|stride| stride?.extract())

@@ -84,7 +84,15 @@ impl Package {
         copy: Py<PyAny>,
     ) -> PyResult<Kernel> {
         let open = self.open.clone();
-        Kernel::new(open, number, name, device, (tensors, extents), operands, copy)
+        Kernel::new(
+            open,
+            number,
+            name,
+            device,
+            (tensors, extents),
+            operands,
+            copy,
+        )
     }
 
     /// Returns the number by which XLA's calls name the package, as long as it is open, for a call of a function.
@@ -109,5 +117,8 @@ impl Package {
 /// Returns the addresses of the functions that XLA calls, for tensors of the host and of a GPU.
 #[pyfunction]
 pub(crate) fn xla_handlers() -> (usize, usize) {
-    (xla::host as *const () as usize, xla::cuda as *const () as usize)
+    (
+        xla::host as *const () as usize,
+        xla::cuda as *const () as usize,
+    )
 }

@@ -86,7 +86,8 @@ pub fn run(
         }
     }
     tally.notes.extend(causes.lines());
-    let of_optimizer = |line| format!("as ptxas optimizes it: {line}; emulated as ptxas -O0 has it");
+    let of_optimizer =
+        |line| format!("as ptxas optimizes it: {line}; emulated as ptxas -O0 has it");
     tally
         .notes
         .extend(optimized.lines().into_iter().map(of_optimizer));
@@ -162,11 +163,7 @@ fn failure(kind: Kind, signature: &str, detail: impl Into<String>) -> Failure {
 }
 
 /// The package of a kernel; of machine code for an architecture, where that is given.
-fn package(
-    text: &str,
-    shape: Shape,
-    code: Option<(&str, Vec<u8>)>,
-) -> Result<(Package, Function)> {
+fn package(text: &str, shape: Shape, code: Option<(&str, Vec<u8>)>) -> Result<(Package, Function)> {
     let tensor = |name: &str, elements: usize, access| Arg::Tensor {
         name: name.into(),
         element: "i32".into(),

@@ -165,7 +165,7 @@ fn a_measured_plan_wins_where_it_was_faster() {
     assert_eq!(plan_of(&problem, &both(8_000, 9_000)), *best);
     // The same input gives the same output.
     assert_eq!(plan_of(&problem, &both(9_000, 8_000)), *other);
-    // It holds for other shapes of the class, too, and beyond it not.
+    // It holds for shapes nearby, too, and far from it not.
     let near = self::problem(&context, [Some(1000), Some(1000), Some(1000)]);
     assert_eq!(plan_of(&near, &both(9_000, 8_000)), *other);
     let far = self::problem(&context, [Some(2048), Some(1024), Some(1024)]);
@@ -253,16 +253,18 @@ fn times_are_scaled_by_estimates() {
     ]);
     let measured = Measured::of(&table, &problem, &candidates, hopper().first(), SMS);
     let factor = |at: usize, m: i64| {
-        let time = measured.time(at, &candidates[at].estimate, [m, 4096, 4096], 1);
+        let near = measured.near([m, 4096, 4096], 1);
+        let time = near.time(at, &candidates[at].estimate);
         (time as f64 / estimate(at, m) as f64 * 100.0).round()
     };
     assert_eq!(factor(0, 4096), 200.0);
     assert_eq!(factor(0, 4095), 200.0);
     assert_eq!(factor(0, 3100), 300.0);
-    assert_eq!(factor(1, 3100), 50.0);
-    // Others as the middle one of the class, which is 2, and a tenth more.
+    // Others as the middle one of those nearby, the upper one of two, and a tenth more.
     assert_eq!(factor(2, 4096), 220.0);
-    // Beyond the class estimates stand.
+    assert_eq!(factor(1, 3100), 330.0);
+    // Between and beyond them estimates stand.
+    assert_eq!(factor(0, 3500), 100.0);
     assert_eq!(factor(0, 8192), 100.0);
     assert_eq!(factor(2, 1), 100.0);
 }
