@@ -37,6 +37,17 @@ enum Given {
     Value(Value),
 }
 
+/// Adds the shape and the strides of a tensor to numbers.
+fn keep(tensor: &DLTensor, numbers: &mut SmallVec<[i64; 64]>) {
+    let rank = tensor.ndim.max(0) as usize;
+    for list in [tensor.shape, tensor.strides] {
+        if rank > 0 && !list.is_null() {
+            // SAFETY: there are as many, as the tensor was described just now.
+            numbers.extend_from_slice(unsafe { std::slice::from_raw_parts(list, rank) });
+        }
+    }
+}
+
 impl Function {
     pub(crate) fn new(open: Arc<Open>, number: usize, about: &package::Function) -> Function {
         let written = |arg: &package::Arg| matches!(arg, package::Arg::Tensor { access, .. } if access.writes());
@@ -89,6 +100,9 @@ impl Function {
         let count = arguments.len();
         let mut given: SmallVec<[Given; 16]> = SmallVec::with_capacity(count);
         let mut tensors: SmallVec<[DLTensor; 16]> = SmallVec::with_capacity(count);
+        // Shapes and strides of tensors that are described only until Python runs again, as it may for the next argument.
+        let mut numbers: SmallVec<[i64; 64]> = SmallVec::new();
+        let mut described: SmallVec<[(usize, usize); 16]> = SmallVec::new();
         // Owners of tensors, until the call is over.
         let mut owners: SmallVec<[Bound<'_, PyAny>; 4]> = SmallVec::new();
         let mut queue = Queue::None;
@@ -113,6 +127,8 @@ impl Function {
                     if tensors.is_empty() && is_cuda(tensor.device.device_type) {
                         queue = Queue::Exchange(exchange, tensor.device.device_id);
                     }
+                    described.push((tensors.len(), numbers.len()));
+                    keep(&tensor, &mut numbers);
                     tensors.push(tensor);
                     Given::Tensor
                 }
@@ -161,6 +177,14 @@ impl Function {
             (None, Queue::Exchange(exchange, gpu)) => exchange.stream(py, gpu)?,
             (None, Queue::Torch(gpu)) => stream_of_torch(py, gpu)?,
         };
+        let first = numbers.as_mut_ptr();
+        for (at, from) in described {
+            let tensor = &mut tensors[at];
+            tensor.shape = first.wrapping_add(from);
+            if !tensor.strides.is_null() {
+                tensor.strides = first.wrapping_add(from + tensor.ndim.max(0) as usize);
+            }
+        }
         let mut next = tensors.iter();
         let values: SmallVec<[Value; 16]> = given
             .iter()

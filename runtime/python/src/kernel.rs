@@ -148,7 +148,7 @@ impl Place {
         Place::by_methods(tensor)
     }
 
-    /// As PyTorch before 2.10 tells it.
+    /// As a PyTorch without these functions tells it.
     fn by_methods(tensor: &Bound<'_, PyAny>) -> PyResult<Place> {
         let py = tensor.py();
         let strides = tensor.call_method0(intern!(py, "stride"))?;
@@ -185,7 +185,7 @@ impl Kernel {
         // Copies, until the call is over.
         let mut copies: SmallVec<[Bound<'_, PyAny>; 2]> = SmallVec::new();
         for (at, argument) in self.arguments.iter().enumerate() {
-            if places[argument.tensor].data % argument.align != 0 {
+            if !places[argument.tensor].data.is_multiple_of(argument.align) {
                 let tensor = given.get_item(argument.tensor)?;
                 let copy = self.copy.bind(py).call1((at, tensor))?;
                 places[argument.tensor] = Place::of(&copy)?;
@@ -219,6 +219,7 @@ impl Kernel {
             }
         }
         let mut tensors: SmallVec<[DLTensor; 8]> = SmallVec::with_capacity(self.arguments.len());
+        let (first_shape, first_stride) = (shapes.as_mut_ptr(), strides.as_mut_ptr());
         let mut from = 0;
         for argument in &self.arguments {
             let modes = argument.modes.len();
@@ -227,8 +228,8 @@ impl Kernel {
                 device: self.device,
                 ndim: modes as i32,
                 dtype: argument.dtype,
-                shape: shapes[from..from + modes].as_mut_ptr(),
-                strides: strides[from..from + modes].as_mut_ptr(),
+                shape: first_shape.wrapping_add(from),
+                strides: first_stride.wrapping_add(from),
                 byte_offset: 0,
             });
             from += modes;
