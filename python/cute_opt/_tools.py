@@ -73,8 +73,9 @@ def _ptxas() -> Optional[str]:
     return None
 
 
-def _become(name: str) -> NoReturn:
-    os.execve(find(name), [name, *sys.argv[1:]], environment())
+def _become(name: str, program: Optional[str] = None) -> NoReturn:
+    """Becomes a program, which is called by a name that may be another than its own."""
+    os.execve(find(program or name), [name, *sys.argv[1:]], environment())
 
 
 def cute_opt() -> NoReturn:
@@ -84,7 +85,7 @@ def cute_opt() -> NoReturn:
 
 def cute_lsp_server() -> NoReturn:
     """Becomes the language server, which is the same program as `cute-opt` under another name."""
-    os.execve(find("cute-opt"), ["cute-lsp-server", *sys.argv[1:]], environment())
+    _become("cute-lsp-server", "cute-opt")
 
 
 def cute_run() -> NoReturn:

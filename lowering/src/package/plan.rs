@@ -277,7 +277,7 @@ impl HostPlan {
     }
 
     fn param<'c>(&mut self, launch: Op<'c>, value: Val<'c>) -> Result<Param, Failure> {
-        if let Some(offset) = self.offsets.get(&key(workspace_of(value))) {
+        if let Some(offset) = self.offsets.get(&key(start_of(value))) {
             return Ok(Param::Workspace(offset.clone()));
         }
         if let Some(param) = tensor_map(launch, value)? {
@@ -408,24 +408,16 @@ fn source(value: Val<'_>) -> Option<Source> {
     }
     let cast =
         defining_op(value).filter(|op| name_of(*op) == "builtin.unrealized_conversion_cast")?;
-    let [mut tensor] = operands_of(cast)[..] else {
+    let [tensor] = operands_of(cast)[..] else {
         return None;
     };
-    // The pointer of a tensor, which a view begins with.
-    if bits(value.r#type()).is_none() {
-        while let Some(op) = defining_op(tensor) {
-            tensor = match (cute::GetIter::of(op), cute::MakeView::of(op)) {
-                (Some(get), _) => get.tensor(),
-                (_, Some(view)) => view.iter(),
-                _ => return None,
-            };
-        }
-    }
+    let is_pointer = bits(value.r#type()).is_none();
+    let tensor = if is_pointer { start_of(tensor) } else { tensor };
     let (_, index) = block_argument(tensor)?;
     if !matches!(CuteType::of(tensor.r#type()), Some(CuteType::MemRef(_))) {
         return None;
     }
-    if bits(value.r#type()).is_none() {
+    if is_pointer {
         return Some(Source::Pointer(index));
     }
     let results = results_of(cast).into_iter().take(result_index(value)?);
@@ -523,14 +515,17 @@ fn tensor_map(launch: Op<'_>, value: Val<'_>) -> Result<Option<Param>, Failure> 
     })))
 }
 
-/// The pointer that a cast for a launch is of, or a tensor that starts at it.
-fn workspace_of(value: Val<'_>) -> Val<'_> {
+/// The value whose pointer it is that a cast, a view or a view's start is of: a workspace, or a tensor that is an argument.
+fn start_of(value: Val<'_>) -> Val<'_> {
     let mut value = value;
     while let Some(op) = defining_op(value) {
-        let start = match (cute::MakeView::of(op), &operands_of(op)[..]) {
-            (Some(view), _) => view.iter(),
-            (None, [one]) if name_of(op) == "builtin.unrealized_conversion_cast" => *one,
-            _ => break,
+        let start = match &operands_of(op)[..] {
+            [one] if name_of(op) == "builtin.unrealized_conversion_cast" => *one,
+            _ => match (cute::MakeView::of(op), cute::GetIter::of(op)) {
+                (Some(view), _) => view.iter(),
+                (_, Some(get)) => get.tensor(),
+                _ => break,
+            },
         };
         value = start;
     }

@@ -32,7 +32,7 @@ const PICOSECONDS: i64 = 1000;
 const MOST_CLASSES: usize = 32;
 
 /// The times that come with the compiler. Errors: a table that is none, which a test rules out.
-pub fn own() -> Result<&'static Table, String> {
+pub(super) fn own() -> Result<&'static Table, String> {
     static TABLE: OnceLock<Result<Table, String>> = OnceLock::new();
     let table = TABLE.get_or_init(|| Table::read(OWN).map_err(|e| e.to_string()));
     table.as_ref().map_err(Clone::clone)

@@ -18,7 +18,7 @@ mod variants;
 pub use cute_measured::{GENERATION, Table};
 pub use estimate::{Arithmetic, Estimate};
 pub(crate) use fused::{ATOM_ROWS, Fused};
-pub use measured::{Calibrated, own as own_table, read as read_table};
+pub use measured::{Calibrated, read as read_table};
 pub(crate) use partials::Partials;
 pub use partials::Reduced;
 pub use request::{Avoid, Instructions, Request, SwizzleChoice};
@@ -201,11 +201,9 @@ pub struct Rules<'a> {
     pub request: &'a Request,
     /// The plans that are avoided where there are others.
     pub avoid: Option<&'a Avoid>,
-    /// The measured times.
-    pub table: &'a Table,
-    /// Tells whether they count where sizes are open, too: those of somebody's own sizes. The compiler's own are of few shapes, and have been seen
-    /// to make launches of others slower (docs/tuning.md).
-    pub counts_for_open: bool,
+    /// The measured times that somebody gives. Where there are none, the compiler's own count where all sizes are known: they are of few shapes, and
+    /// have been seen to make launches of others slower (docs/tuning.md).
+    pub given: Option<&'a Table>,
 }
 
 #[cfg(test)]
@@ -215,8 +213,7 @@ impl<'a> Rules<'a> {
         Self {
             request,
             avoid: None,
-            table,
-            counts_for_open: true,
+            given: Some(table),
         }
     }
 }
@@ -232,14 +229,14 @@ pub fn choose<'c>(
     let Rules {
         request,
         avoid,
-        table,
-        counts_for_open,
+        given,
     } = rules;
-    let sizes = problem.extents.iter().chain([&problem.batch]);
+    let mut sizes = problem.extents.iter().chain([&problem.batch]);
     let nothing = Table::default();
-    let table = match counts_for_open || sizes.into_iter().all(Option::is_some) {
-        true => table,
-        false => &nothing,
+    let table = match given {
+        Some(given) => given,
+        None if sizes.all(Option::is_some) => measured::own()?,
+        None => &nothing,
     };
     let candidates =
         |problem: &Problem<'c>, splits: &[i64]| -> Result<Vec<Candidate<'c>>, String> {

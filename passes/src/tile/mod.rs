@@ -73,14 +73,8 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
         measured,
         request,
     } = TileOptions::of(options).map_err(fail)?;
-    let read;
-    let table = match &measured {
-        Some(file) => {
-            read = plan::read_table(file).map_err(fail)?;
-            &read
-        }
-        None => plan::own_table().map_err(fail)?,
-    };
+    let given = measured.as_deref().map(plan::read_table).transpose();
+    let given = given.map_err(fail)?;
     let archs = arch.map_or_else(|| Archs::read(""), Ok).map_err(fail)?;
     // All kernels go into one module: a package has one image for an architecture.
     let mut home = None;
@@ -116,8 +110,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
             let rules = Rules {
                 request: &request,
                 avoid: avoid.as_ref(),
-                table,
-                counts_for_open: measured.is_some(),
+                given: given.as_ref(),
             };
             let kernels = Gemm::check(*op, function, &archs, rules)?;
             let [.., general] = &kernels[..] else {

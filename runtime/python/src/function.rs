@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cute::failure::{Class, Failure};
 use cute::value::Value;
 use cute_runtime::call::DLTensor;
 use cute_runtime::package;
@@ -11,7 +12,7 @@ use smallvec::SmallVec;
 
 use crate::exchange::{Exchange, Kind, handed, is_cuda, stream_of_torch};
 use crate::package::Open;
-use crate::raised::{named, raised};
+use crate::raised::raised;
 
 /// A function of a package.
 #[pyclass(frozen, module = "cute_opt._native")]
@@ -71,8 +72,11 @@ impl Function {
         }
     }
 
-    fn wrong(&self, py: Python<'_>, class: &str, at: usize, text: &str) -> PyErr {
-        named(py, class, format!("{}: {text}", self.place(at)))
+    fn wrong(&self, py: Python<'_>, class: Class, at: usize, text: &str) -> PyErr {
+        raised(
+            py,
+            Failure::new(class, format!("{}: {text}", self.place(at))),
+        )
     }
 
     fn refused(&self, py: Python<'_>, at: usize, error: &PyErr) -> PyErr {
@@ -80,9 +84,9 @@ impl Function {
         let text = format!(
             "expected a tensor that can be handed over by DLPack, found one that refuses: {said}"
         );
-        let raised = self.wrong(py, "ArgumentTypeError", at, &text);
-        raised.set_cause(py, Some(error.clone_ref(py)));
-        raised
+        let refused = self.wrong(py, Class::Type, at, &text);
+        refused.set_cause(py, Some(error.clone_ref(py)));
+        refused
     }
 }
 
@@ -119,7 +123,7 @@ impl Function {
                             .is_truthy()?
                     {
                         let text = "expected a tensor that can be handed over by DLPack, found one that requires grad; use tensor.detach()";
-                        return Err(self.wrong(py, "ArgumentTypeError", at, text));
+                        return Err(self.wrong(py, Class::Type, at, text));
                     }
                     let tensor = exchange
                         .tensor(&argument)
@@ -136,7 +140,7 @@ impl Function {
                     let handed = handed(&argument).map_err(|error| self.refused(py, at, &error))?;
                     if handed.is_read_only && self.arguments.get(at).is_some_and(|arg| arg.1) {
                         let text = "expected a tensor that may be written, found one that may only be read";
-                        return Err(self.wrong(py, "ArgumentValueError", at, text));
+                        return Err(self.wrong(py, Class::Value, at, text));
                     }
                     let device = handed.tensor.device;
                     if tensors.is_empty() && is_cuda(device.device_type) {
@@ -152,7 +156,7 @@ impl Function {
                         Ok(number) => Given::Value(Value::integer(number)),
                         Err(_) => {
                             let text = format!("expected an integer of 64 bits, found {number}");
-                            return Err(self.wrong(py, "ArgumentValueError", at, &text));
+                            return Err(self.wrong(py, Class::Value, at, &text));
                         }
                     }
                 }
@@ -166,7 +170,7 @@ impl Function {
                     let text = format!(
                         "expected a tensor (anything with __dlpack__), a number or None, found {found}"
                     );
-                    return Err(self.wrong(py, "ArgumentTypeError", at, &text));
+                    return Err(self.wrong(py, Class::Type, at, &text));
                 }
             };
             given.push(value);

@@ -71,7 +71,6 @@ impl Package {
     }
 
     /// Returns a function with what is known of its arguments: see `Kernel`.
-    #[pyo3(signature = (number, name, device, tensors, extents, operands, copy))]
     #[expect(clippy::too_many_arguments, reason = "Python's signature")]
     fn kernel(
         &self,

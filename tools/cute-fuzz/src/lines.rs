@@ -265,19 +265,25 @@ fn one(on: &On, program: &Program, seed: u64, index: u64) -> Result<(), Failure>
             execute(on, (seed, index), device, text, shape, None)
         })
     };
-    agree(program, &first, ("the emulator with another seed", &second))?;
+    let text = program.text();
+    let expected = first(&text, Shape::Plain)?;
+    let emulated = (&first as &dyn Execute, expected.as_slice());
+    agree(
+        program,
+        emulated,
+        ("the emulator with another seed", &second),
+    )?;
     if !on.is_gpu() {
         return Ok(());
     }
-    agree(program, &first, ("the GPU", &gpu)).map_err(|failure| {
-        let text = program.text();
+    agree(program, emulated, ("the GPU", &gpu)).map_err(|failure| {
         let arch = on.arch(ARCH);
         let is_optimizers = assembler::unoptimized(&text, &arch).is_ok_and(|code| {
             let plain = on.with(seed, |device| {
                 let code = Some((arch.as_str(), code));
                 execute(on, (seed, index), device, &text, Shape::Plain, code)
             });
-            matches!((first(&text, Shape::Plain), plain), (Ok(first), Ok(plain)) if first == plain)
+            plain.is_ok_and(|plain| plain == expected)
         });
         Failure {
             is_optimizers,
@@ -289,13 +295,11 @@ fn one(on: &On, program: &Program, seed: u64, index: u64) -> Result<(), Failure>
 /// Compares what a kernel leaves everywhere; of a difference, names the instruction at which it begins.
 fn agree(
     program: &Program,
-    emulated: &dyn Execute,
+    (emulated, expected): (&dyn Execute, &[u32]),
     (whose, other): (&str, &dyn Execute),
 ) -> Result<(), Failure> {
-    let text = program.text();
-    let expected = emulated.run(&text, Shape::Plain)?;
-    let found = other.run(&text, Shape::Plain)?;
-    if let Some((register, said)) = difference(&expected, &found) {
+    let found = other.run(&program.text(), Shape::Plain)?;
+    if let Some((register, said)) = difference(expected, &found) {
         let text = program.traced();
         let traces = emulated
             .run(&text, Shape::Traced)

@@ -228,10 +228,8 @@ impl Text {
             "c" => self.byte("%a6"),
             "#f" => {
                 let register = format!("%f{}", random.below(F));
-                self.program.together(vec![
-                    format!("testp.notanumber.f32 %q1, {register}"),
-                    format!("@%q1 mov.f32 {register}, 0f3F800000"),
-                ]);
+                self.program
+                    .together(without_nan("f32", "f32", &register, "0f3F800000"));
                 register
             }
             "/r" => self.divisor(("b32", "r", "%a5"), R),
@@ -327,14 +325,17 @@ impl Text {
     }
 }
 
+/// The lines that put another number in the place of a NaN in a register.
+fn without_nan(ty: &str, bits: &str, register: &str, other: &str) -> Vec<String> {
+    vec![
+        format!("testp.notanumber.{ty} %q1, {register}"),
+        format!("@%q1 mov.{bits} {register}, {other}"),
+    ]
+}
+
 /// The lines that decide what PTX leaves open of a result, such as the bits of a NaN.
 fn decide(kind: &str, result: &str) -> Vec<String> {
-    let nan = |ty: &str, bits: &str, nan: &str| {
-        vec![
-            format!("testp.notanumber.{ty} %q1, {result}"),
-            format!("@%q1 mov.{bits} {result}, {nan}"),
-        ]
-    };
+    let nan = |ty: &str, bits: &str, nan: &str| without_nan(ty, bits, result, nan);
     match kind {
         "E" => nan("f64", "f64", "0dFFF8000000000000"),
         "F" => nan("f32", "f32", "0f7FFFFFFF"),

@@ -102,7 +102,8 @@ fn blamed(kernels: Kernels, right: &str, wrong: &str) -> Vec<String> {
         }
         let emulated = emulator(index);
         let faulty = |text: &str, shape: Shape| emulated(&text.replace(&right, &wrong), shape);
-        if let Err(failure) = agree(&program, &emulated, ("the other", &faulty)) {
+        let expected = emulated(&program.text(), Shape::Plain).unwrap();
+        if let Err(failure) = agree(&program, (&emulated, &expected), ("the other", &faulty)) {
             let first = failure.first.as_ref().unwrap();
             assert_eq!(failure.signature, format!("the other, {}", first.opcode));
             assert!(first.text.contains(&right), "{first}");
@@ -152,7 +153,9 @@ fn the_thread_that_is_wrong_is_blamed() {
     let emulated = emulator(0);
     let faulty =
         |text: &str, shape: Shape| emulated(&text.replace("%r0, 0, 8", "%r0, 1, 8"), shape);
-    let failure = agree(&program, &emulated, ("the other", &faulty)).unwrap_err();
+    let expected = emulated(&program.text(), Shape::Plain).unwrap();
+    let other: (&str, &dyn Execute) = ("the other", &faulty);
+    let failure = agree(&program, (&emulated, &expected), other).unwrap_err();
     let first = failure.first.unwrap();
     assert_eq!(first.text, "bfe.u32 %r1, %r0, 0, 8");
     assert_eq!(
