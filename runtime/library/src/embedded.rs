@@ -18,12 +18,7 @@ static PACKAGE: contract::Package = contract::Package::NONE;
 /// No package, or one that is damaged.
 pub(crate) fn loaded() -> Result<&'static Loaded, Failure> {
     static LOADED: OnceLock<Result<Loaded, Failure>> = OnceLock::new();
-    if let Some(loaded) = LOADED.get() {
-        return loaded.as_ref().map_err(Clone::clone);
-    }
-    // A process that forks meanwhile waits, or its child would wait for this thread, which it does not have.
-    let _making = fork::making();
-    let loaded = LOADED.get_or_init(|| {
+    let loaded = fork::once(&LOADED, || {
         // SAFETY: a static may be read. The compiler does not know what the export wrote, so it must not take the value that is above.
         let package = unsafe { std::ptr::read_volatile(&raw const PACKAGE) };
         if package.length == 0 {

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Set when a GPU is used.
 static USED: AtomicBool = AtomicBool::new(false);
@@ -16,6 +16,18 @@ thread_local! {
     static HELD: RefCell<Option<MutexGuard<'static, ()>>> = const { RefCell::new(None) };
     /// Tells whether this thread is making something. The driver forks at its start, to load its module into the kernel.
     static MINE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Registers the handlers of forks while this library is loaded, before any call: a process that forks while another thread registers
+/// them, or behind a fork that began without them, would leave its child waiting for what that thread was making.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static REGISTER: extern "C" fn() = register;
+
+extern "C" fn register() {
+    // SAFETY: the functions stay where they are, as this library is never unloaded. Without memory for the list of handlers a fork goes
+    // unnoticed, and the driver refuses the child's calls.
+    unsafe { libc::pthread_atfork(Some(before), Some(after), Some(in_child)) };
 }
 
 /// The time in which a thread makes something.
@@ -32,15 +44,21 @@ impl Drop for Making {
 
 /// Waits until nothing is being made by another thread, and keeps others waiting.
 pub(crate) fn making() -> Making {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        // SAFETY: the functions stay where they are, as this library is never unloaded. Without memory for the list of handlers a fork goes
-        // unnoticed, and the driver refuses the child's calls.
-        unsafe { libc::pthread_atfork(Some(before), Some(after), Some(in_child)) };
-    });
     let guard = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
     let _ = MINE.try_with(|mine| mine.set(true));
     Making { _guard: guard }
+}
+
+/// The contents of a place that all threads share, made by the first that asks. `make` asks for no other place.
+#[inline]
+pub(crate) fn once<T>(place: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
+    match place.get() {
+        Some(found) => found,
+        None => {
+            let _making = making();
+            place.get_or_init(make)
+        }
+    }
 }
 
 /// Notes that a GPU is used.

@@ -75,7 +75,7 @@ enum Device {
 impl Device {
     fn wanted() -> &'static Device {
         static DEVICE: OnceLock<Device> = OnceLock::new();
-        DEVICE.get_or_init(|| {
+        fork::once(&DEVICE, || {
             let value = std::env::var_os("CUTE_DEVICE").unwrap_or_default();
             match value.to_string_lossy().as_ref() {
                 "" | "auto" | "cuda" => Device::OfTensors,

@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use crate::failure::{Class, Failure};
+use crate::fork;
 use crate::functions::Loaded;
 
 type Open = RwLock<HashMap<u64, Arc<Loaded>>>;
 
 fn open() -> &'static Open {
     static OPEN: OnceLock<Open> = OnceLock::new();
-    OPEN.get_or_init(Open::default)
+    fork::once(&OPEN, Open::default)
 }
 
 /// The package of a number.
@@ -28,16 +29,21 @@ pub(crate) fn find(handle: u64) -> Result<Arc<Loaded>, Failure> {
 pub fn insert(loaded: Arc<Loaded>) -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     let handle = NEXT.fetch_add(1, Ordering::Relaxed);
-    let mut open = open().write().unwrap_or_else(PoisonError::into_inner);
+    let open = open();
+    let _making = fork::making();
+    let mut open = open.write().unwrap_or_else(PoisonError::into_inner);
     open.insert(handle, loaded);
     handle
 }
 
 /// Takes the number of a package away; calls that are under way go on. Tells whether there was one.
 pub fn remove(handle: u64) -> bool {
-    let mut open = open().write().unwrap_or_else(PoisonError::into_inner);
+    let open = open();
+    let making = fork::making();
+    let mut open = open.write().unwrap_or_else(PoisonError::into_inner);
     let removed = open.remove(&handle);
     drop(open);
-    // The driver unloads what nobody calls any more, which takes a while: after the lock.
+    drop(making);
+    // The driver unloads what nobody calls any more, which takes a while: after the locks.
     removed.is_some()
 }

@@ -10,6 +10,7 @@ use cute_runtime::call::{DLDataType, DLDevice, DLTensor};
 use crate::embedded;
 use crate::entry::{guarded, list};
 use crate::failure::Failure;
+use crate::fork;
 use crate::functions::Environment;
 use crate::value::{HEADER, Value};
 
@@ -60,7 +61,7 @@ impl Environment for Tvm {
     /// The default stream without TVM-FFI.
     fn stream(&self, gpu: u32) -> *mut c_void {
         static FOUND: OnceLock<Option<GetStream>> = OnceLock::new();
-        let get = FOUND.get_or_init(|| {
+        let get = fork::once(&FOUND, || {
             let address = find(c"TVMFFIEnvGetStream")?;
             // SAFETY: the function of that name has this type.
             Some(unsafe { std::mem::transmute::<*mut c_void, GetStream>(address) })
@@ -144,7 +145,7 @@ type Release = unsafe extern "C" fn(*mut c_void) -> c_int;
 impl Allocation {
     fn found() -> Option<Allocation> {
         static FOUND: OnceLock<Option<Allocation>> = OnceLock::new();
-        *FOUND.get_or_init(|| {
+        *fork::once(&FOUND, || {
             // SAFETY: the functions of these names have the types of the fields (`c_env_api.h`, `c_api.h`).
             unsafe {
                 Some(Allocation {
