@@ -20,6 +20,10 @@
 // RUN: not cute-opt %S/warpgroups.mlir --cute-compile="arch=sm_90a teams=2 instructions=mma package=%t-x.cutepkg" -o /dev/null 2>&1 | FileCheck %s --check-prefix=MMA
 // RUN: not cute-opt %S/warpgroups.mlir --cute-compile="arch=sm_90a teams=2 split=2 package=%t-x.cutepkg" -o /dev/null 2>&1 | FileCheck %s --check-prefix=SPLIT
 // RUN: not cute-opt %S/warpgroups.mlir --cute-compile="arch=sm_90a teams=5 tile=64x64x64 warps=4x1 package=%t-x.cutepkg" -o /dev/null 2>&1 | FileCheck %s --check-prefix=MANY
+// RUN: not cute-opt %S/warpgroups.mlir --cute-compile="arch=sm_90a teams=2 tile=64x64x64 package=%t-x.cutepkg" -o /dev/null 2>&1 | FileCheck %s --check-prefix=TABLE
+// RUN: not cute-opt %S/warpgroups.mlir --cute-compile="arch=sm_90a teams=2 tile=128x128x32 package=%t-x.cutepkg" -o /dev/null 2>&1 | FileCheck %s --check-prefix=DEPTH
+// RUN: not cute-opt %S/warpgroups.mlir --cute-compile="arch=sm_90a teams=2 tile=128x128x64 warps=4x2 package=%t-x.cutepkg" -o /dev/null 2>&1 | FileCheck %s --check-prefix=WARPS
+// RUN: not cute-opt %S/warpgroups.mlir --cute-compile="arch=sm_90a teams=3 package=%t-x.cutepkg" -o /dev/null 2>&1 | FileCheck %s --check-prefix=THREE
 //
 // INFO: block 384x1x1
 //
@@ -29,3 +33,7 @@
 // MMA: asks for teams, whose blocks have a warpgroup that loads for all, and for instructions=mma; expected instructions=wgmma
 // SPLIT: expected one team where K is split, and where warps have no roles, found teams = 2 and split = 2
 // MANY: expected teams of 1 to 4, found 5
+// TABLE: expected a tile of 128x192x64, {{.*}}64x128x64, or warps=4x1 as well, which takes others; found tile=64x64x64 of 2 teams
+// DEPTH: expected a tile of 64 along K, the bytes of the widest swizzle, found tile=128x128x32
+// WARPS: expected warpgroups along M alone, such as warps=8x1, found warps=4x2
+// THREE: expected 1 or 2 teams, or a tile and its warps for others, found teams=3

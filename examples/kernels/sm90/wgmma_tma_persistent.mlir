@@ -48,7 +48,7 @@ module attributes {gpu.container_module} {
       %c4 = arith.constant 4 : i32
       %c32 = arith.constant 32 : i32
       %c128 = arith.constant 128 : i32
-      %c256 = arith.constant 256 : i32
+      %c8 = arith.constant 8 : i32
       // A tile of A and one of B.
       %bytes = arith.constant 49152 : i32
       %warp_of = arith.divui %t32, %c32 : i32
@@ -68,7 +68,7 @@ module attributes {gpu.container_module} {
         cute_nvgpu.prefetch_tma_desc(%store_C)
         scf.for %p = %c0 to %c4 step %c1 : i32 {
           cute_nvgpu.mbarrier_init %full[%p], %c1
-          cute_nvgpu.mbarrier_init %empty[%p], %c256
+          cute_nvgpu.mbarrier_init %empty[%p], %c8
         } {cute.unroll}
         nvvm.fence.mbarrier.init
       }
@@ -121,6 +121,9 @@ module attributes {gpu.container_module} {
         %group_first = arith.muli %row, %c128 : i32
         %g = cute.make_coord(%group_first)
         %stores = arith.cmpi eq, %within, %c0 : i32
+        // One thread of a warp says that the warp is done with a place.
+        %lane = arith.remui %t32, %c32 : i32
+        %frees = arith.cmpi eq, %lane, %c0 : i32
         %mma = cute.static : !mma
         %half = cute.static : !half
         %tCsA = cute.tiled.mma.partition A (%mma, %sA, %g)
@@ -152,7 +155,8 @@ module attributes {gpu.container_module} {
             // The step before is over, and its place free.
             cute_nvgpu.wgmma_wait_group 1 (%acc)
             %later = arith.cmpi sgt, %k, %c0 : i32
-            scf.if %later {
+            %frees_one = arith.andi %later, %frees : i1
+            scf.if %frees_one {
               %before = arith.subi %i, %c1 : i32
               %freed = arith.remui %before, %c4 : i32
               cute_nvgpu.mbarrier_arrive %empty[%freed]
@@ -162,7 +166,9 @@ module attributes {gpu.container_module} {
           %next = arith.addi %first, %steps : i32
           %last = arith.subi %next, %c1 : i32
           %freed = arith.remui %last, %c4 : i32
-          cute_nvgpu.mbarrier_arrive %empty[%freed]
+          scf.if %frees {
+            cute_nvgpu.mbarrier_arrive %empty[%freed]
+          }
 
           // The sums, a half at a time.
           %iter = cute.get_iter(%acc)

@@ -152,8 +152,20 @@ pub fn run(package: &Package, function: &Function, seed: u64) -> Outcome {
 
 /// Runs a function as [`run`] does, with what the package leaves open.
 pub fn run_given(package: &Package, function: &Function, given: &[Given], seed: u64) -> Outcome {
+    run_on(package, function, given, None, seed)
+}
+
+/// Runs a function as [`run_given`] does, on a GPU of so many multiprocessors.
+pub fn run_on(
+    package: &Package,
+    function: &Function,
+    given: &[Given],
+    sms: Option<u32>,
+    seed: u64,
+) -> Outcome {
     let emulator = Emulator::new(Config {
         seed,
+        sms,
         max_instructions: MOST_INSTRUCTIONS,
         ..Config::default()
     });

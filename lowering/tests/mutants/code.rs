@@ -11,15 +11,15 @@ pub struct Mutant<'a> {
     pub kind: &'static str,
     pub place: String,
     pub what: String,
-    /// Tells whether it is of a wait, a barrier or a commit.
+    /// Tells whether it is of a wait, a barrier, a commit, a fence, an arrival, or what is counted there.
     pub synchronizes: bool,
     edit: Edit<'a>,
 }
 
 /// Statements by their index in the body.
-enum Edit<'a> {
+pub enum Edit<'a> {
     Remove(usize),
-    Replace(usize, Instruction<'a>),
+    Replace(usize, Statement<'a>),
     Swap(usize, usize),
 }
 
@@ -30,7 +30,7 @@ impl Mutant<'_> {
         let body = body_mut(&mut module);
         match &self.edit {
             Edit::Remove(at) => drop(body.remove(*at)),
-            Edit::Replace(at, with) => body[*at] = Statement::Instruction(with.clone()),
+            Edit::Replace(at, with) => body[*at] = with.clone(),
             Edit::Swap(a, b) => body.swap(*a, *b),
         }
         module.to_string()
@@ -61,21 +61,34 @@ pub fn mutants<'a>(module: &Module<'a>, threads: u32) -> Vec<Mutant<'a>> {
         threads,
         places: Places::of(module),
         numbers: BTreeMap::new(),
+        synchronizes: true,
         made: Vec::new(),
     };
     all.number();
     all.synchronization();
+    all.hopper();
+    all.synchronizes = false;
     all.addresses();
     all.made
 }
 
-struct Generator<'m, 'a> {
+pub struct Generator<'m, 'a> {
     body: &'m [Statement<'a>],
     threads: u32,
     places: Places<'a>,
     /// The how-manieth of its name an instruction is.
     numbers: BTreeMap<usize, usize>,
+    /// Tells whether what is made now is of waits, barriers and the like.
+    synchronizes: bool,
     made: Vec<Mutant<'a>>,
+}
+
+/// An operand that is a number.
+pub fn int<'a>(value: i64) -> Operand<'a> {
+    Operand::Immediate(Immediate::Int {
+        bits: value as u64,
+        unsigned: false,
+    })
 }
 
 fn name_of(instruction: &Instruction<'_>) -> String {
@@ -88,7 +101,7 @@ fn name_of(instruction: &Instruction<'_>) -> String {
 }
 
 impl<'a> Generator<'_, 'a> {
-    fn instructions(&self) -> impl Iterator<Item = (usize, &Instruction<'a>)> {
+    pub fn instructions(&self) -> impl Iterator<Item = (usize, &Instruction<'a>)> {
         self.body
             .iter()
             .enumerate()
@@ -109,7 +122,7 @@ impl<'a> Generator<'_, 'a> {
         self.numbers = numbers;
     }
 
-    fn add(&mut self, at: usize, kind: &'static str, suffix: &str, what: String, edit: Edit<'a>) {
+    pub fn add(&mut self, at: usize, kind: &'static str, suffix: &str, what: String, edit: Edit<'a>) {
         let Statement::Instruction(instruction) = &self.body[at] else {
             return;
         };
@@ -123,14 +136,12 @@ impl<'a> Generator<'_, 'a> {
             step.unwrap_or_else(|| "no step".to_owned())
         );
         let id = format!("{}#{} {suffix}", name_of(instruction), self.numbers[&at]);
-        let synchronizes = matches!(instruction.opcode, "cp" | "bar" | "barrier")
-            && access_bytes(instruction).is_none();
         self.made.push(Mutant {
             id,
             kind,
             place,
             what,
-            synchronizes,
+            synchronizes: self.synchronizes,
             edit,
         });
     }
@@ -178,7 +189,7 @@ impl<'a> Generator<'_, 'a> {
                             "wait weakened",
                             "weakened",
                             what,
-                            Edit::Replace(at, with),
+                            Edit::Replace(at, Statement::Instruction(with)),
                         );
                     }
                     let next = all
@@ -216,17 +227,14 @@ impl<'a> Generator<'_, 'a> {
                         // A barrier of one warp orders no warps.
                         let mut with = instruction.clone();
                         with.operands.truncate(1);
-                        with.operands.push(Operand::Immediate(Immediate::Int {
-                            bits: 32,
-                            unsigned: false,
-                        }));
+                        with.operands.push(int(32));
                         let what = format!("`{text}` of 32 threads");
                         self.add(
                             at,
                             "barrier of fewer threads",
                             "of 32 threads",
                             what,
-                            Edit::Replace(at, with),
+                            Edit::Replace(at, Statement::Instruction(with)),
                         );
                     }
                 }
@@ -248,14 +256,22 @@ impl<'a> Generator<'_, 'a> {
             }
         }
         let mut todo: Vec<&str> = Vec::new();
+        descriptors(self.body, &mut todo);
         for (at, instruction) in &all {
+            if instruction.opcode == "mbarrier" || instruction.modifiers.contains(&"bulk") {
+                registers(&instruction.operands, &mut todo);
+            }
             let Some(unit) = access_bytes(instruction) else {
                 continue;
             };
             for (index, operand) in instruction.operands.iter().enumerate() {
-                let Operand::Address(Address { base, offset, .. }) = operand else {
+                let Operand::Address(Address { base, offset, more }) = operand else {
                     continue;
                 };
+                // A tensor map is no array of bytes.
+                if !more.is_empty() {
+                    continue;
+                }
                 if let Base::Register(register) = base {
                     todo.push(register.name);
                 }
@@ -272,7 +288,7 @@ impl<'a> Generator<'_, 'a> {
                         "offset of an access",
                         &suffix,
                         what,
-                        Edit::Replace(*at, with),
+                        Edit::Replace(*at, Statement::Instruction(with)),
                     );
                 }
             }
@@ -294,7 +310,8 @@ impl<'a> Generator<'_, 'a> {
         }
         for position in reached {
             let (at, instruction) = &all[position];
-            if is_reciprocal(position, &all) {
+            // What the threads of a warp have in common is the same in each lane.
+            if is_reciprocal(position, &all) || instruction.opcode == "shfl" {
                 continue;
             }
             for (index, operand) in instruction.operands.iter().enumerate().skip(1) {
@@ -318,10 +335,44 @@ impl<'a> Generator<'_, 'a> {
                         "number of an address",
                         &suffix,
                         what,
-                        Edit::Replace(*at, with),
+                        Edit::Replace(*at, Statement::Instruction(with)),
                     );
                 }
             }
+        }
+    }
+}
+
+/// The registers of operands, in vectors and in coordinates of boxes too.
+fn registers<'a>(operands: &[Operand<'a>], found: &mut Vec<&'a str>) {
+    for operand in operands {
+        match operand {
+            Operand::Register(register) => found.push(register.name),
+            Operand::Vector(all) => registers(all, found),
+            Operand::Address(address) => {
+                if let Base::Register(register) = address.base {
+                    found.push(register.name);
+                }
+                registers(&address.more, found);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The registers that hold descriptors of operands of products of warpgroups, which stand in scopes of their own.
+fn descriptors<'a>(body: &[Statement<'a>], found: &mut Vec<&'a str>) {
+    for statement in body {
+        match statement {
+            Statement::Scope(inner) => descriptors(inner, found),
+            Statement::Instruction(i) if i.opcode == "wgmma" && i.operands.len() > 2 => {
+                let operands = i.operands[1..].iter().filter_map(|operand| match operand {
+                    Operand::Register(register) => Some(register.name),
+                    _ => None,
+                });
+                found.extend(operands);
+            }
+            _ => {}
         }
     }
 }
@@ -331,6 +382,8 @@ fn access_bytes(instruction: &Instruction<'_>) -> Option<i64> {
     let has = |modifier: &str| instruction.modifiers.contains(&modifier);
     match instruction.opcode {
         "ldmatrix" => Some(16),
+        "mbarrier" => Some(8),
+        "cp" if has("bulk") => Some(16),
         "cp" if !instruction.operands.is_empty() && has("shared") => Some(16),
         "ld" | "st" if has("shared") || has("global") => {
             let count = if has("v4") {
@@ -354,6 +407,11 @@ fn access_bytes(instruction: &Instruction<'_>) -> Option<i64> {
 /// one bit, a distance by one vector of 16 bytes, a count by one.
 fn shifted(opcode: &str, value: i64) -> Vec<i64> {
     let all = match opcode {
+        // The fields of a descriptor (PTX, "Matrix Descriptor Format"): start in 16 bytes, distance of groups of 8 rows, swizzle. The distance
+        // along the rows is not read where rows are swizzled.
+        "or" | "add" if value as u64 >> 62 != 0 => {
+            vec![value + 1, value + (1 << 32), value - (1 << 32), value ^ (3 << 62)]
+        }
         "shl" | "shr" => vec![value - 1, value + 1],
         "and" | "or" | "xor" => vec![value >> 1, value << 1],
         _ if value.abs() >= 16 => vec![value - 16, value + 16],

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 pub enum Verdict {
     /// The compiler did not accept it.
     Rejected,
+    /// The launch did not accept it.
+    Refused,
     /// The emulator found a mistake of this kind.
     Finding(&'static str),
     WrongResult,
@@ -20,6 +22,7 @@ impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Verdict::Rejected => f.write_str("rejected by the compiler"),
+            Verdict::Refused => f.write_str("refused by the launch"),
             Verdict::Finding(kind) => write!(f, "finding: {kind}"),
             Verdict::WrongResult => f.write_str("wrong result"),
             Verdict::Survived => f.write_str("equivalent"),

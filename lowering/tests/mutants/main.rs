@@ -2,7 +2,8 @@
 //! some kinds of mistakes.
 //!
 //! Mutants are generated: of the PTX (`code.rs`), each wait, barrier and commit is removed or weakened and
-//! each number that an address is computed with is shifted; of the tensors' views (`views.rs`), each swizzle
+//! each number that an address is computed with is shifted, and so is what Hopper's kernels wait and count by (`hopper.rs`) and the boxes of
+//! their tensor maps (`maps.rs`); of the tensors' views (`views.rs`), each swizzle
 //! and each stride is shifted in one of its users, so that what is written by one layout is read by
 //! another. Each must end in a finding, in a wrong result, or be rejected by the compiler; at most one in
 //! twenty may be called equivalent, by a line in `NAME.equivalent.txt` that proves it.
@@ -13,12 +14,15 @@
 mod code;
 #[path = "../common/mod.rs"]
 mod common;
+mod hopper;
 mod list;
+mod maps;
 mod views;
 
-use common::{Gemm, Outcome, compile, parallel, run};
+use common::{Gemm, Outcome, compile, parallel, run_on};
 use cute_lowering::{CompileOptions, Options};
-use cute_runtime::plan::Planned;
+use cute_runtime::package::Expr;
+use cute_runtime::tensor::Given;
 use cute_runtime::{Function, ImageSource, Package};
 use list::{Entry, Verdict};
 
@@ -27,11 +31,50 @@ struct Subject {
     /// The name of its files.
     name: &'static str,
     options: &'static str,
-    /// The product: at least two tiles along M and N, so that neither coordinate is left out, and a K of several times the
-    /// stages. At most 16 blocks, which one core executes in their order.
-    problem: Gemm,
-    /// Tells whether layouts are mutated too, or the synchronization only.
-    layouts: bool,
+    source: Source,
+    /// The multiprocessors that it runs on, where blocks take tiles in turn; as many as the GPU has, otherwise.
+    sms: Option<u32>,
+    mutated: Mutated,
+}
+
+/// The parts of a kernel that are mutated. Tensor maps are in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Mutated {
+    /// The synchronization only.
+    Synchronization,
+    /// The numbers of addresses as well.
+    Addresses,
+    /// The layouts of views as well.
+    Views,
+}
+
+/// The kernel that is mutated.
+enum Source {
+    /// A product that the compiler makes a kernel of: at least two tiles along M and N, so that neither coordinate is left out, and a K of several
+    /// times the stages. At most 16 blocks, which one core executes in their order.
+    Product(Gemm),
+    /// A file with a kernel, and the shapes of its arguments.
+    File(&'static str, &'static [&'static [i64]]),
+}
+
+impl Subject {
+    fn text(&self) -> String {
+        match &self.source {
+            Source::Product(problem) => problem.source(),
+            Source::File(path, _) => std::fs::read_to_string(common::root().join(path)).unwrap(),
+        }
+    }
+
+    /// The shapes of the arguments, where the function leaves them open.
+    fn given(&self) -> Vec<Given> {
+        match &self.source {
+            Source::Product(_) => Vec::new(),
+            Source::File(_, shapes) => {
+                let given = shapes.iter().map(|shape| Given::Shape(shape.to_vec()));
+                given.collect()
+            }
+        }
+    }
 }
 
 const fn subject(
@@ -39,59 +82,92 @@ const fn subject(
     options: &'static str,
     extents: [i64; 3],
     gaps: [i64; 3],
-    layouts: bool,
+    mutated: Mutated,
 ) -> Subject {
     Subject {
         name,
         options,
-        problem: Gemm { extents, gaps },
-        layouts,
+        source: Source::Product(Gemm { extents, gaps }),
+        sms: None,
+        mutated,
     }
 }
 
-const SUBJECTS: [Subject; 6] = [
+const SUBJECTS: [Subject; 9] = [
     subject(
         "three-stages",
         "arch=sm_80 tile=64x64x32 warps=2x2 stages=3 raster=8",
         [192, 128, 288],
         [8, 0, 16],
-        true,
+        Mutated::Views,
     ),
     subject(
         "two-stages",
         "arch=sm_90a tile=32x64x64 warps=1x2 stages=2 raster=2",
         [96, 128, 448],
         [0, 8, 0],
-        true,
+        Mutated::Views,
     ),
     subject(
         "four-stages",
         "arch=sm_80 tile=64x64x16 warps=2x2 stages=4 swizzle=none simplify=false",
         [128, 128, 176],
         [0, 0, 0],
-        false,
+        Mutated::Synchronization,
     ),
     subject(
         "five-stages",
         "arch=sm_90a tile=32x128x32 warps=1x4 stages=5 raster=1",
         [64, 256, 416],
         [0, 0, 0],
-        false,
+        Mutated::Synchronization,
     ),
     subject(
         "one-warp",
         "arch=sm_80 tile=16x16x16 warps=1x1 stages=3",
         [32, 32, 112],
         [0, 0, 0],
-        false,
+        Mutated::Synchronization,
     ),
     subject(
         "one-stage",
         "arch=sm_80 tile=32x32x32 warps=1x2 stages=1",
         [64, 64, 96],
         [0, 0, 0],
-        false,
+        Mutated::Synchronization,
     ),
+    // Two consumers of one tile, and a cluster whose blocks share tiles of B.
+    Subject {
+        sms: Some(4),
+        ..subject(
+            "cooperative",
+            "arch=sm_90a tile=128x32x64 warps=8x1 cluster=2x1 teams=1 stages=2",
+            [512, 96, 448],
+            [0, 0, 0],
+            Mutated::Addresses,
+        )
+    },
+    // Two consumers that take tiles in turn.
+    Subject {
+        sms: Some(1),
+        ..subject(
+            "ping-pong",
+            "arch=sm_90a tile=64x64x64 warps=4x1 cluster=1x1 teams=2 stages=3",
+            [256, 128, 320],
+            [0, 0, 0],
+            Mutated::Synchronization,
+        )
+    },
+    Subject {
+        name: "by-hand",
+        options: "arch=sm_90a",
+        source: Source::File(
+            "examples/kernels/sm90/wgmma_tma_persistent.mlir",
+            &[&[256, 328], &[512, 328], &[256, 512]],
+        ),
+        sms: Some(1),
+        mutated: Mutated::Synchronization,
+    },
 ];
 
 /// Orders that a mutant is run in, until one shows what is wrong.
@@ -100,13 +176,18 @@ const SEEDS: u64 = 3;
 /// Parts of all mutants that may be equivalent: one in this many.
 const EQUIVALENT: usize = 20;
 
+/// The same, of Hopper's kernels.
+const EQUIVALENT_ON_HOPPER: usize = 40;
+
 /// The verdict on a mutant in the first order that showed something.
-fn judge(package: &Package, function: &Function) -> Verdict {
+fn judge(subject: &Subject, package: &Package, function: &Function) -> Verdict {
     for seed in 0..SEEDS {
-        match run(package, function, seed) {
+        match run_on(package, function, &subject.given(), subject.sms, seed) {
             Outcome::Right { .. } => {}
             Outcome::Findings(findings) => return Verdict::Finding(findings[0].kind.name()),
             Outcome::Wrong(_) => return Verdict::WrongResult,
+            // A launch checks tensor maps as the driver does.
+            Outcome::Refused(error) if error.contains("tensor map") => return Verdict::Refused,
             // The emulator reads what is printed for it; that it does not is no verdict on the mutant.
             Outcome::Refused(error) => panic!("a mutant cannot be run: {error}"),
         }
@@ -116,32 +197,25 @@ fn judge(package: &Package, function: &Function) -> Verdict {
 
 /// The package with other PTX.
 fn with_ptx(package: &Package, ptx: String) -> Package {
-    let manifest = package.manifest();
-    let image = &manifest.images[0];
-    let builder = manifest
-        .functions
-        .iter()
-        .cloned()
-        .fold(Package::builder("mutants"), |b, f| b.function(f));
+    let image = &package.manifest().images[0];
     let source = ImageSource {
         arch: image.arch.clone(),
         ptx: Some(ptx),
         cubin: None,
         kernels: image.kernels.clone(),
     };
-    builder
-        .image(source)
-        .build()
-        .expect("only the code differs")
+    let functions = package.manifest().functions.iter().cloned();
+    let builder = functions.fold(Package::builder("mutants"), |b, f| b.function(f));
+    builder.image(source).build().expect("only the code differs")
 }
 
 /// Every mutant of a pipeline, judged.
 fn mutants_of(subject: &Subject) -> Vec<Entry> {
     let options = CompileOptions::parse(subject.options).unwrap();
-    let package = compile(&cute_ir::context(), &subject.problem.source(), &options).unwrap();
+    let package = compile(&cute_ir::context(), &subject.text(), &options).unwrap();
     let function = package.function(None).unwrap();
     assert!(
-        judge(&package, function) == Verdict::Survived,
+        judge(subject, &package, function) == Verdict::Survived,
         "{}: wrong without a mutation",
         subject.name
     );
@@ -149,62 +223,91 @@ fn mutants_of(subject: &Subject) -> Vec<Entry> {
     let blob = package.manifest().images[0].ptx.as_ref().unwrap();
     let text = std::str::from_utf8(package.blob(blob)).unwrap();
     let module = cute_runtime::ptx::parse(text).unwrap();
-    let block = Planned::fixed(function, 0).unwrap().block[0];
+    let block = block_of(function);
     let mut mutants = code::mutants(&module, block);
-    if !subject.layouts {
+    if subject.mutated < Mutated::Addresses {
         mutants.retain(|mutant| mutant.synchronizes);
     }
     let mut entries: Vec<Entry> = parallel(&mutants, |mutant| Entry {
-        verdict: judge(&with_ptx(&package, mutant.text(&module)), function),
+        verdict: judge(subject, &with_ptx(&package, mutant.text(&module)), function),
         id: mutant.id.clone(),
         kind: mutant.kind,
         place: mutant.place.clone(),
         what: mutant.what.clone(),
     });
-    if subject.layouts {
-        entries.extend(views::mutants(&subject.problem, &options, &|package| {
-            judge(package, function)
+    let maps = maps::mutants(function);
+    entries.extend(parallel(&maps, |(entry, function)| Entry {
+        verdict: judge(subject, &package, function),
+        ..entry.clone()
+    }));
+    if let (Mutated::Views, Source::Product(problem)) = (subject.mutated, &subject.source) {
+        entries.extend(views::mutants(problem, &options, &|package| {
+            judge(subject, package, function)
         }));
     }
     entries
 }
 
-/// The pipeline that is mutated, as a line.
-fn title(subject: &Subject) -> String {
-    let [m, n, k] = subject.problem.extents;
-    format!("{m}x{n}x{k} with {}", subject.options)
+/// Threads of a block of a function's only launch.
+fn block_of(function: &Function) -> u32 {
+    let block = &function.launches[0].block;
+    match block[0] {
+        Expr::Constant(threads) => u32::try_from(threads).unwrap(),
+        ref other => panic!("expected a number of threads, found {other:?}"),
+    }
 }
 
-fn check_one(subject: &Subject) {
-    list::check(
-        subject.name,
-        &title(subject),
-        mutants_of(subject),
-        EQUIVALENT,
-    );
+/// The pipeline that is mutated, as a line.
+fn title(subject: &Subject) -> String {
+    match &subject.source {
+        Source::Product(problem) => {
+            let [m, n, k] = problem.extents;
+            format!("{m}x{n}x{k} with {}", subject.options)
+        }
+        Source::File(path, shapes) => format!("{path} of {shapes:?} with {}", subject.options),
+    }
+}
+
+fn check_one(subject: &Subject, most: usize) {
+    list::check(subject.name, &title(subject), mutants_of(subject), most);
 }
 
 #[test]
 fn three_stages() {
-    check_one(&SUBJECTS[0]);
+    check_one(&SUBJECTS[0], EQUIVALENT);
 }
 
 #[test]
 fn two_stages() {
-    check_one(&SUBJECTS[1]);
+    check_one(&SUBJECTS[1], EQUIVALENT);
+}
+
+#[test]
+fn cooperative() {
+    check_one(&SUBJECTS[6], EQUIVALENT_ON_HOPPER);
+}
+
+#[test]
+fn ping_pong() {
+    check_one(&SUBJECTS[7], EQUIVALENT_ON_HOPPER);
+}
+
+#[test]
+fn by_hand() {
+    check_one(&SUBJECTS[8], EQUIVALENT_ON_HOPPER);
 }
 
 /// Checks the synchronization only of the other pipelines, in one list.
 #[test]
 fn synchronization() {
     let mut entries = Vec::new();
-    for subject in &SUBJECTS[2..] {
+    for subject in &SUBJECTS[2..6] {
         entries.extend(mutants_of(subject).into_iter().map(|entry| Entry {
             id: format!("{}/{}", subject.name, entry.id),
             ..entry
         }));
     }
-    let titles: Vec<String> = SUBJECTS[2..]
+    let titles: Vec<String> = SUBJECTS[2..6]
         .iter()
         .map(|s| format!("{}: {}", s.name, title(s)))
         .collect();

@@ -74,6 +74,38 @@ const TABLE_OF_TEAMS: &[[i64; 2]] = &[
     [64, 128],
 ];
 
+/// The reason why there is no plan of what is asked for, where no tile fits it: the tiles that are tried of themselves, and how to have another.
+fn not_of_the_table(request: &Request, tiles: &[([i64; 2], i64, i64)], k: i64) -> String {
+    let of_teams = |teams: i64| {
+        let tiles = tiles.iter().filter(|(.., of)| *of == teams);
+        let names: Vec<_> = tiles.map(|([m, n], ..)| format!("{m}x{n}x{k}")).collect();
+        names.join(", ")
+    };
+    let warps = |[m, n]: [i64; 2]| format!("{m}x{n}");
+    match (request.tile, request.warps) {
+        (Some([m, n, of_k]), _) if of_k != k => {
+            format!("expected a tile of {k} along K, the bytes of the widest swizzle, found tile={m}x{n}x{of_k}")
+        }
+        (Some([m, n, _]), None) => {
+            let teams = request.teams.unwrap_or(1);
+            format!(
+                "expected a tile of {}, or warps={} as well, which takes others; found tile={m}x{n}x{k} of {teams} teams",
+                of_teams(teams),
+                warps([(m / ROWS).max(1) * WARPS, 1]),
+            )
+        }
+        (_, Some(found)) => format!(
+            "expected warpgroups along M alone, such as warps={}, found warps={}",
+            warps([2 * WARPS, 1]),
+            warps(found)
+        ),
+        (None, None) => {
+            let teams = request.teams.unwrap_or(1);
+            format!("expected 1 or 2 teams, or a tile and its warps for others, found teams={teams}")
+        }
+    }
+}
+
 /// Candidates for a problem of known sizes that are made to plans: as many as differ by less than the estimate is sure of.
 const MADE: usize = 8;
 
@@ -336,7 +368,7 @@ impl<'c> Builder<'c> {
         let mut clusters: Vec<_> = CLUSTERS.iter().copied().chain(request.cluster).collect();
         dedup(&mut tiles);
         dedup(&mut clusters);
-        let mut why = "expected a tile of the table".to_owned();
+        let mut why = not_of_the_table(request, &tiles, k);
         let mut all = Vec::new();
         for ([m, n], groups, teams) in tiles {
             for cluster in &clusters {

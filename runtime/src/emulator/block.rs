@@ -178,6 +178,7 @@ impl<'a> Block<'a> {
             threads,
             warps,
             ended: vec![0; ranks as usize],
+            visits: vec![BTreeMap::new(); ranks as usize],
             linear,
             shared: Shared::new(end.max(address::SHARED_START), kernel.granule, ranks),
             clocks: Clocks::with_agents(

@@ -125,6 +125,11 @@ impl Context<'_> {
         self.ended.get(rank as usize) == Some(&self.threads)
     }
 
+    /// The block of a thread, in the cluster.
+    pub(super) fn rank_of(&self, thread: u32) -> u32 {
+        thread / LANES as u32 / self.warps
+    }
+
     pub(crate) fn threads_of_cluster(&self) -> u32 {
         self.threads * self.blocks.len() as u32
     }
@@ -230,6 +235,9 @@ impl Context<'_> {
     /// Threads end, and nobody waits for them any more.
     pub(super) fn leave_cluster(&mut self, warp: &Warp, active: Mask) {
         self.ended[warp.rank as usize] += active.count_ones();
+        if self.has_ended(warp.rank) {
+            self.check_visits(warp.rank);
+        }
         for lane in lanes(active) {
             let count = self.cluster.threads.get(&warp.thread(lane)).copied();
             let arrived =

@@ -106,6 +106,40 @@ impl<'a> Context<'a> {
         false
     }
 
+    /// Remembers an access to the shared memory of another block, which must not end before.
+    #[inline]
+    pub(super) fn visit(&mut self, warp: &Warp, lane: usize, pc: u32, at: u64) {
+        let (rank, _) = address::block_of_place(at);
+        if rank as u32 != warp.rank {
+            let thread = warp.thread(lane);
+            let visit = Visit {
+                time: self.clocks.now(thread),
+                inst: pc,
+                thread,
+                at,
+            };
+            self.visits[rank as usize].insert(thread, visit);
+        }
+    }
+
+    /// Notes accesses to the shared memory of a block that ends of which it does not know that they are over: in another order of the
+    /// threads they come after its end.
+    pub(super) fn check_visits(&mut self, rank: u32) {
+        // Threads have their numbers in the cluster, block by block.
+        let first = rank * self.warps * LANES as u32;
+        let of_block = first..first + self.threads;
+        for (who, visit) in std::mem::take(&mut self.visits[rank as usize]) {
+            let mut threads = of_block.clone();
+            if threads.any(|thread| self.clocks.ordered(thread, who, visit.time)) {
+                continue;
+            }
+            let address = Some((Space::Shared, visit.at));
+            self.find_at_end(Kind::OutOfBounds, visit.inst, visit.thread, address, || {
+                format!("uses shared memory of block {rank} of the cluster, which may have ended by then, as nothing makes it wait; let no block end before others are done with it (barrier.cluster)")
+            });
+        }
+    }
+
     /// Tells whether the source of an asynchronous copy can be read: `read` bytes of an address that is a multiple
     /// of `bytes`.
     pub(super) fn async_source(

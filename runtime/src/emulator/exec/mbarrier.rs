@@ -75,6 +75,7 @@ impl Context<'_> {
             if !self.inside_shared(warp, lane, pc, at, 8, "uses a barrier") {
                 continue;
             }
+            self.visit(warp, lane, pc, at);
             let value = |reg: Reg| warp.rows[reg as usize][lane];
             let (rank, _) = address::block_of_place(at);
             if rank as u32 != warp.rank && !is_for_others(op.op) {

@@ -162,6 +162,7 @@ impl Context<'_> {
         data: &mut [u8],
         order: Order,
     ) {
+        self.visit(warp, lane, pc, at);
         let by = By {
             thread: warp.thread(lane),
             inst: pc,
@@ -247,6 +248,7 @@ impl Context<'_> {
         data: &[u8],
         order: Order,
     ) {
+        self.visit(warp, lane, pc, at);
         let thread = warp.thread(lane);
         let by = By {
             thread,

@@ -181,6 +181,8 @@ pub(super) struct Context<'a> {
     pub warps: u32,
     /// Threads of each that have ended.
     pub ended: Vec<u32>,
+    /// The last access of each thread, and of each agent, of other blocks of the cluster to the shared memory of each block.
+    pub visits: Vec<BTreeMap<u32, Visit>>,
     /// Number of the cluster; a block without one is one by itself.
     pub linear: u64,
     pub shared: Shared,
@@ -202,6 +204,16 @@ pub(super) struct Context<'a> {
     /// The fences of each thread.
     pub fences: HashMap<u32, Fences>,
     pub printed: String,
+}
+
+/// An access to the shared memory of another block of the cluster.
+#[derive(Clone, Copy)]
+pub(super) struct Visit {
+    /// The time of it on the clock of the thread or agent.
+    pub time: u32,
+    pub inst: u32,
+    pub thread: u32,
+    pub at: u64,
 }
 
 /// The knowledge that fences of a thread order.

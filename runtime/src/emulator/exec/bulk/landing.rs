@@ -59,6 +59,15 @@ impl Context<'_> {
                     });
                 }
                 let time = self.clocks.now(agent);
+                if self.rank_of(copy.thread) != rank as u32 {
+                    let visit = Visit {
+                        time,
+                        inst: copy.inst,
+                        thread: copy.thread,
+                        at: barrier,
+                    };
+                    self.visits[rank as usize].insert(agent, visit);
+                }
                 for piece in &copy.pieces {
                     let bytes = piece.bytes as usize;
                     let to = self.shared.get_mut(piece.shared, bytes);

@@ -37,6 +37,16 @@ fn blocks_of_a_cluster_are_ordered_by_its_barrier() {
     exchange("bar.sync 0;", MEET).finds(Kind::SharedRace, "");
     // A block that ends takes its shared memory with it.
     exchange(MEET, "").finds(Kind::OutOfBounds, "which has ended");
+    // Whichever of the two comes first, where one block alone reads.
+    let mut run = exchange(MEET, "");
+    let read = "ld.shared::cluster.u32 %r5, [%s3];";
+    let of_one = format!("setp.eq.u32 %p1, %r1, 0; mov.u32 %r5, 0; @%p1 {read}");
+    run.body = run.body.replace(read, &of_one);
+    run.finds(Kind::OutOfBounds, "which may have ended by then");
+    for seed in 0..20 {
+        let found = run.seeded(seed).findings;
+        assert!(!found.is_empty(), "seed {seed}");
+    }
     let mut run = exchange(MEET, MEET);
     run.body = run.body.replace("xor.b32 %r4, %r1, 1", "mov.u32 %r4, 2");
     run.finds(Kind::Undefined, "below 2, found 2");

@@ -1,0 +1,77 @@
+//! Mutants of the tensor maps that a launch makes: of their boxes, swizzles and sizes.
+
+use crate::list::{Entry, Verdict};
+use cute_runtime::Function;
+use cute_runtime::package::{Expr, MapParam, Param};
+
+/// The functions with one number of one map changed, and entries that have no verdict yet.
+pub fn mutants(function: &Function) -> Vec<(Entry, Function)> {
+    let mut made = Vec::new();
+    for (at, launch) in function.launches.iter().enumerate() {
+        for (index, param) in launch.params.iter().enumerate() {
+            let Param::TensorMap(map) = param else {
+                continue;
+            };
+            let name = function.args[map.arg].name();
+            for (what, kind, with) in changed(map) {
+                let mut function = function.clone();
+                function.launches[at].params[index] = Param::TensorMap(with);
+                let entry = Entry {
+                    id: format!("map of {name}: {what}"),
+                    kind,
+                    place: format!("launch {at}"),
+                    what,
+                    verdict: Verdict::Rejected,
+                };
+                made.push((entry, function));
+            }
+        }
+    }
+    made
+}
+
+/// Each size of the box one more and less, where a swizzle leaves it room, each other swizzle, each size of the tensor a box less, and each stride a vector of
+/// 16 bytes more and less.
+fn changed(map: &MapParam) -> Vec<(String, &'static str, MapParam)> {
+    let mut made = Vec::new();
+    for dimension in 0..map.box_sizes.len() {
+        // The fastest dimension fills whole 16 bytes.
+        let unit = if dimension == 0 { 8 } else { 1 };
+        let old = map.box_sizes[dimension];
+        for new in [old - unit, old + unit] {
+            let mut with = map.clone();
+            with.box_sizes[dimension] = new;
+            let what = format!("box of {new} in place of {old} along dimension {dimension}");
+            made.push((what, "box of a map", with));
+        }
+        if let Expr::Constant(old) = map.sizes[dimension] {
+            let mut with = map.clone();
+            let new = old - i64::from(map.box_sizes[dimension]);
+            with.sizes[dimension] = Expr::Constant(new);
+            let what = format!("{new} elements in place of {old} along dimension {dimension}");
+            made.push((what, "size of a map", with));
+        }
+    }
+    for (at, stride) in map.strides.iter().enumerate() {
+        if let Expr::Constant(old) = stride {
+            for new in [old - 8, old + 8] {
+                let mut with = map.clone();
+                with.strides[at] = Expr::Constant(new);
+                let what =
+                    format!("{new} elements from row to row in place of {old}, dimension {}", at + 1);
+                made.push((what, "stride of a map", with));
+            }
+        }
+    }
+    for swizzle in [0, 32, 64, 128] {
+        if swizzle != map.swizzle {
+            let with = MapParam {
+                swizzle,
+                ..map.clone()
+            };
+            let what = format!("swizzle of {swizzle} bytes in place of {}", map.swizzle);
+            made.push((what, "swizzle of a map", with));
+        }
+    }
+    made
+}
