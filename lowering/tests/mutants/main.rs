@@ -141,8 +141,8 @@ const SUBJECTS: [Subject; 9] = [
         sms: Some(4),
         ..subject(
             "cooperative",
-            "arch=sm_90a tile=128x32x64 warps=8x1 cluster=2x1 teams=1 stages=2",
-            [512, 96, 448],
+            "arch=sm_90a tile=128x16x64 warps=8x1 cluster=2x1 teams=1 stages=2",
+            [512, 48, 448],
             [0, 0, 0],
             Mutated::Addresses,
         )

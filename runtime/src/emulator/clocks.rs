@@ -138,6 +138,69 @@ pub(super) struct Clocks {
     own: Vec<u32>,
     knows: Vec<Knowledge>,
     pub agents: Agents,
+    /// The times that were joined last, of threads and of what the asynchronous proxy knows.
+    joined: [Option<Joined>; 2],
+}
+
+/// Times that were joined, and what came of it: the threads of a warp know the same before, learn the same, and share it then.
+struct Joined {
+    from: Rc<[u32]>,
+    new: News,
+    to: Rc<[u32]>,
+}
+
+/// Times to be joined to those that a thread knows.
+#[derive(Clone)]
+enum News {
+    Times(Arc<[u32]>),
+    /// The time of one clock.
+    Of(u32, u32),
+}
+
+impl News {
+    fn is(&self, other: &News) -> bool {
+        match (self, other) {
+            (News::Times(a), News::Times(b)) => Arc::ptr_eq(a, b),
+            (News::Of(a, at), News::Of(b, bt)) => (a, at) == (b, bt),
+            _ => false,
+        }
+    }
+
+    /// The later of each two times; none where that is what was there. Nothing is known where the other vector is empty.
+    fn joined(&self, times: &[u32]) -> Option<Rc<[u32]>> {
+        match self {
+            News::Times(new) if new.is_empty() || covers(times, new) => None,
+            News::Times(new) => Some(times.iter().zip(&**new).map(|(a, b)| *a.max(b)).collect()),
+            News::Of(clock, time) if times[*clock as usize] >= *time => None,
+            News::Of(clock, time) => {
+                let mut new: Rc<[u32]> = times.into();
+                // Nobody else has it yet.
+                if let Some(new) = Rc::get_mut(&mut new) {
+                    new[*clock as usize] = *time;
+                }
+                Some(new)
+            }
+        }
+    }
+}
+
+impl Joined {
+    fn join(times: &mut Rc<[u32]>, new: &News, last: &mut Option<Joined>) {
+        if let Some(last) = last
+            && Rc::ptr_eq(&last.from, times)
+            && last.new.is(new)
+        {
+            *times = Rc::clone(&last.to);
+            return;
+        }
+        let to = new.joined(times).unwrap_or_else(|| Rc::clone(times));
+        let from = std::mem::replace(times, Rc::clone(&to));
+        *last = Some(Joined {
+            from,
+            new: new.clone(),
+            to,
+        });
+    }
 }
 
 impl Clocks {
@@ -168,6 +231,7 @@ impl Clocks {
             own: vec![1; all],
             knows: vec![nothing; threads],
             agents,
+            joined: [None, None],
         }
     }
 
@@ -303,8 +367,8 @@ impl Clocks {
 
     /// The thread learns what was released at a barrier, beside what it knows.
     pub(super) fn join(&mut self, thread: u32, released: &Knowledge) {
-        self.acquire_times(thread, &released.times);
         let knows = &mut self.knows[thread as usize];
+        raise(&mut knows.times, &released.times);
         if let (Some(mine), Some(new)) = (&mut knows.proxied, &released.proxied) {
             raise(mine, new);
         }
@@ -313,10 +377,8 @@ impl Clocks {
 
     /// The thread learns what a thread of its block had done and known.
     pub(super) fn acquire_view(&mut self, thread: u32, view: &View) {
-        self.acquire_times(thread, &view.times);
-        if let Some(proxied) = &mut self.knows[thread as usize].proxied {
-            raise(proxied, &view.proxied);
-        }
+        let news = [&view.times, &view.proxied].map(|times| News::Times(Arc::clone(times)));
+        self.join_news(thread, news);
         join_others(
             &mut self.knows[thread as usize].others,
             view.others.as_ref(),
@@ -326,13 +388,19 @@ impl Clocks {
     /// The thread, which is one of `block`, learns what is known of some blocks.
     pub(super) fn acquire_others(&mut self, thread: u32, block: u64, told: &Others) {
         if let Some(times) = told.blocks.get(&block) {
-            self.acquire_times(thread, times);
+            raise(&mut self.knows[thread as usize].times, times);
         }
         join_others(&mut self.knows[thread as usize].others, Some(told));
     }
 
-    fn acquire_times(&mut self, thread: u32, new: &[u32]) {
-        raise(&mut self.knows[thread as usize].times, new);
+    /// Joins times to what a thread knows, and to what the asynchronous proxy knows of it.
+    fn join_news(&mut self, thread: u32, [times, proxied]: [News; 2]) {
+        let knows = &mut self.knows[thread as usize];
+        let [last, last_proxied] = &mut self.joined;
+        Joined::join(&mut knows.times, &times, last);
+        if let Some(mine) = &mut knows.proxied {
+            Joined::join(mine, &proxied, last_proxied);
+        }
     }
 }
 
@@ -345,7 +413,7 @@ fn raise(times: &mut Rc<[u32]>, new: &[u32]) {
 }
 
 /// Times, and those that were joined to them.
-type Joined = (Vec<u32>, Vec<Rc<[u32]>>);
+type Times = (Vec<u32>, Vec<Rc<[u32]>>);
 
 /// The knowledge that threads hand each other where they meet.
 pub(super) struct Release {
@@ -353,7 +421,7 @@ pub(super) struct Release {
     /// The times that were joined last: most threads of a block know the same.
     joined: Vec<Rc<[u32]>>,
     /// The same for the asynchronous proxy.
-    proxied: Option<Joined>,
+    proxied: Option<Times>,
     others: Option<Others>,
 }
 

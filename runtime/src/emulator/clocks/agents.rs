@@ -5,9 +5,8 @@
 //! twice: what happened before it, and the part of that which happened before a proxy fence.
 
 use std::collections::HashMap;
-use std::rc::Rc;
 
-use super::{Clocks, View};
+use super::{Clocks, News, View};
 
 /// `mbarrier` objects and warpgroups that have a clock, at most: one for every two threads of a cluster, and never fewer than these.
 const LEAST_SHARED: usize = 128;
@@ -114,16 +113,7 @@ impl Clocks {
 
     /// The thread has seen that an agent's operations are complete until that time, which implies a proxy fence for them.
     pub(in crate::emulator) fn learn(&mut self, thread: u32, agent: u32, time: u32) {
-        let knows = &mut self.knows[thread as usize];
-        let raise = |times: &mut Rc<[u32]>| {
-            if times[agent as usize] < time {
-                let mut new = times.to_vec();
-                new[agent as usize] = time;
-                *times = new.into();
-            }
-        };
-        raise(&mut knows.times);
-        knows.proxied.as_mut().map(raise);
+        self.join_news(thread, [News::Of(agent, time), News::Of(agent, time)]);
     }
 
     /// Ends a time of an agent, and adds to a view what it did until then.

@@ -46,6 +46,11 @@ impl Access {
         (self.writes || other.writes) && (self.strong == 0 || self.strong != other.strong)
     }
 
+    /// Tells whether an access is this one at another place of the program.
+    fn is_again(&self, other: &Access) -> bool {
+        (self.epoch, self.strong, self.writes) == (other.epoch, other.strong, other.writes)
+    }
+
     /// Tells whether all that conflicts with an access before this one conflicts with this one, too.
     fn covers(&self, before: &Access) -> bool {
         (self.strong == 0 || self.strong == before.strong) && (self.writes || !before.writes)
@@ -94,6 +99,11 @@ impl Histories {
     /// Notes an access, and says what it collides with.
     pub(super) fn access(&mut self, slot: u32, access: Access, by: &By<'_>) -> Option<Conflict> {
         let history = &mut self.all[slot as usize];
+        // Many threads ask an mbarrier object again and again: a read that was seen, and no write since, tells nothing new.
+        let mut since = history.accesses.iter().rev().take_while(|before| !before.writes);
+        if !access.writes && since.any(|before| before.is_again(&access)) {
+            return None;
+        }
         let knows = |epoch: Epoch| epoch & IN_FLIGHT == 0 && by.knows(epoch);
         let mut found = history
             .accesses
