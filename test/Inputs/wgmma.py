@@ -1,12 +1,15 @@
 """A kernel of one tile, 64 x 64: A and B by TMA, their product by wgmma, the sums stored as they are.
 
-    wgmma.py TYPE_OF_A TYPE_OF_B TYPE_OF_SUMS MAJOR_OF_A MAJOR_OF_B SWIZZLE
+    wgmma.py TYPE_OF_A TYPE_OF_B TYPE_OF_SUMS MAJOR_OF_A MAJOR_OF_B SWIZZLE [rs]
+
+With `rs` the product takes A from registers, where threads load it from shared memory.
 """
 
 import sys
 
 BITS = {"f16": 16, "bf16": 16, "tf32": 32, "f8E4M3FN": 8, "f8E5M2": 8, "i8": 8, "ui8": 8}
-a, b, c, *majors, swizzle = sys.argv[1:]
+kind = "rs" if sys.argv[-1] == "rs" else "ss"
+a, b, c, *majors, swizzle = [word for word in sys.argv[1:] if word != "rs"]
 swizzle = int(swizzle)
 size = BITS[a] // 8
 step = 32 // size
@@ -52,10 +55,20 @@ def operand(name, element, major):
 !part_{name} = !cute.memref<{element}, smem, align<{align}>, {pattern}"{part}">"""
 
 
+if kind == "ss":
+    load_A = "%a = cute.tiled.mma.partition A (%mma, %sA, %t) : (!mma, !sA, !cute.coord<\"?\">) -> !part_A"
+    fence = "cute_nvgpu.wgmma_fence(%acc) : (!acc) -> ()"
+    gemm = "cute.gemm(%mma, %acc, %a, %b, %acc) : (!mma, !acc, !part_A, !part_B, !acc)"
+else:
+    load_A = """%a_there = cute.tiled.mma.partition A (%mma, %sA, %t)
+      %a = cute.mma.make_fragment A (%mma, %a_there)
+      cute.autovec_copy(%a_there, %a)"""
+    fence = "cute_nvgpu.wgmma_fence(%acc, %a)"
+    gemm = "cute.gemm(%mma, %acc, %a, %b, %acc)"
 print(operand("A", a, majors[0]))
 print(operand("B", b, majors[1]))
 print(f"""!gC = !cute.memref<{c}, gmem, align<16>, "(64,64):(64,1)">
-!wgmma = !cute_nvgpu.sm90.mma<64x64x{step}, ab_major = ({majors[0]}, {majors[1]}), elem_type = ({a}, {b}, {c}), frag_kind = ss>
+!wgmma = !cute_nvgpu.sm90.mma<64x64x{step}, ab_major = ({majors[0]}, {majors[1]}), elem_type = ({a}, {b}, {c}), frag_kind = {kind}>
 !mma = !cute.tiled_mma<!wgmma, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
 !acc = !cute.memref<{c}, rmem, "((2,2,8),1,1):((1,2,4),0,0)">
 !part_C = !cute.memref<{c}, gmem, align<{8 if c != "f16" else 4}>, "((2,2,8),1,1):((1,512,8),0,0)">
@@ -95,10 +108,10 @@ module attributes {{gpu.container_module}} {{
       // What is there is not added to.
       %seven = arith.constant {"7 : i32" if c == "i32" else f"7.0 : {c}"}
       cute.fill(%acc, %seven) : (!acc, {c})
-      %a = cute.tiled.mma.partition A (%mma, %sA, %t) : (!mma, !sA, !cute.coord<"?">) -> !part_A
+      {load_A}
       %b = cute.tiled.mma.partition B (%mma, %sB, %t) : (!mma, !sB, !cute.coord<"?">) -> !part_B
-      cute_nvgpu.wgmma_fence(%acc) : (!acc) -> ()
-      cute.gemm(%mma, %acc, %a, %b, %acc) : (!mma, !acc, !part_A, !part_B, !acc)
+      {fence}
+      {gemm}
       cute_nvgpu.wgmma_commit_group
       cute_nvgpu.wgmma_wait_group 0 (%acc) : (!acc) -> ()
       %part = cute.tiled.mma.partition C (%mma, %C, %t) : (!mma, !gC, !cute.coord<"?">) -> !part_C

@@ -214,3 +214,21 @@ func.func @starts_within_a_pattern(%mma: !mma, %a: !part, %v: vector<32xf32>) {
   %d = cute_nvgpu.atom_wgmma(%mma, %a, %a, %v) at [0, 0] : (!mma, !part, !part, vector<32xf32>) -> vector<32xf32>
   return
 }
+
+// -----
+
+!mma = !cute.tiled_mma<!cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = rs>, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+!part = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((64,16),1,4):((64,1),0,16)">
+func.func @too_few_registers(%mma: !mma, %a: vector<8xi32>, %b: !part, %v: vector<32xf32>) {
+  // expected-error @+1 {{expected A in smem, or, for an atom with frag_kind = rs, 4 words of i32 for each of 4 steps of K, found vector<8xi32>}}
+  %d = cute_nvgpu.atom_wgmma(%mma, %a, %b, %v) at [0, 0] : (!mma, vector<8xi32>, !part, vector<32xf32>) -> vector<32xf32>
+  return
+}
+
+// -----
+
+func.func @more_kept_than_given(%v: vector<32xf32>) {
+  // expected-error @+1 {{expected `kept` values of A behind the accumulators, 2, found 1 values}}
+  %d = cute_nvgpu.wgmma_wait_group 0 (%v) {kept = 2 : i32} : (vector<32xf32>) -> vector<32xf32>
+  return
+}

@@ -35,16 +35,6 @@ gpu.module @kernels [#nvvm.target<chip = "sm_90a">, #nvvm.target<chip = "sm_89">
 // -----
 
 gpu.module @kernels [#nvvm.target<chip = "sm_90a">] {
-  gpu.func @wgmma(%true: i1) kernel {
-    // expected-error @below {{makes SM90_64x128x16_F32F16F16_RS<K,K>, which is in the table, no instruction yet}}
-    %a = cute.make_atom(%true) : (i1) -> !cute_nvgpu.sm90.mma<64x128x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = rs>
-    gpu.return
-  }
-}
-
-// -----
-
-gpu.module @kernels [#nvvm.target<chip = "sm_90a">] {
   gpu.func @four_bits() kernel {
     // expected-error @below {{makes SM80_16x8x64_S32S4S4S32_TN, which is in the table, no instruction yet}}
     %a = cute.static : !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x64, elem_type = (i4, i4, i32)>, atom_layout_MNK = <"(1,1,1):(0,0,0)">, permutation_MNK = <"[_;_;_]">>

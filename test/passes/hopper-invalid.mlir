@@ -74,3 +74,103 @@ gpu.module @kernels attributes {targets = [#nvvm.target<chip = "sm_90a">]} {
     gpu.return
   }
 }
+
+// -----
+
+!wgmma = !cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = rs>
+!mma = !cute.tiled_mma<!wgmma, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+!part = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((64,16),1,4):((64,1),0,16)">
+!left = !cute.memref<f16, rmem, "((2,2,2),1,4):((1,2,4),0,8)">
+!acc = !cute.memref<f32, rmem, "((2,2,8),1,1):((1,2,4),0,0)">
+gpu.module @kernels attributes {targets = [#nvvm.target<chip = "sm_90a">]} {
+  gpu.func @registers_without_a_fence() kernel {
+    %b = cute.memref.alloca() : !part
+    %mma = cute.static : !mma
+    %a = cute.memref.alloca() : !left
+    %acc = cute.memref.alloca() : !acc
+    cute.clear(%a)
+    cute.clear(%acc)
+    cute_nvgpu.wgmma_fence(%acc)
+    // expected-error @+1 {{takes A from registers that were written since the last fence; give this fragment to cute_nvgpu.wgmma_fence, beside the accumulators}}
+    cute.gemm(%mma, %acc, %a, %b, %acc)
+    gpu.return
+  }
+}
+
+// -----
+
+!wgmma = !cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = rs>
+!mma = !cute.tiled_mma<!wgmma, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+!part = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((64,16),1,4):((64,1),0,16)">
+!left = !cute.memref<f16, rmem, "((2,2,2),1,4):((1,2,4),0,8)">
+!acc = !cute.memref<f32, rmem, "((2,2,8),1,1):((1,2,4),0,0)">
+gpu.module @kernels attributes {targets = [#nvvm.target<chip = "sm_90a">]} {
+  gpu.func @registers_written_too_early() kernel {
+    %b = cute.memref.alloca() : !part
+    %mma = cute.static : !mma
+    %a = cute.memref.alloca() : !left
+    %a2 = cute.memref.alloca() : !left
+    %acc = cute.memref.alloca() : !acc
+    cute.clear(%a)
+    cute.clear(%a2)
+    cute.clear(%acc)
+    cute_nvgpu.wgmma_fence(%acc, %a, %a2)
+    cute.gemm(%mma, %acc, %a, %b, %acc)
+    cute_nvgpu.wgmma_commit_group
+    cute.gemm(%mma, %acc, %a2, %b, %acc)
+    cute_nvgpu.wgmma_commit_group
+    cute_nvgpu.wgmma_wait_group 1 (%acc)
+    // The first product is over.
+    cute.clear(%a)
+    // expected-error @+1 {{writes registers that products under way take A from; expected a cute_nvgpu.wgmma_wait_group for their group between the product and here}}
+    cute.clear(%a2)
+    gpu.return
+  }
+}
+
+// -----
+
+!wgmma = !cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = rs>
+!mma = !cute.tiled_mma<!wgmma, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+!part = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((64,16),1,4):((64,1),0,16)">
+!left = !cute.memref<f16, rmem, "((2,2,2),1,4):((1,2,4),0,8)">
+!acc = !cute.memref<f32, rmem, "((2,2,8),1,1):((1,2,4),0,0)">
+gpu.module @kernels attributes {targets = [#nvvm.target<chip = "sm_90a">]} {
+  gpu.func @registers_of_the_next_turn(%turns: i32) kernel {
+    %b = cute.memref.alloca() : !part
+    %mma = cute.static : !mma
+    %a = cute.memref.alloca() : !left
+    %acc = cute.memref.alloca() : !acc
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    cute.clear(%acc)
+    // expected-error @+1 {{expected products that take A from registers to be waited for in the turn of the loop that starts them}}
+    scf.for %i = %c0 to %turns step %c1 : i32 {
+      cute.clear(%a)
+      cute_nvgpu.wgmma_fence(%acc, %a)
+      cute.gemm(%mma, %acc, %a, %b, %acc)
+      cute_nvgpu.wgmma_commit_group
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+!wgmma = !cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = rs>
+!mma = !cute.tiled_mma<!wgmma, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+!part = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((64,16),1,4):((64,1),0,16)">
+!left = !cute.memref<f16, smem, align<1024>, "((2,2,2),1,4):((1,2,4),0,8)">
+!acc = !cute.memref<f32, rmem, "((2,2,8),1,1):((1,2,4),0,0)">
+gpu.module @kernels attributes {targets = [#nvvm.target<chip = "sm_90a">]} {
+  gpu.func @not_in_registers() kernel {
+    %b = cute.memref.alloca() : !part
+    %a = cute.memref.alloca() : !left
+    %mma = cute.static : !mma
+    %acc = cute.memref.alloca() : !acc
+    cute.clear(%acc)
+    // expected-error @+1 {{expected A in rmem, where SM90_64x64x16_F32F16F16_RS<K,K> takes it from, found smem; copy it into a fragment}}
+    cute.gemm(%mma, %acc, %a, %b, %acc)
+    gpu.return
+  }
+}

@@ -338,7 +338,8 @@ def CuteNvgpu_MakeWarpUniformOp : CuteNvgpu_Op<"arch.make_warp_uniform", [Pure, 
 def CuteNvgpu_Wgmma : Cute_Group<"Products of a warpgroup", [{
   `cute.gemm` by `!cute_nvgpu.sm90.mma` starts products that go on while the threads do. `wgmma_fence` stands before the first of them,
   `wgmma_commit_group` behind the last, and `wgmma_wait_group` before anything else touches what they are given: their accumulators
-  and the tensors in shared memory that they read (PTX ISA, wgmma).
+  and the tensors in shared memory that they read (PTX ISA, wgmma). An atom of `frag_kind = rs` takes A from registers: a fragment,
+  which the fence is given as well, and which is read but not written until the wait.
 }]>;
 
 class CuteNvgpu_AccumulatorsOp<string mnemonic, dag more, string syntax> : CuteNvgpu_Op<mnemonic> {
@@ -351,8 +352,8 @@ class CuteNvgpu_AccumulatorsOp<string mnemonic, dag more, string syntax> : CuteN
 def CuteNvgpu_WgmmaFenceOp : CuteNvgpu_AccumulatorsOp<"wgmma_fence", (ins), ""> {
   let summary = "Orders what was done to accumulators before the products that follow";
   let description = [{
-    All threads of the warpgroup do it, before the first product and whenever they have touched accumulators since the last one. It is given the
-    accumulators, which are fragments, and later their values.
+    All threads of the warpgroup do it, before the first product and whenever they have touched accumulators, or written fragments of A,
+    since the last one. It is given the accumulators and those fragments, and later their values.
 
     ```mlir
     !acc = !cute.memref<f32, rmem, "((2,2,16),1,1):((1,2,4),0,0)">
@@ -373,10 +374,11 @@ def CuteNvgpu_WgmmaCommitGroupOp : CuteNvgpu_Op<"wgmma_commit_group"> {
   let opDocGroup = CuteNvgpu_Wgmma;
 }
 
-def CuteNvgpu_WgmmaWaitGroupOp : CuteNvgpu_AccumulatorsOp<"wgmma_wait_group", (ins I32Attr:$pending), "$pending"> {
+def CuteNvgpu_WgmmaWaitGroupOp : CuteNvgpu_AccumulatorsOp<"wgmma_wait_group", (ins I32Attr:$pending, OptionalAttr<I32Attr>:$kept), "$pending"> {
   let summary = "Waits for the groups of products but those that were committed last";
   let description = [{
-    So many groups may still be under way, 0 to 7. It is given the accumulators of what it waits for: behind it they hold sums.
+    So many groups may still be under way, 0 to 7. It is given the accumulators of what it waits for: behind it they hold sums. Behind them
+    stand `kept` values of A, which stay in their registers until then.
 
     ```mlir
     !acc = !cute.memref<f32, rmem, "((2,2,16),1,1):((1,2,4),0,0)">
@@ -387,9 +389,10 @@ def CuteNvgpu_WgmmaWaitGroupOp : CuteNvgpu_AccumulatorsOp<"wgmma_wait_group", (i
 }
 
 def CuteNvgpu_AtomWgmmaOp : CuteNvgpu_Op<"atom_wgmma"> {
-  let summary = "The products along K of one atom of a warpgroup, with A and B in shared memory";
+  let summary = "The products along K of one atom of a warpgroup, with B in shared memory";
   let description = [{
-    `at` names the atom by its indices along M and N. The result is C, to which the products of all of K are under way to be added.
+    `at` names the atom by its indices along M and N. A is a tensor in shared memory, or, of an atom that takes it from registers, these
+    as a vector of i32, for one step of K after the other. The result is C, to which the products of all of K are under way to be added.
 
     ```mlir
     !mma = !cute.tiled_mma<!cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
@@ -398,7 +401,8 @@ def CuteNvgpu_AtomWgmmaOp : CuteNvgpu_Op<"atom_wgmma"> {
     %d = cute_nvgpu.atom_wgmma(%mma, %a, %b, %c) at [0, 0] : (!mma, !sA, !sA, vector<32xf32>) -> vector<32xf32>
     ```
   }];
-  let arguments = (ins Cute_TiledMmaType:$mma, Arg<Cute_MemRefType, "", [MemRead]>:$a, Arg<Cute_MemRefType, "", [MemRead]>:$b,
+  let arguments = (ins Cute_TiledMmaType:$mma, Arg<AnyTypeOf<[Cute_MemRefType, AnyVectorOfAnyRank]>, "", [MemRead]>:$a,
+                       Arg<Cute_MemRefType, "", [MemRead]>:$b,
                        AnyVectorOfAnyRank:$c, DenseI64ArrayAttr:$at);
   let results = (outs AnyVectorOfAnyRank:$d);
   let assemblyFormat = "`(` operands `)` `at` $at attr-dict `:` functional-type(operands, $d)";

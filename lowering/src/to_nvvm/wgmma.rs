@@ -27,9 +27,9 @@ use melior::ir::{Type, ValueLike};
 /// The PTX version that has products of bytes with and without a sign (PTX ISA, wgmma.mma_async, "PTX ISA Notes").
 const MIXED_INTEGERS: i64 = 84;
 
-/// Tells whether a product of a warpgroup is lowered: those with A and B in shared memory.
+/// Tells whether a product is one of a warpgroup, with B in shared memory.
 pub(super) fn has_instruction(atom: &MmaAtom) -> bool {
-    hopper::is_asynchronous(atom) && atom.frag_kind() == FragKind::Ss
+    hopper::is_asynchronous(atom)
 }
 
 /// Ends the kernel where a condition does not hold. A message would take a call, which makes ptxas put every product behind the one before
@@ -56,14 +56,32 @@ fn instruction(atom: &MmaAtom, b: Builder<'_>) -> Result<(String, String), Failu
         name(atom.a)?,
         name(atom.b)?
     );
-    // Scales of A and B, of floats; transpositions, of those of 16 bits.
+    // Scales of A and B, of floats; transpositions, of those of 16 bits in shared memory.
     let transposed = atom.majors.map(|major| i32::from(major == Major::Mn));
     let behind = match atom.a {
         Elem::I8 | Elem::U8 => String::new(),
+        Elem::F16 | Elem::BF16 if atom.frag_kind() == FragKind::Rs => {
+            format!(", 1, 1, {}", transposed[1])
+        }
         Elem::F16 | Elem::BF16 => format!(", 1, 1, {}, {}", transposed[0], transposed[1]),
         _ => ", 1, 1".to_owned(),
     };
     Ok((text, behind))
+}
+
+/// The constraint of a register that a text reads, behind others.
+fn reads(value: Val<'_>) -> &'static str {
+    let ty = value.r#type();
+    match types::element_bits(ty) {
+        Some(64) => ",l",
+        _ if is_float(ty) => ",f",
+        _ => ",r",
+    }
+}
+
+/// Tells whether an operand is a descriptor, and no registers.
+fn is_descriptor(operand: &[Val<'_>]) -> bool {
+    matches!(operand, [one] if types::element_bits(one.r#type()) == Some(64))
 }
 
 /// Vectors of accumulators as registers, and back.
@@ -177,8 +195,17 @@ impl<'c> Lowering<'c, '_> {
             }
             _ => return Ok(false),
         };
-        let accumulators = Accumulators::of(b, &operands_of(op))?;
-        let values = accumulators.through(b, &text, ("", &[]))?;
+        let kept = integer_of(op, "kept").unwrap_or(0) as usize;
+        let operands = operands_of(op);
+        let (given, kept) = operands.split_at(operands.len().saturating_sub(kept));
+        let accumulators = Accumulators::of(b, given)?;
+        // Registers of A are read by the text, so that nothing else has them before.
+        let mut more = Vec::new();
+        for value in kept {
+            more.extend(Accumulators::of(b, &[*value])?.registers);
+        }
+        let read: String = more.iter().map(|value| reads(*value)).collect();
+        let values = accumulators.through(b, &text, (&read, &more))?;
         for (old, new) in results_of(op).into_iter().zip(values) {
             replace_uses(old, new);
         }
@@ -196,32 +223,57 @@ impl<'c> Lowering<'c, '_> {
             crate::binary::require_ptx(self.kernel, MIXED_INTEGERS);
         }
         let at = at_of(product.op());
-        let [left, right] = [(0, product.a()), (1, product.b())].map(|(operand, tensor)| {
+        let descriptors = |operand: usize, tensor| {
             let place = at.get(operand).copied().unwrap_or(0);
             self.descriptors(&atom, (operand, tensor), place, b)
-        });
-        let (left, right) = (left?, right?);
+        };
+        let right = descriptors(1, product.b())?;
+        // The registers or the descriptor of A for each step of K.
+        let left: Vec<Vec<_>> = match vector_of(product.a().r#type()) {
+            Some(_) => {
+                let registers = Accumulators::of(b, &[product.a()])?.registers;
+                let each = registers.len() / right.len().max(1);
+                registers.chunks(each.max(1)).map(<[_]>::to_vec).collect()
+            }
+            None => {
+                let left = descriptors(0, product.a())?;
+                left.into_iter().map(|one| vec![one]).collect()
+            }
+        };
         // Whether C is added is the first product's matter: those that follow add to its sum.
         let adds = self.state(product.mma(), b)?.first().copied().flatten();
         let accumulators = Accumulators::of(b, &[product.c()])?;
         let registers: Vec<_> = (0..accumulators.len()).map(|i| format!("${i}")).collect();
         let registers = registers.join(", ");
-        let first = 2 * accumulators.len();
-        let steps = left.len();
+        let mut next = 2 * accumulators.len();
+        // Whether C is added stands behind all that the products are given.
+        let place_of_adds = next + left.iter().map(Vec::len).sum::<usize>() + right.len();
         let (name, behind) = instruction(&atom, b)?;
         let mut text = "{\n.reg .pred p, q;\nsetp.ne.b32 p, 1, 0;\n".to_owned();
         let mut more = Vec::new();
         let mut constraints = String::new();
-        for step in 0..steps {
-            let (a, of_b) = (first + 2 * step, first + 2 * step + 1);
-            more.extend([left[step], right[step]]);
-            constraints += ",l,l";
+        for (step, (left, right)) in left.iter().zip(&right).enumerate() {
+            let mut named = |values: &[Val<'c>]| -> Vec<String> {
+                let names = (next..)
+                    .take(values.len())
+                    .map(|at| format!("${at}"))
+                    .collect();
+                next += values.len();
+                constraints.extend(values.iter().map(|value| reads(*value)));
+                more.extend(values);
+                names
+            };
+            let a = match (named(left), is_descriptor(left)) {
+                (names, true) => names.concat(),
+                (names, false) => format!("{{{}}}", names.join(", ")),
+            };
+            let of_b = named(&[*right]).concat();
             let mut predicate = "p";
             if step == 0 && adds.is_some() {
-                text += &format!("setp.ne.b32 q, ${}, 0;\n", first + 2 * steps);
+                text += &format!("setp.ne.b32 q, ${place_of_adds}, 0;\n");
                 predicate = "q";
             }
-            text += &format!("{name} {{{registers}}}, ${a}, ${of_b}, {predicate}{behind};\n");
+            text += &format!("{name} {{{registers}}}, {a}, {of_b}, {predicate}{behind};\n");
         }
         text += "}";
         if let Some(adds) = adds {

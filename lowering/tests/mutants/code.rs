@@ -122,7 +122,14 @@ impl<'a> Generator<'_, 'a> {
         self.numbers = numbers;
     }
 
-    pub fn add(&mut self, at: usize, kind: &'static str, suffix: &str, what: String, edit: Edit<'a>) {
+    pub fn add(
+        &mut self,
+        at: usize,
+        kind: &'static str,
+        suffix: &str,
+        what: String,
+        edit: Edit<'a>,
+    ) {
         let Statement::Instruction(instruction) = &self.body[at] else {
             return;
         };
@@ -410,7 +417,12 @@ fn shifted(opcode: &str, value: i64) -> Vec<i64> {
         // The fields of a descriptor (PTX, "Matrix Descriptor Format"): start in 16 bytes, distance of groups of 8 rows, swizzle. The distance
         // along the rows is not read where rows are swizzled.
         "or" | "add" if value as u64 >> 62 != 0 => {
-            vec![value + 1, value + (1 << 32), value - (1 << 32), value ^ (3 << 62)]
+            vec![
+                value + 1,
+                value + (1 << 32),
+                value - (1 << 32),
+                value ^ (3 << 62),
+            ]
         }
         "shl" | "shr" => vec![value - 1, value + 1],
         "and" | "or" | "xor" => vec![value >> 1, value << 1],

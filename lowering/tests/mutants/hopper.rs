@@ -180,7 +180,11 @@ impl<'a> Generator<'_, 'a> {
         kind: &'static str,
     ) {
         for by in [-unit, unit] {
-            if let Some(with) = found.operands.get(index).and_then(|_| shifted(found, index, by)) {
+            if let Some(with) = found
+                .operands
+                .get(index)
+                .and_then(|_| shifted(found, index, by))
+            {
                 let suffix = format!("operand {index} {by:+}");
                 self.replaced(at, kind, &suffix, &format!("operand {index} {by:+}"), with);
             }

@@ -206,7 +206,10 @@ fn with_ptx(package: &Package, ptx: String) -> Package {
     };
     let functions = package.manifest().functions.iter().cloned();
     let builder = functions.fold(Package::builder("mutants"), |b, f| b.function(f));
-    builder.image(source).build().expect("only the code differs")
+    builder
+        .image(source)
+        .build()
+        .expect("only the code differs")
 }
 
 /// Every mutant of a pipeline, judged.

@@ -57,8 +57,10 @@ fn changed(map: &MapParam) -> Vec<(String, &'static str, MapParam)> {
             for new in [old - 8, old + 8] {
                 let mut with = map.clone();
                 with.strides[at] = Expr::Constant(new);
-                let what =
-                    format!("{new} elements from row to row in place of {old}, dimension {}", at + 1);
+                let what = format!(
+                    "{new} elements from row to row in place of {old}, dimension {}",
+                    at + 1
+                );
                 made.push((what, "stride of a map", with));
             }
         }

@@ -5,7 +5,7 @@ use cute_ir::ops::{arith, cute, cute_nvgpu};
 use cute_ir::{
     Expected, Failure, hopper,
     mlir::*,
-    types::{self, CuteType, MemRef},
+    types::{self, CuteType, MemRef, Space},
 };
 use cute_layout::{IntTuple, Layout, Leaf, atoms::FragKind, int};
 use melior::ir::ValueLike;
@@ -194,9 +194,10 @@ impl<'c> Lower<'c> {
     ) -> Result<bool, Failure> {
         let b = self.b;
         let atom = types::mma_row(mma.r#type()).expected(b, "an MMA atom")?;
-        if atom.frag_kind() != FragKind::Ss {
+        let from = self.memref(a)?.space;
+        if atom.frag_kind() == FragKind::Rs && from != Space::Rmem {
             return Err(b.error(format!(
-                "takes A from registers by {}, which is not lowered yet; copy A to shared memory and choose frag_kind = ss",
+                "expected A in rmem, where {} takes it from, found {from}; copy it into a fragment that cute.mma.make_fragment A makes",
                 atom.name
             )));
         }

@@ -84,7 +84,9 @@ fn not_of_the_table(request: &Request, tiles: &[([i64; 2], i64, i64)], k: i64) -
     let warps = |[m, n]: [i64; 2]| format!("{m}x{n}");
     match (request.tile, request.warps) {
         (Some([m, n, of_k]), _) if of_k != k => {
-            format!("expected a tile of {k} along K, the bytes of the widest swizzle, found tile={m}x{n}x{of_k}")
+            format!(
+                "expected a tile of {k} along K, the bytes of the widest swizzle, found tile={m}x{n}x{of_k}"
+            )
         }
         (Some([m, n, _]), None) => {
             let teams = request.teams.unwrap_or(1);
@@ -101,7 +103,9 @@ fn not_of_the_table(request: &Request, tiles: &[([i64; 2], i64, i64)], k: i64) -
         ),
         (None, None) => {
             let teams = request.teams.unwrap_or(1);
-            format!("expected 1 or 2 teams, or a tile and its warps for others, found teams={teams}")
+            format!(
+                "expected 1 or 2 teams, or a tile and its warps for others, found teams={teams}"
+            )
         }
     }
 }

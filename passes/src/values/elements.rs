@@ -77,6 +77,7 @@ impl<'c> Values<'c> {
             b.value(arith::CONSTANT, &[], ty, &[("value", zero)])
         };
         if whole {
+            self.note_written(view.file, b)?;
             let file = &mut self.files[view.file];
             let ty = b.vector(file.chunk, file.element);
             file.vectors.fill(Some(zero(ty, file.element)?));

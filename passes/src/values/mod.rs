@@ -60,6 +60,8 @@ struct Values<'c> {
     mapping: Mapping<'c>,
     /// The files that products of a warpgroup may be adding to.
     in_flight: BTreeSet<usize>,
+    /// The files that such products read A from, and the files of A that were fenced since they were written.
+    operands: wgmma::Operands<'c>,
 }
 
 /// Tells whether values of this type are in registers.
@@ -124,6 +126,10 @@ impl<'c> Values<'c> {
         ) && self.touches(op)
         {
             self.accumulators(op, b)
+        } else if name_of(op) == cute_nvgpu::WGMMA_COMMIT_GROUP {
+            self.operands.committed += 1;
+            b.clone_op(op, &mut self.mapping);
+            Ok(())
         } else if let Some(op) = scf::For::of(op) {
             self.for_loop(op, b)
         } else if let Some(branch) = scf::If::of(op).filter(|_| self.touches_within(op)) {

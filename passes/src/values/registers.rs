@@ -284,6 +284,7 @@ impl<'c> Values<'c> {
         value: Val<'c>,
         b: Builder<'c>,
     ) -> Result<(), Failure> {
+        self.note_written(file, b)?;
         let file = &mut self.files[file];
         file.note_write(b.location);
         let (chunk, element) = (file.chunk, file.element);
@@ -330,7 +331,11 @@ pub(super) fn poison<'c>(b: Builder<'c>, ty: Type<'c>) -> Result<Val<'c>, Failur
     b.value(ub::POISON, &[], ty, &[("value", value)])
 }
 
-fn bitcast<'c>(b: Builder<'c>, value: Val<'c>, ty: Type<'c>) -> Result<Val<'c>, Failure> {
+pub(super) fn bitcast<'c>(
+    b: Builder<'c>,
+    value: Val<'c>,
+    ty: Type<'c>,
+) -> Result<Val<'c>, Failure> {
     if value.r#type() == ty {
         return Ok(value);
     }

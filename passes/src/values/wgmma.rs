@@ -1,11 +1,35 @@
 //! Products of warpgroups, which go on while their threads do: accumulators are values that every fence, product and wait takes and
 //! gives, so that nothing is moved past them.
 
-use super::{Values, registers::places};
-use cute_ir::ops::cute_nvgpu;
+use super::{
+    Values,
+    registers::{bitcast, bits, extract_element, places},
+};
+use cute_ir::ops::{cute_nvgpu, vector};
 use cute_ir::{Expected, Failure, algorithm, args::GemmArgs, hopper, mlir::*, types};
-use cute_layout::Layout;
+use cute_layout::{Layout, atoms::FragKind};
 use melior::ir::{Type, ValueLike};
+use std::collections::BTreeSet;
+
+/// Operands A in registers.
+#[derive(Default)]
+pub(super) struct Operands<'c> {
+    /// Those of products that may be under way.
+    held: Vec<Held<'c>>,
+    /// The files that were not written since a fence was given them.
+    fenced: BTreeSet<usize>,
+    /// Groups that were committed.
+    pub committed: i64,
+}
+
+/// An operand of a product that may be under way.
+struct Held<'c> {
+    file: usize,
+    /// Groups that were committed before the product started.
+    group: i64,
+    /// Its values; none where the place is in a region that has ended.
+    value: Option<Val<'c>>,
+}
 
 /// Tells whether products of this type are those of a warpgroup.
 pub(super) fn is_of_a_warpgroup(mma: Type<'_>) -> bool {
@@ -42,8 +66,14 @@ impl<'c> Values<'c> {
         while modes.len() < 3 {
             modes.push(one()?);
         }
-        let (tiled, left, right) = (self.tiled(mma, b)?, self.map(a), self.map(right));
+        let (tiled, right) = (self.tiled(mma, b)?, self.map(right));
+        let atom = types::mma_row(mma.r#type()).expected(b, "an MMA atom")?;
+        let in_registers = atom.frag_kind() == FragKind::Rs;
         for m in 0..extents.m {
+            let left = match in_registers {
+                true => self.operand(a, m, b)?,
+                false => self.map(a),
+            };
             for n in 0..extents.n {
                 let start = view.offset + modes[1].at(m) + modes[2].at(n);
                 let places = places(&modes[0], start, b)?;
@@ -55,6 +85,88 @@ impl<'c> Values<'c> {
             }
         }
         self.in_flight.insert(view.file);
+        Ok(())
+    }
+
+    /// The registers of A of one row of atoms, for one step of K after the other, which a product is going to read.
+    fn operand(&mut self, a: Val<'c>, m: i64, b: Builder<'c>) -> Result<Val<'c>, Failure> {
+        let place = self.views.get(a).ok_or_else(|| super::known::no_start(b))?;
+        let view = super::View::at(place);
+        if !self.operands.fenced.contains(&view.file) {
+            return Err(b.error(
+                "takes A from registers that were written since the last fence; give this fragment to cute_nvgpu.wgmma_fence, beside the \
+                 accumulators, between what writes it and here",
+            ));
+        }
+        let modes = view.layout.modes();
+        let of = |mode: usize, at: i64| modes.get(mode).map_or(0, |mode| mode.at(at));
+        let steps = match modes.get(2) {
+            Some(mode) => mode.size().map_err(|e| b.error(e.to_string()))?,
+            None => 1,
+        };
+        // As words of 32 bits: each goes from the fence to the product as it is.
+        let word = b.i32_type();
+        let mut words = Vec::new();
+        for k in 0..steps {
+            let start = view.offset + of(1, m) + of(2, k);
+            let places = places(&modes[0], start, b)?;
+            let value = self.read(&view, &places, b)?;
+            let count = places.len() as i64 * bits(view.element) / 32;
+            let value = bitcast(b, value, b.vector(count, word))?;
+            for at in 0..count {
+                words.push(extract_element(b, value, at, word)?);
+            }
+        }
+        let ty = b.vector(words.len() as i64, word);
+        let value = b.value(vector::FROM_ELEMENTS, &words, ty, &[])?;
+        self.operands.held.push(Held {
+            file: view.file,
+            group: self.operands.committed,
+            value: Some(value),
+        });
+        Ok(value)
+    }
+
+    /// Refuses to write registers that products under way read (PTX ISA, wgmma: such accesses are undefined), and notes that they are to be
+    /// fenced.
+    pub(super) fn note_written(&mut self, file: usize, b: Builder<'c>) -> Result<(), Failure> {
+        self.operands.fenced.remove(&file);
+        if self.operands.held.iter().any(|held| held.file == file) {
+            return Err(b.error(
+                "writes registers that products under way take A from; expected a cute_nvgpu.wgmma_wait_group for their group between the \
+                 product and here, or another fragment",
+            ));
+        }
+        Ok(())
+    }
+
+    /// A region begins, which may be entered again with what it leaves: what it writes is not fenced.
+    pub(super) fn enter_region(&mut self, written: &BTreeSet<usize>) -> usize {
+        for file in written {
+            self.operands.fenced.remove(file);
+        }
+        self.files.len()
+    }
+
+    /// A region ends, in which the files from `first` on were made. A loop's next turn writes these, and those that it writes, again.
+    pub(super) fn leave_region(
+        &mut self,
+        (first, written, is_loop): (usize, &BTreeSet<usize>, bool),
+        b: Builder<'c>,
+    ) -> Result<(), Failure> {
+        let again = |file: usize| file >= first || written.contains(&file);
+        if is_loop && self.operands.held.iter().any(|held| again(held.file)) {
+            return Err(b.error(
+                "expected products that take A from registers to be waited for in the turn of the loop that starts them, as the next one writes \
+                 these again; put a cute_nvgpu.wgmma_wait_group 0 at its end",
+            ));
+        }
+        for held in &mut self.operands.held {
+            held.value = None;
+        }
+        for file in written {
+            self.operands.fenced.remove(file);
+        }
         Ok(())
     }
 
@@ -80,7 +192,22 @@ impl<'c> Values<'c> {
             }
         }
         let types: Vec<_> = operands.iter().map(|value| value.r#type()).collect();
-        let made = b.op(name_of(op), &operands, &types, &attributes_of(op))?;
+        let mut attributes = attributes_of(op);
+        if let Some(pending) = integer_of(op, "pending") {
+            // Until here the registers of A are taken.
+            let held = &mut self.operands.held;
+            let values: Vec<_> = held.iter().filter_map(|held| held.value).collect();
+            if !values.is_empty() {
+                let count = b.integer(b.i32_type(), values.len() as i64);
+                attributes.push(("kept", count));
+                operands.extend(values);
+            }
+            let committed = self.operands.committed;
+            held.retain(|held| held.group >= committed - pending);
+        } else {
+            self.operands.fenced.extend(&files);
+        }
+        let made = b.op(name_of(op), &operands, &types, &attributes)?;
         let mut results = results_of(made).into_iter();
         for file in &files {
             for vector in &mut self.files[*file].vectors {

@@ -7,7 +7,7 @@ use crate::{
     ops::{cute_nvgpu, gpu},
     types::{self, CuteType, MemRef, Space},
 };
-use cute_layout::{IntTuple, tma::TmaBox};
+use cute_layout::{IntTuple, atoms::FragKind, tma::TmaBox};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 use std::sync::Arc;
 
@@ -168,6 +168,17 @@ pub(super) fn verify_accumulators(op: Op<'_>) -> Checked {
             _ => return Err(format!("expected accumulators in rmem, found {ty}")),
         }
     }
+    let kept = integer_of(op, "kept").unwrap_or(0);
+    let given = usize::try_from(kept)
+        .ok()
+        .and_then(|kept| vectors.len().checked_sub(kept));
+    let Some(given) = given else {
+        return Err(format!(
+            "expected `kept` values of A behind the accumulators, {kept}, found {} values",
+            vectors.len()
+        ));
+    };
+    vectors.truncate(given);
     let results: Vec<_> = results_of(op)
         .into_iter()
         .map(|value| value.r#type())
@@ -196,16 +207,32 @@ pub(super) fn verify_atom_wgmma(op: cute_nvgpu::AtomWgmma<'_>) -> Checked {
             atom.name
         ));
     }
-    let steps = [
-        hopper::steps(&atom, 0, &operand(1, op.a())?)?,
-        hopper::steps(&atom, 1, &operand(2, op.b())?)?,
-    ];
+    let values = vector_of(op.a().r#type());
+    let of_a = match values {
+        Some(_) => None,
+        None => Some(hopper::steps(&atom, 0, &operand(1, op.a())?)?),
+    };
+    let of_b = hopper::steps(&atom, 1, &operand(2, op.b())?)?;
+    if let Some((length, element)) = values {
+        let words = hopper::registers_of_a(&atom)?;
+        let steps = of_b.bytes[1].len() as i64;
+        let are_words = types::element_bits(element) == Some(32) && !is_float(element);
+        if atom.frag_kind() != FragKind::Rs || length != words * steps || !are_words {
+            return Err(format!(
+                "expected A in smem, or, for an atom with frag_kind = rs, {words} words of i32 for each of {steps} steps of K, found {}",
+                op.a().r#type()
+            ));
+        }
+    }
+    let along = |steps: &hopper::Steps| steps.bytes[0].len() as i64;
+    // Of values in registers the one atom is given that `at` names.
+    let rows = of_a.as_ref().map_or(i64::MAX, along);
     let at = crate::args::at_of(op.op());
     let within = at.len() == 2
         && at
             .iter()
-            .zip(&steps)
-            .all(|(at, steps)| (0..steps.bytes[0].len() as i64).contains(at));
+            .zip([rows, along(&of_b)])
+            .all(|(at, count)| (0..count).contains(at));
     if !within {
         return Err(format!(
             "expected the indices of an atom along M and N, found {at:?}"

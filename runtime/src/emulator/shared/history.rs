@@ -100,7 +100,11 @@ impl Histories {
     pub(super) fn access(&mut self, slot: u32, access: Access, by: &By<'_>) -> Option<Conflict> {
         let history = &mut self.all[slot as usize];
         // Many threads ask an mbarrier object again and again: a read that was seen, and no write since, tells nothing new.
-        let mut since = history.accesses.iter().rev().take_while(|before| !before.writes);
+        let mut since = history
+            .accesses
+            .iter()
+            .rev()
+            .take_while(|before| !before.writes);
         if !access.writes && since.any(|before| before.is_again(&access)) {
             return None;
         }
