@@ -232,3 +232,25 @@ func.func @more_kept_than_given(%v: vector<32xf32>) {
   %d = cute_nvgpu.wgmma_wait_group 0 (%v) {kept = 2 : i32} : (vector<32xf32>) -> vector<32xf32>
   return
 }
+
+// -----
+
+!tma = !cute_nvgpu.atom.tma_store<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>
+!tile = !cute.coord_tensor<"(?,?)", "(128,64):(1@1,1@0)">
+!sC = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(128,64):(64,1)">
+func.func @no_such_reduction(%atom: !tma, %tile: !tile, %sC: !sC) {
+  // expected-error @+1 {{expected a reduction that TMA has for f16, add, min, max, found "xor"}}
+  cute_nvgpu.tma_store(%atom, %sC, [%tile]) reduce "xor" : (!tma, !sC, [!tile])
+  return
+}
+
+// -----
+
+!tma = !cute_nvgpu.atom.tma_store<i8, copy_bits = 65536, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 64>
+!tile = !cute.coord_tensor<"(?,?)", "(128,64):(1@1,1@0)">
+!sC = !cute.memref<i8, smem, align<1024>, S<2,4,3>, "(128,64):(64,1)">
+func.func @bytes_are_not_reduced(%atom: !tma, %tile: !tile, %sC: !sC) {
+  // expected-error @+1 {{expected elements that TMA reduces, f16, bf16, f32 or i32, found i8; store them, or reduce by atomic operations of threads}}
+  cute_nvgpu.tma_store(%atom, %sC, [%tile]) reduce "add" : (!tma, !sC, [!tile])
+  return
+}

@@ -261,17 +261,23 @@ def CuteNvgpu_TmaStoreOp : CuteNvgpu_Op<"tma_store", [MemoryEffects<[MemWrite]>]
     One thread starts it, and waits for it by `nvvm.cp.async.bulk.commit.group` and `nvvm.cp.async.bulk.wait_group`. What threads wrote
     into shared memory it sees behind their `nvvm.fence.proxy` and a barrier.
 
+    With `reduce`, each element in global memory becomes that of itself and the tile's, as by atomic operations of relaxed order (PTX ISA,
+    cp.reduce.async.bulk.tensor): `add` of f16, bf16, f32 and i32, `min` and `max` of f16, bf16 and i32, `and`, `or` and `xor` of i32. Several
+    blocks may do so at one place.
+
     ```mlir
     !tma = !cute_nvgpu.atom.tma_store<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>
     !tile = !cute.coord_tensor<"(?,?)", "(128,64):(1@1,1@0)">
     !sC = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(128,64):(64,1)">
     // Given %atom: !tma, %tile: !tile, %sC: !sC
     cute_nvgpu.tma_store(%atom, %sC, [%tile]) : (!tma, !sC, [!tile])
+    cute_nvgpu.tma_store(%atom, %sC, [%tile]) reduce "add" : (!tma, !sC, [!tile])
     ```
   }];
   let arguments = (ins CuteNvgpu_TmaStore:$atom, Arg<Cute_MemRefType, "", [MemRead]>:$source,
-                       Variadic<AnyTypeOf<[Cute_CoordTensorType, I32, I64]>>:$coords);
-  let assemblyFormat = [{ `(` $atom `,` $source `,` `[` $coords `]` `)` attr-dict `:`
+                       Variadic<AnyTypeOf<[Cute_CoordTensorType, I32, I64]>>:$coords,
+                       OptionalAttr<StrAttr>:$reduce);
+  let assemblyFormat = [{ `(` $atom `,` $source `,` `[` $coords `]` `)` (`reduce` $reduce^)? attr-dict `:`
     `(` qualified(type($atom)) `,` qualified(type($source)) `,` `[` type($coords) `]` `)` }];
   let opDocGroup = CuteNvgpu_TmaGroup;
 }

@@ -6,7 +6,7 @@ use crate::{
 };
 use cute_layout::{
     Layout,
-    atoms::{MmaAtom, Source},
+    atoms::{Elem, MmaAtom, Source},
     descriptor::{Descriptor, Operand},
     tma::{TmaBox, swizzle_of},
 };
@@ -152,6 +152,27 @@ pub fn check_tma_memory(
         ));
     }
     Ok(())
+}
+
+/// Checks that TMA reduces elements of a type so (PTX ISA, cp.reduce.async.bulk.tensor). Errors: what it does not, with what it does.
+pub fn check_reduction(name: &str, element: Type<'_>) -> Result<(), String> {
+    let elem = types::elem(element)?;
+    let has: &[&str] = match elem {
+        Elem::F32 => &["add"],
+        Elem::F16 | Elem::BF16 => &["add", "min", "max"],
+        Elem::I32 => &["add", "min", "max", "and", "or", "xor"],
+        _ => &[],
+    };
+    match has {
+        [] => Err(format!(
+            "expected elements that TMA reduces, f16, bf16, f32 or i32, found {elem}; store them, or reduce by atomic operations of threads"
+        )),
+        _ if has.contains(&name) => Ok(()),
+        _ => Err(format!(
+            "expected a reduction that TMA has for {elem}, {}, found \"{name}\"",
+            has.join(", ")
+        )),
+    }
 }
 
 /// Bytes that a bulk copy moves between two tensors of these spaces. Errors: tensors that are not one run of bytes each, in one order.

@@ -54,7 +54,12 @@ impl<'c> Lowering<'c, '_> {
         } else if let Some(store) = cute_nvgpu::TmaStore::of(op) {
             let place = self.place(store.source(), b)?;
             let from = place.start.pointer(b, None)?;
-            tma_store(b, [store.atom(), from], &store.coords())?;
+            tma_store(
+                b,
+                [store.atom(), from],
+                &store.coords(),
+                string_of(op, "reduce"),
+            )?;
         } else if let Some(prefetch) = cute_nvgpu::PrefetchTmaDesc::of(op) {
             assembly(
                 b,
@@ -170,12 +175,15 @@ fn tma_store<'c>(
     b: Builder<'c>,
     [map, from]: [Val<'c>; 2],
     coords: &[Val<'c>],
+    reduce: Option<&str>,
 ) -> Result<(), Failure> {
     let rank = coords.len();
-    let text = format!(
-        "cp.async.bulk.tensor.{rank}d.global.shared::cta.bulk_group {}, [$1];",
-        box_at(0, 2, rank)
-    );
+    let to = box_at(0, 2, rank);
+    let way = format!("async.bulk.tensor.{rank}d.global.shared::cta");
+    let text = match reduce {
+        None => format!("cp.{way}.bulk_group {to}, [$1];"),
+        Some(name) => format!("cp.reduce.{way}.{name}.tile.bulk_group {to}, [$1];"),
+    };
     let constraints = format!("l,l,{}~{{memory}}", "r,".repeat(rank));
     let operands = [vec![map, from], coords.to_vec()].concat();
     assembly(b, &text, &constraints, &operands, &[])?;

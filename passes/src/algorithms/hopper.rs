@@ -76,8 +76,9 @@ impl<'c> Lower<'c> {
         };
         for (coords, part) in boxes {
             let operands = [vec![store.atom(), part], coords];
+            let attributes = attributes_of(store.op());
             self.b
-                .op(cute_nvgpu::TMA_STORE, &operands.concat(), &[], &[])?;
+                .op(cute_nvgpu::TMA_STORE, &operands.concat(), &[], &attributes)?;
         }
         Ok(true)
     }

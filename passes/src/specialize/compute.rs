@@ -3,7 +3,7 @@
 use super::{
     alone,
     emit::Emit,
-    rings::{asynchronous_product, fence_proxy, has_within, is_timed},
+    rings::{asynchronous_product, fence_proxy, has_within, is_timed, left_in_registers},
 };
 use crate::memory::{is_memory, root_of};
 use crate::synchronize::barrier_of;
@@ -26,6 +26,8 @@ pub(super) struct Release<'c> {
 pub(super) struct Group<'c> {
     /// Their sums, in the kernel as it was.
     sums: Val<'c>,
+    /// The fragment that they take A from, if they do.
+    left: Option<Val<'c>>,
     /// The places that are released when they are over.
     pub(super) releases: Vec<Release<'c>>,
 }
@@ -48,6 +50,7 @@ impl<'c> Carried<'c> {
         });
         Group {
             sums: self.sums,
+            left: None,
             releases: releases.collect(),
         }
     }
@@ -134,6 +137,10 @@ impl<'c> Emit<'_, 'c> {
             .iter()
             .position(|op| asynchronous_product(*op).is_some())?;
         let (_, sums) = asynchronous_product(ops[last])?;
+        // A in registers is written anew in the next turn.
+        if left_in_registers(ops[last]).is_some() {
+            return None;
+        }
         let root = key(root_of(sums));
         let lets = |op: &Op<'c>| !has_within(*op, is_timed) && !touched(*op).contains(&root);
         if !ops[last + 1..].iter().chain(&ops[..first]).all(lets) {
@@ -166,7 +173,10 @@ impl<'c> Emit<'_, 'c> {
             return Ok(());
         }
         let touched = touched(op);
-        let is_touched = |group: &Group<'c>| touched.contains(&key(root_of(group.sums)));
+        let is_touched = |group: &Group<'c>| {
+            let mut held = std::iter::once(group.sums).chain(group.left);
+            held.any(|value| touched.contains(&key(root_of(value))))
+        };
         if let Some(at) = self.open.iter().rposition(is_touched) {
             self.wait(at + 1, b)?;
         }
@@ -190,11 +200,15 @@ impl<'c> Emit<'_, 'c> {
 
     /// Starts a product, and lets one at most go on beside it.
     fn product(&mut self, op: Op<'c>, sums: Val<'c>, b: Builder<'c>) -> Result<(), Failure> {
-        b.op(cute_nvgpu::WGMMA_FENCE, &[self.mapped(sums)], &[], &[])?;
+        let left = left_in_registers(op);
+        let fenced: Vec<_> = std::iter::once(sums).chain(left).collect();
+        let fenced: Vec<_> = fenced.into_iter().map(|value| self.mapped(value)).collect();
+        b.op(cute_nvgpu::WGMMA_FENCE, &fenced, &[], &[])?;
         b.clone_op(op, &mut self.mapping);
         b.op(cute_nvgpu::WGMMA_COMMIT_GROUP, &[], &[], &[])?;
         self.open.push(Group {
             sums,
+            left,
             releases: Vec::new(),
         });
         self.wait(self.open.len() - 1, b)

@@ -70,6 +70,16 @@ pub(super) fn asynchronous_product<'c>(op: Op<'c>) -> Option<(Val<'c>, Val<'c>)>
     hopper::is_asynchronous(&row).then_some((mma, sums))
 }
 
+/// The fragment that a product of a warpgroup takes A from; none of one whose A is in shared memory.
+pub(super) fn left_in_registers<'c>(op: Op<'c>) -> Option<Val<'c>> {
+    let (GemmArgs::Mma { a, .. } | GemmArgs::MmaInPlace { a, .. }) = GemmArgs::of(op)? else {
+        return None;
+    };
+    memref_of(a)
+        .is_some_and(|memref| memref.space == Space::Rmem)
+        .then_some(a)
+}
+
 /// The load by TMA that an op is, if nobody gave it a barrier.
 pub(super) fn load_of<'c>(op: Op<'c>) -> Option<cute_nvgpu::TmaLoad<'c>> {
     cute_nvgpu::TmaLoad::of(op).filter(|load| load.barriers().is_none())

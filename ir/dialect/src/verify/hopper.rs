@@ -140,6 +140,9 @@ pub(super) fn verify_tma_load(op: cute_nvgpu::TmaLoad<'_>) -> Checked {
 
 pub(super) fn verify_tma_store(op: cute_nvgpu::TmaStore<'_>) -> Checked {
     let smem = operand(1, op.source())?;
+    if let Some(reduce) = string_of(op.op(), "reduce") {
+        hopper::check_reduction(reduce, smem.element)?;
+    }
     check_coordinates(op.atom(), &op.coords(), &smem)
 }
 
