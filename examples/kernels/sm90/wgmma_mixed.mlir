@@ -5,8 +5,8 @@
 // (`frag_kind = rs`) and B from shared memory, where TMA put it.
 //
 // The kernel reads as one thread after another; `cute-specialize-warps` gives the loads to a warpgroup of their own, fences what a product takes from
-// registers, and waits for the product before these are written again. The other warpgroup multiplies meanwhile. Blocks stay, and take one tile of C after
-// another. What lies over the end of a tensor arrives as zeros, so that any M, N and K will do; rows are multiples of 16 bytes apart.
+// registers, and waits for the product before these are written again. A turn has two halves, with registers of their own: the bytes of the second one
+// become f16 while the product of the first goes on. Blocks stay, and take one tile of C after another. What lies over the end of a tensor arrives as zeros, so that any M, N and K will do; rows are multiples of 16 bytes apart.
 //
 //     cute-opt examples/kernels/sm90/wgmma_mixed.mlir --cute-compile="arch=sm_90a package=mixed.cutepkg" -o /dev/null
 //     cute-run mixed.cutepkg --bench --shape A=4096x4096 --shape B=4096x4096 --shape C=4096x4096
@@ -19,15 +19,15 @@
 !mA = !cute.memref<i8, gmem, align<16>, "(?,?):(?{div=16},1)">
 !mB = !cute.memref<f16, gmem, align<16>, "(?,?):(?{div=8},1)">
 !coords = !cute.coord_tensor<"(0,0)", "(?,?):(1@1,1@0)">
-// A block's tile: 128 x 256 of C, 64 of K at a time, as wide as the swizzles of A and B; 128 x 64 of C at a time on its way out.
-!load_A = !cute_nvgpu.atom.tma_load<i8, copy_bits = 65536, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 64>
+// A block's tile: 128 x 256 of C, 128 of K at a time, of which the swizzle spans all of A and half of B; 128 x 64 of C at a time on its way out.
+!load_A = !cute_nvgpu.atom.tma_load<i8, copy_bits = 131072, tma_gbasis = <"(128,128):(1@1,1@0)">, swizzle = 128>
 !load_B = !cute_nvgpu.atom.tma_load<f16, copy_bits = 262144, tma_gbasis = <"(64,256):(1@1,1@0)">, swizzle = 128>
 !store = !cute_nvgpu.atom.tma_store<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>
-!sA = !cute.memref<i8, smem, align<1024>, S<2,4,3>, "(128,64):(64,1)">
-!sB = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(256,64):(64,1)">
+!sA = !cute.memref<i8, smem, align<1024>, S<3,4,3>, "(128,128):(128,1)">
+!sB = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(256,(64,2)):(64,(1,16384))">
 !sC = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(128,64):(64,1)">
-!tile_A = !cute.coord_tensor<"(?{div=64},?{div=128})", "(128,64):(1@1,1@0)">
-!tile_B = !cute.coord_tensor<"(?{div=64},?{div=256})", "(256,64):(1@1,1@0)">
+!tile_A = !cute.coord_tensor<"(?{div=128},?{div=128})", "(128,128):(1@1,1@0)">
+!tile_B = !cute.coord_tensor<"(?{div=128},?{div=256})", "(256,128):(1@1,1@0)">
 // Two warpgroups, one behind the other along M. A part of C is dealt out as the product of so many columns would.
 !wgmma = !cute_nvgpu.sm90.mma<64x256x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = rs>
 !mma = !cute.tiled_mma<!wgmma, atom_layout_MNK = <"(2,1,1):(1,0,0)">>
@@ -57,7 +57,11 @@ module attributes {gpu.container_module} {
       %group = arith.divui %warp, %c4 : i32
       %first = arith.muli %group, %c128 : i32
       %g = cute.make_coord(%first)
-      %cta = cute.static "[128:1;256:1;64:1]"
+      %cta = cute.static "[128:1;256:1;128:1]"
+      %half_A = cute.static "[128:1;64:1]"
+      %half_B = cute.static "[256:1;64:1]"
+      %at0 = cute.static coord "(0,0)"
+      %at1 = cute.static coord "(0,1)"
       %out = cute.static "[128:1;64:1]"
       %mma = cute.static : !mma
       %part_mma = cute.static : !part_mma
@@ -66,8 +70,14 @@ module attributes {gpu.container_module} {
       %sA = cute.memref.alloca() : !sA
       %sB = cute.memref.alloca() : !sB
       %sC = cute.memref.alloca() : !sC
-      %tCsA = cute.tiled.mma.partition A (%mma, %sA, %t)
-      %tCsB = cute.tiled.mma.partition B (%mma, %sB, %g)
+      %sA0 = cute.local_tile(%sA, %half_A, %at0)
+      %sA1 = cute.local_tile(%sA, %half_A, %at1)
+      %sB0 = cute.local_tile(%sB, %half_B, %at0)
+      %sB1 = cute.local_tile(%sB, %half_B, %at1)
+      %tCsA0 = cute.tiled.mma.partition A (%mma, %sA0, %t)
+      %tCsB0 = cute.tiled.mma.partition B (%mma, %sB0, %g)
+      %tCsA1 = cute.tiled.mma.partition A (%mma, %sA1, %t)
+      %tCsB1 = cute.tiled.mma.partition B (%mma, %sB1, %g)
       %tCsC = cute.tiled.mma.partition C (%part_mma, %sC, %t)
 
       scf.for %tile = %block to %tiles step %blocks : i32 {
@@ -84,15 +94,23 @@ module attributes {gpu.container_module} {
           %b_from = cute.slice(%gB, %from)
           cute_nvgpu.tma_load(%load_A, [%a_from], %sA) : (!load_A, [!tile_A], !sA)
           cute_nvgpu.tma_load(%load_B, [%b_from], %sB) : (!load_B, [!tile_B], !sB)
-          %bytes = cute.make_fragment_like(%tCsA)
-          cute.autovec_copy(%tCsA, %bytes)
-          %a = cute.make_fragment_like(%bytes) of f16
-          cute.transform(%bytes, %a) (%byte: i8) {
+          %bytes0 = cute.make_fragment_like(%tCsA0)
+          cute.autovec_copy(%tCsA0, %bytes0)
+          %a0 = cute.make_fragment_like(%bytes0) of f16
+          cute.transform(%bytes0, %a0) (%byte: i8) {
             %number = arith.sitofp %byte : i8 to f16
             cute.yield %number
           }
-          cute.gemm(%mma, %acc, %a, %tCsB, %acc)
-        } {cute.stages = 4}
+          cute.gemm(%mma, %acc, %a0, %tCsB0, %acc)
+          %bytes1 = cute.make_fragment_like(%tCsA1)
+          cute.autovec_copy(%tCsA1, %bytes1)
+          %a1 = cute.make_fragment_like(%bytes1) of f16
+          cute.transform(%bytes1, %a1) (%byte: i8) {
+            %number = arith.sitofp %byte : i8 to f16
+            cute.yield %number
+          }
+          cute.gemm(%mma, %acc, %a1, %tCsB1, %acc)
+        } {cute.stages = 2}
         %iter = cute.get_iter(%acc)
         %sums = cute.make_view(%iter, %parts)
         %n4 = arith.muli %n, %c4 : i32
@@ -117,7 +135,7 @@ module attributes {gpu.container_module} {
     %c0 = arith.constant 0 : i32
     %bM = arith.constant 128 : i32
     %bN = arith.constant 256 : i32
-    %bK = arith.constant 64 : i32
+    %bK = arith.constant 128 : i32
     %lA = cute.get_layout(%A)
     %lB = cute.get_layout(%B)
     %M, %K, %ldA = cute.get_scalars <{only_dynamic}>(%lA)
@@ -132,8 +150,8 @@ module attributes {gpu.container_module} {
     %blocks = arith.index_cast %most : i32 to index
     %one = arith.constant 1 : index
     %threads = arith.constant 384 : index
-    %place_A = cute.static "S<2,4,3> o 0 o (128,64):(64,1)"
-    %place_B = cute.static "S<3,4,3> o 0 o (256,64):(64,1)"
+    %place_A = cute.static "S<3,4,3> o 0 o (128,128):(128,1)"
+    %place_B = cute.static "S<3,4,3> o 0 o (256,(64,2)):(64,(1,16384))"
     %place_C = cute.static "S<3,4,3> o 0 o (128,64):(64,1)"
     %load_A, %of_A = cute_nvgpu.atom.make_tma_load(%A, %place_A)
     %load_B, %of_B = cute_nvgpu.atom.make_tma_load(%B, %place_B)

@@ -33,8 +33,10 @@ pub(super) struct Ring<'c> {
     pub(super) slices: Vec<Vec<Op<'c>>>,
     /// The blocks of the cluster that use what each of them loads; 1 where each loads for itself.
     pub(super) sharers: i64,
-    /// The first and the last op of the block that uses them.
+    /// The first and the last op of the block that uses them, be it to see them by other layouts.
     pub(super) uses: [Op<'c>; 2],
+    /// The first one that reads them.
+    read: Op<'c>,
     /// Views of the tensors that are made in front of the loads, in their order.
     pub(super) views: Vec<Op<'c>>,
     /// Tells whether threads read them, and not products of warpgroups alone.
@@ -110,6 +112,8 @@ fn within<'c>(block: Blk<'c>, op: Op<'c>) -> Option<Op<'c>> {
 struct Uses<'c> {
     /// The places of ops in the block of its load.
     places: Vec<usize>,
+    /// The first of them that is no view; one behind the last where there is none.
+    read: usize,
     views: Vec<Op<'c>>,
     is_read: bool,
 }
@@ -122,6 +126,7 @@ fn uses_of<'c>(
 ) -> Result<Uses<'c>, Failure> {
     let mut uses = Uses {
         places: Vec::new(),
+        read: usize::MAX,
         views: Vec::new(),
         is_read: false,
     };
@@ -139,7 +144,12 @@ fn uses_of<'c>(
             }
             let place = within(block, user);
             match place.and_then(|op| order.iter().position(|other| *other == op)) {
-                Some(place) if !is_view || place > at => uses.places.push(place),
+                Some(place) if !is_view || place > at => {
+                    uses.places.push(place);
+                    if !is_view {
+                        uses.read = uses.read.min(place);
+                    }
+                }
                 // Made anew of a place of the ring.
                 _ if is_view => uses.views.push(user),
                 _ => {
@@ -252,11 +262,20 @@ pub(super) fn of<'c>(kernel: Op<'c>, blocks: i64) -> Result<Vec<Ring<'c>>, Failu
         let depth = around.and_then(|op| integer_of(op, STAGES)).unwrap_or(1);
         let bytes = memref.bytes().map_err(|e| diag::error(op.location(), e))?;
         let uses_of_it = [order[*first], order[*last]];
-        let shared = rings
-            .iter_mut()
-            .find(|ring| ring.block == block && ring.uses == uses_of_it);
+        let read = order[uses.read.min(*last)];
+        // Tensors that are read by the same ops are waited for together: before the first view of one of them. What a block loads for itself does not
+        // wait for those who use what it shares, unless nothing at all stands between the two.
+        let shared = rings.iter_mut().find(|ring| {
+            let used = |ring: &Ring<'c>| (ring.block, ring.read, ring.uses[1]);
+            used(ring) == (block, read, uses_of_it[1])
+                && (ring.sharers == sharers || ring.uses == uses_of_it)
+        });
         match shared {
             Some(ring) => {
+                let before = order.iter().position(|op| *op == ring.uses[0]);
+                if before.is_none_or(|before| *first < before) {
+                    ring.uses[0] = uses_of_it[0];
+                }
                 ring.loads.push(op);
                 ring.tensors.push(tensor);
                 ring.slices.push(slice);
@@ -273,6 +292,7 @@ pub(super) fn of<'c>(kernel: Op<'c>, blocks: i64) -> Result<Vec<Ring<'c>>, Failu
                 slices: vec![slice],
                 sharers,
                 uses: uses_of_it,
+                read,
                 views: uses.views,
                 is_read: uses.is_read,
                 bytes,
