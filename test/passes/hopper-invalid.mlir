@@ -174,3 +174,41 @@ gpu.module @kernels attributes {targets = [#nvvm.target<chip = "sm_90a">]} {
     gpu.return
   }
 }
+
+// -----
+
+!wgmma = !cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = rs>
+!mma = !cute.tiled_mma<!wgmma, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+!part = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((64,16),1,4):((64,1),0,16)">
+!left = !cute.memref<f16, rmem, "((2,2,2),1,4):((1,2,4),0,8)">
+!acc = !cute.memref<f32, rmem, "((2,2,8),1,1):((1,2,4),0,0)">
+gpu.module @kernels attributes {targets = [#nvvm.target<chip = "sm_90a">]} {
+  gpu.func @waited_for_in_one_branch(%turns: i32, %some: i1) kernel {
+    %b = cute.memref.alloca() : !part
+    %mma = cute.static : !mma
+    %a = cute.memref.alloca() : !left
+    %acc = cute.memref.alloca() : !acc
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    cute.clear(%acc)
+    cute.clear(%a)
+    cute_nvgpu.wgmma_fence(%acc, %a)
+    // What no turn writes may be read by products of all turns.
+    scf.for %i = %c0 to %turns step %c1 : i32 {
+      cute_nvgpu.wgmma_fence(%acc)
+      cute.gemm(%mma, %acc, %a, %b, %acc)
+      cute_nvgpu.wgmma_commit_group
+    }
+    cute_nvgpu.wgmma_wait_group 0 (%acc)
+    cute.clear(%a)
+    cute_nvgpu.wgmma_fence(%acc, %a)
+    cute.gemm(%mma, %acc, %a, %b, %acc)
+    cute_nvgpu.wgmma_commit_group
+    scf.if %some {
+      cute_nvgpu.wgmma_wait_group 0 (%acc)
+    }
+    // expected-error @+1 {{writes registers that products under way take A from}}
+    cute.clear(%a)
+    gpu.return
+  }
+}

@@ -112,7 +112,7 @@ fn within<'c>(block: Blk<'c>, op: Op<'c>) -> Option<Op<'c>> {
 struct Uses<'c> {
     /// The places of ops in the block of its load.
     places: Vec<usize>,
-    /// The first of them that is no view; one behind the last where there is none.
+    /// The first of them that is no view; beyond all places where there is none.
     read: usize,
     views: Vec<Op<'c>>,
     is_read: bool,

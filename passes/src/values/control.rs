@@ -47,11 +47,11 @@ impl<'c> Values<'c> {
         let inner = Builder::at_end(b.context, new, b.location);
         let mut ops = ops_of(old);
         let end = ops.pop().expected(op.op(), "an op that ends the block")?;
-        let first = self.enter_region(&written);
+        let before = self.enter_region(&written);
         for op in ops {
             self.op(op, inner.at_location(op.location()))?;
         }
-        self.leave_region((first, &written, true), b)?;
+        self.leave_region(before, (&written, true), b)?;
         let mut yielded = self.map_all(operands_of(end));
         let mut left = Vec::new();
         for index in &written {
@@ -162,11 +162,11 @@ impl<'c> Values<'c> {
         let end = ops
             .pop()
             .ok_or_else(|| b.error("expected a region that ends in a terminator"))?;
-        let first = self.enter_region(files);
+        let before = self.enter_region(files);
         for op in ops {
             self.op(op, inner.at_location(op.location()))?;
         }
-        self.leave_region((first, files, true), b)?;
+        self.leave_region(before, (files, true), b)?;
         let mut handed = self.map_all(operands_of(end));
         let left = self.enter(files, &mut handed, inner)?;
         inner.op(name_of(end), &handed, &[], &attributes_of(end))?;
@@ -254,11 +254,11 @@ impl<'c> Values<'c> {
             if let Some(block) = block {
                 let mut ops = ops_of(block);
                 let end = ops.pop().expected(op.op(), "an op that ends the block")?;
-                let first = self.enter_region(&written);
+                let before = self.enter_region(&written);
                 for op in ops {
                     self.op(op, inner.at_location(op.location()))?;
                 }
-                self.leave_region((first, &written, false), b)?;
+                self.leave_region(before, (&written, false), b)?;
                 yielded = self.map_all(operands_of(end));
             }
             let mut place = 0;

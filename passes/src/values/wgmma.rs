@@ -12,17 +12,45 @@ use melior::ir::{Type, ValueLike};
 use std::collections::BTreeSet;
 
 /// Operands A in registers.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Operands<'c> {
     /// Those of products that may be under way.
     held: Vec<Held<'c>>,
     /// The files that were not written since a fence was given them.
     fenced: BTreeSet<usize>,
-    /// Groups that were committed.
+    /// Groups that were committed, at least.
     pub committed: i64,
 }
 
+impl Operands<'_> {
+    /// What may be the case where one of two is.
+    pub(super) fn joined(mut self, other: Self) -> Self {
+        self.fenced.retain(|file| other.fenced.contains(file));
+        let least = self.committed.min(other.committed);
+        for mut held in other.held {
+            if held.group < other.committed {
+                // Committed there, be it with more groups before.
+                held.group = held.group.min(least - 1);
+            }
+            held.value = None;
+            let is_there = |own: &Held<'_>| (own.file, own.group) == (held.file, held.group);
+            if !self.held.iter().any(is_there) {
+                self.held.push(held);
+            }
+        }
+        self.committed = least;
+        self
+    }
+}
+
+/// What was the case before a region.
+pub(super) struct Before<'c> {
+    files: usize,
+    operands: Operands<'c>,
+}
+
 /// An operand of a product that may be under way.
+#[derive(Clone)]
 struct Held<'c> {
     file: usize,
     /// Groups that were committed before the product started.
@@ -140,30 +168,33 @@ impl<'c> Values<'c> {
         Ok(())
     }
 
-    /// A region begins, which may be entered again with what it leaves: what it writes is not fenced.
-    pub(super) fn enter_region(&mut self, written: &BTreeSet<usize>) -> usize {
+    /// A region begins, which may be entered again with what it leaves: what it writes is not fenced. Returns what was the case before it.
+    pub(super) fn enter_region(&mut self, written: &BTreeSet<usize>) -> Before<'c> {
         for file in written {
             self.operands.fenced.remove(file);
         }
-        self.files.len()
+        Before {
+            files: self.files.len(),
+            operands: self.operands.clone(),
+        }
     }
 
-    /// A region ends, in which the files from `first` on were made. A loop's next turn writes these, and those that it writes, again.
+    /// A region ends, which may not have been entered at all. A loop's next turn writes what it wrote, and the files that were made in it, again.
     pub(super) fn leave_region(
         &mut self,
-        (first, written, is_loop): (usize, &BTreeSet<usize>, bool),
+        before: Before<'c>,
+        (written, is_loop): (&BTreeSet<usize>, bool),
         b: Builder<'c>,
     ) -> Result<(), Failure> {
-        let again = |file: usize| file >= first || written.contains(&file);
+        let again = |file: usize| file >= before.files || written.contains(&file);
         if is_loop && self.operands.held.iter().any(|held| again(held.file)) {
             return Err(b.error(
                 "expected products that take A from registers to be waited for in the turn of the loop that starts them, as the next one writes \
                  these again; put a cute_nvgpu.wgmma_wait_group 0 at its end",
             ));
         }
-        for held in &mut self.operands.held {
-            held.value = None;
-        }
+        let after = std::mem::take(&mut self.operands);
+        self.operands = before.operands.joined(after);
         for file in written {
             self.operands.fenced.remove(file);
         }
