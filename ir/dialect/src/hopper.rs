@@ -307,15 +307,6 @@ pub fn steps(atom: &MmaAtom, operand: usize, memref: &MemRef<'_>) -> Result<Step
     Ok(Steps { descriptor, bytes })
 }
 
-/// The registers of 32 bits that a thread has of A for one step of K, of an atom that takes it from registers. Errors: a layout whose size is
-/// not known.
-pub fn registers_of_a(atom: &MmaAtom) -> Result<i64, String> {
-    let modes = atom.a_tv.modes();
-    let values = modes.get(1).ok_or("expected modes (thread, value) of A")?;
-    let values = values.size().map_err(|e| e.to_string())?;
-    Ok(values * atom.a.bits() / 32)
-}
-
 /// Checks a product of a warpgroup, whose operands in shared memory are descriptors, and returns its extents.
 pub fn check_product(ty: Type<'_>, [a, b, c]: [&MemRef<'_>; 3]) -> Result<Extents, String> {
     let product = algorithm::product_of(ty).ok_or("expected an MMA atom or a tiled MMA")??;

@@ -69,19 +69,22 @@ fn instruction(atom: &MmaAtom, b: Builder<'_>) -> Result<(String, String), Failu
     Ok((text, behind))
 }
 
-/// The constraint of a register that a text reads, behind others.
-fn reads(value: Val<'_>) -> &'static str {
+/// The class of registers that a value of a text is in.
+fn class(value: Val<'_>) -> &'static str {
     let ty = value.r#type();
     match types::element_bits(ty) {
-        Some(64) => ",l",
-        _ if is_float(ty) => ",f",
-        _ => ",r",
+        Some(64) => "l",
+        _ if is_float(ty) => "f",
+        _ => "r",
     }
 }
 
-/// Tells whether an operand is a descriptor, and no registers.
-fn is_descriptor(operand: &[Val<'_>]) -> bool {
-    matches!(operand, [one] if types::element_bits(one.r#type()) == Some(64))
+/// The constraints of what a text reads behind other operands.
+fn reads(values: &[Val<'_>]) -> String {
+    values
+        .iter()
+        .map(|value| format!(",{}", class(*value)))
+        .collect()
 }
 
 /// Vectors of accumulators as registers, and back.
@@ -120,14 +123,10 @@ impl<'c> Accumulators<'c> {
 
     /// The constraints of registers that are written, and those of the same registers as they are read.
     fn constraints(&self) -> [String; 2] {
-        let class = |register: &Val<'c>| {
-            if is_float(register.r#type()) {
-                "=f"
-            } else {
-                "=r"
-            }
-        };
-        let written: Vec<_> = self.registers.iter().map(class).collect();
+        let written = self.registers.iter();
+        let written: Vec<_> = written
+            .map(|register| format!("={}", class(*register)))
+            .collect();
         let read: Vec<_> = (0..self.len()).map(|i| i.to_string()).collect();
         [written.join(","), read.join(",")]
     }
@@ -200,12 +199,8 @@ impl<'c> Lowering<'c, '_> {
         let (given, kept) = operands.split_at(operands.len().saturating_sub(kept));
         let accumulators = Accumulators::of(b, given)?;
         // Registers of A are read by the text, so that nothing else has them before.
-        let mut more = Vec::new();
-        for value in kept {
-            more.extend(Accumulators::of(b, &[*value])?.registers);
-        }
-        let read: String = more.iter().map(|value| reads(*value)).collect();
-        let values = accumulators.through(b, &text, (&read, &more))?;
+        let more = Accumulators::of(b, kept)?.registers;
+        let values = accumulators.through(b, &text, (&reads(&more), &more))?;
         for (old, new) in results_of(op).into_iter().zip(values) {
             replace_uses(old, new);
         }
@@ -228,59 +223,46 @@ impl<'c> Lowering<'c, '_> {
             self.descriptors(&atom, (operand, tensor), place, b)
         };
         let right = descriptors(1, product.b())?;
-        // The registers or the descriptor of A for each step of K.
-        let left: Vec<Vec<_>> = match vector_of(product.a().r#type()) {
-            Some(_) => {
-                let registers = Accumulators::of(b, &[product.a()])?.registers;
-                let each = registers.len() / right.len().max(1);
-                registers.chunks(each.max(1)).map(<[_]>::to_vec).collect()
-            }
-            None => {
-                let left = descriptors(0, product.a())?;
-                left.into_iter().map(|one| vec![one]).collect()
-            }
+        // The registers or the descriptors of A, as many for each step of K.
+        let in_registers = vector_of(product.a().r#type()).is_some();
+        let left = match in_registers {
+            true => Accumulators::of(b, &[product.a()])?.registers,
+            false => descriptors(0, product.a())?,
         };
+        let each = (left.len() / right.len().max(1)).max(1);
         // Whether C is added is the first product's matter: those that follow add to its sum.
         let adds = self.state(product.mma(), b)?.first().copied().flatten();
         let accumulators = Accumulators::of(b, &[product.c()])?;
         let registers: Vec<_> = (0..accumulators.len()).map(|i| format!("${i}")).collect();
         let registers = registers.join(", ");
-        let mut next = 2 * accumulators.len();
-        // Whether C is added stands behind all that the products are given.
-        let place_of_adds = next + left.iter().map(Vec::len).sum::<usize>() + right.len();
+        // Behind the accumulators, as they are written and read, stands what each step is given, and whether C is added at the end.
+        let first = 2 * accumulators.len();
+        let place_of_adds = first + left.len() + right.len();
         let (name, behind) = instruction(&atom, b)?;
         let mut text = "{\n.reg .pred p, q;\nsetp.ne.b32 p, 1, 0;\n".to_owned();
         let mut more = Vec::new();
-        let mut constraints = String::new();
-        for (step, (left, right)) in left.iter().zip(&right).enumerate() {
-            let mut named = |values: &[Val<'c>]| -> Vec<String> {
-                let names = (next..)
-                    .take(values.len())
-                    .map(|at| format!("${at}"))
-                    .collect();
-                next += values.len();
-                constraints.extend(values.iter().map(|value| reads(*value)));
-                more.extend(values);
-                names
+        for (step, (left, right)) in left.chunks(each).zip(&right).enumerate() {
+            let place = first + more.len();
+            let of_b = place + each;
+            let names: Vec<_> = (place..of_b).map(|at| format!("${at}")).collect();
+            let a = match in_registers {
+                true => format!("{{{}}}", names.join(", ")),
+                false => names.concat(),
             };
-            let a = match (named(left), is_descriptor(left)) {
-                (names, true) => names.concat(),
-                (names, false) => format!("{{{}}}", names.join(", ")),
-            };
-            let of_b = named(&[*right]).concat();
+            more.extend_from_slice(left);
+            more.push(*right);
             let mut predicate = "p";
             if step == 0 && adds.is_some() {
                 text += &format!("setp.ne.b32 q, ${place_of_adds}, 0;\n");
                 predicate = "q";
             }
-            text += &format!("{name} {{{registers}}}, {a}, {of_b}, {predicate}{behind};\n");
+            text += &format!("{name} {{{registers}}}, {a}, ${of_b}, {predicate}{behind};\n");
         }
         text += "}";
         if let Some(adds) = adds {
             more.push(b.value(arith::EXTUI, &[adds], b.i32_type(), &[])?);
-            constraints += ",r";
         }
-        let values = accumulators.through(b, &text, (&constraints, &more))?;
+        let values = accumulators.through(b, &text, (&reads(&more), &more))?;
         values.first().copied().expected(b, "a sum")
     }
 

@@ -1,5 +1,6 @@
 //! Mutants of PTX.
 
+use crate::hopper;
 use cute_runtime::ptx::{
     Address, Base, Immediate, Instruction, Item, Module, Operand, Places, Statement,
 };
@@ -100,6 +101,13 @@ fn name_of(instruction: &Instruction<'_>) -> String {
     name
 }
 
+/// An instruction as it stands in the text.
+fn text(instruction: &Instruction<'_>) -> String {
+    let text = instruction.to_string();
+    let last = text.lines().last().unwrap_or_default();
+    format!("`{}`", last.trim().trim_end_matches(';'))
+}
+
 impl<'a> Generator<'_, 'a> {
     pub fn instructions(&self) -> impl Iterator<Item = (usize, &Instruction<'a>)> {
         self.body
@@ -160,50 +168,15 @@ impl<'a> Generator<'_, 'a> {
             self.instructions().map(|(at, i)| (at, i.clone())).collect();
         for (position, (at, instruction)) in all.iter().enumerate() {
             let at = *at;
-            let text = instruction.to_string();
-            let text = text
-                .lines()
-                .last()
-                .unwrap_or_default()
-                .trim()
-                .trim_end_matches(';')
-                .to_owned();
-            let name = name_of(instruction);
-            match name.as_str() {
+            match name_of(instruction).as_str() {
                 "cp.async.wait_group" | "cp.async.wait_all" => {
-                    self.add(
-                        at,
-                        "wait removed",
-                        "removed",
-                        format!("`{text}` removed"),
-                        Edit::Remove(at),
-                    );
-                    let weaker = match instruction.operands.first() {
-                        Some(Operand::Immediate(Immediate::Int { bits, unsigned })) => {
-                            Some(Immediate::Int {
-                                bits: bits + 1,
-                                unsigned: *unsigned,
-                            })
-                        }
-                        _ => None,
-                    };
-                    if let Some(weaker) = weaker {
-                        let mut with = instruction.clone();
-                        with.operands[0] = Operand::Immediate(weaker);
-                        let what = format!("`{text}` waits for all but one group more");
-                        self.add(
-                            at,
-                            "wait weakened",
-                            "weakened",
-                            what,
-                            Edit::Replace(at, Statement::Instruction(with)),
-                        );
-                    }
+                    self.wait_of_groups(at, instruction);
                     let next = all
                         .get(position + 1)
                         .filter(|(_, next)| next.opcode == "bar");
                     if let Some((barrier, _)) = next {
-                        let what = format!("`{text}` after the barrier that follows it");
+                        let what =
+                            format!("{} after the barrier that follows it", text(instruction));
                         self.add(
                             at,
                             "wait after its barrier",
@@ -213,29 +186,15 @@ impl<'a> Generator<'_, 'a> {
                         );
                     }
                 }
-                "cp.async.commit_group" => {
-                    self.add(
-                        at,
-                        "commit removed",
-                        "removed",
-                        format!("`{text}` removed"),
-                        Edit::Remove(at),
-                    );
-                }
+                "cp.async.commit_group" => self.removed(at, instruction, "commit removed"),
                 "bar.sync" | "barrier.sync" | "barrier.sync.aligned" => {
-                    self.add(
-                        at,
-                        "barrier removed",
-                        "removed",
-                        format!("`{text}` removed"),
-                        Edit::Remove(at),
-                    );
+                    self.removed(at, instruction, "barrier removed");
                     if self.threads > 32 {
                         // A barrier of one warp orders no warps.
                         let mut with = instruction.clone();
                         with.operands.truncate(1);
                         with.operands.push(int(32));
-                        let what = format!("`{text}` of 32 threads");
+                        let what = format!("{} of 32 threads", text(instruction));
                         self.add(
                             at,
                             "barrier of fewer threads",
@@ -247,6 +206,21 @@ impl<'a> Generator<'_, 'a> {
                 }
                 _ => {}
             }
+        }
+    }
+
+    pub fn removed(&mut self, at: usize, instruction: &Instruction<'a>, kind: &'static str) {
+        let what = format!("{} removed", text(instruction));
+        self.add(at, kind, "removed", what, Edit::Remove(at));
+    }
+
+    /// A wait for groups removed, and for one group fewer.
+    pub fn wait_of_groups(&mut self, at: usize, instruction: &Instruction<'a>) {
+        self.removed(at, instruction, "wait removed");
+        if let Some(weaker) = hopper::shifted(instruction, 0, 1) {
+            let what = format!("{} waits for all but one group more", text(instruction));
+            let edit = Edit::Replace(at, weaker);
+            self.add(at, "wait weakened", "weakened", what, edit);
         }
     }
 

@@ -29,29 +29,32 @@ fn own<'a>() -> Operand<'a> {
     }
 }
 
-/// Statements between braces, with a register of this type.
-fn scope<'a>(ty: Type, statements: Vec<Statement<'a>>) -> Statement<'a> {
+/// An instruction whose own register is that function of an operand and a number.
+fn of_own<'a>(
+    (opcode, ty): (&'a str, &'a str),
+    (of, number): (&Operand<'a>, i64),
+    with: Instruction<'a>,
+) -> Statement<'a> {
     let registers = Statement::Registers(Registers {
         vector: None,
-        ty,
+        ty: Type::B32,
         names: vec![(OWN, None)],
     });
-    Statement::Scope([vec![registers], statements].concat())
+    let makes = instruction(opcode, &[ty], vec![own(), of.clone(), int(number)], &with);
+    Statement::Scope(vec![registers, makes, Statement::Instruction(with)])
 }
 
-/// The instruction with an operand that is a number, or a register plus a number.
-fn shifted<'a>(with: &Instruction<'a>, index: usize, by: i64) -> Option<Statement<'a>> {
-    let mut new = with.clone();
-    match &with.operands[index] {
+/// The instruction with an operand that is a number, or a register plus a number; none where it has no such operand.
+pub fn shifted<'a>(found: &Instruction<'a>, index: usize, by: i64) -> Option<Statement<'a>> {
+    let mut with = found.clone();
+    match found.operands.get(index)? {
         Operand::Immediate(Immediate::Int { bits, .. }) => {
-            new.operands[index] = int(*bits as i64 + by);
-            Some(Statement::Instruction(new))
+            with.operands[index] = int(*bits as i64 + by);
+            Some(Statement::Instruction(with))
         }
         register @ Operand::Register(_) => {
-            new.operands[index] = own();
-            let sum = vec![own(), register.clone(), int(by)];
-            let sum = instruction("add", &["s32"], sum, with);
-            Some(scope(Type::B32, vec![sum, Statement::Instruction(new)]))
+            with.operands[index] = own();
+            Some(of_own(("add", "s32"), (register, by), with))
         }
         _ => None,
     }
@@ -73,7 +76,7 @@ impl<'a> Generator<'_, 'a> {
         let starts = |text: &str| found.modifiers.iter().any(|m| m.starts_with(text));
         match found.opcode {
             "mbarrier" if has("init") => {
-                self.removed(at, "initialization removed");
+                self.removed(at, found, "initialization removed");
                 self.off_by(at, found, 1, 1, "count of a barrier");
             }
             "mbarrier" if has("try_wait") || has("test_wait") => {
@@ -82,14 +85,12 @@ impl<'a> Generator<'_, 'a> {
                 self.replaced(at, "wait removed", "removed", "does not wait", done);
                 let mut other = found.clone();
                 other.operands[2] = own();
-                let flip = vec![own(), found.operands[2].clone(), int(1)];
-                let flip = instruction("xor", &["b32"], flip, found);
-                let other = scope(Type::B32, vec![flip, Statement::Instruction(other)]);
+                let other = of_own(("xor", "b32"), (&found.operands[2], 1), other);
                 let what = "waits for the other phase";
                 self.replaced(at, "wait of the other phase", "other phase", what, other);
             }
             "mbarrier" if has("arrive") => {
-                self.removed(at, "arrival removed");
+                self.removed(at, found, "arrival removed");
                 let twice = vec![Statement::Instruction(found.clone()); 2];
                 self.replaced(
                     at,
@@ -103,14 +104,14 @@ impl<'a> Generator<'_, 'a> {
                 }
             }
             "mapa" => self.off_by(at, found, 2, 1, "block of an address"),
-            "fence" => self.removed(at, "fence removed"),
-            "wgmma" if has("fence") => self.removed(at, "fence removed"),
-            "wgmma" if has("commit_group") => self.removed(at, "commit removed"),
-            "wgmma" if has("wait_group") => self.group_wait(at, found),
-            "cp" if has("bulk") && has("commit_group") => self.removed(at, "commit removed"),
-            "cp" if has("bulk") && has("wait_group") => self.group_wait(at, found),
+            "fence" => self.removed(at, found, "fence removed"),
+            "wgmma" if has("fence") => self.removed(at, found, "fence removed"),
+            "wgmma" if has("commit_group") => self.removed(at, found, "commit removed"),
+            "wgmma" if has("wait_group") => self.wait_of_groups(at, found),
+            "cp" if has("bulk") && has("commit_group") => self.removed(at, found, "commit removed"),
+            "cp" if has("bulk") && has("wait_group") => self.wait_of_groups(at, found),
             "cp" if has("bulk") => {
-                self.removed(at, "bulk copy removed");
+                self.removed(at, found, "bulk copy removed");
                 if starts("multicast") {
                     let last = found.operands.len() - 1;
                     for mask in [1, 2] {
@@ -127,16 +128,8 @@ impl<'a> Generator<'_, 'a> {
                 }
                 self.coordinates(at, found);
             }
-            "barrier" if has("cluster") => self.removed(at, "barrier of a cluster removed"),
+            "barrier" if has("cluster") => self.removed(at, found, "barrier of a cluster removed"),
             _ => {}
-        }
-    }
-
-    fn group_wait(&mut self, at: usize, found: &Instruction<'a>) {
-        self.removed(at, "wait removed");
-        if let Some(weaker) = shifted(found, 0, 1) {
-            let what = "waits for all but one group more";
-            self.replaced(at, "wait weakened", "weakened", what, weaker);
         }
     }
 
@@ -151,8 +144,6 @@ impl<'a> Generator<'_, 'a> {
             };
             for (mode, coordinate) in coordinates.iter().enumerate() {
                 for by in [-1, 1] {
-                    let sum = vec![own(), coordinate.clone(), int(by)];
-                    let sum = instruction("add", &["s32"], sum, found);
                     let mut with = found.clone();
                     if let Operand::Address(address) = &mut with.operands[index]
                         && let Some(Operand::Vector(all)) = address.more.first_mut()
@@ -164,7 +155,7 @@ impl<'a> Generator<'_, 'a> {
                         "coordinate of a box",
                         &format!("coordinate {mode} {by:+}"),
                         &format!("coordinate {mode} becomes {by:+}"),
-                        scope(Type::B32, vec![sum, Statement::Instruction(with)]),
+                        of_own(("add", "s32"), (coordinate, by), with),
                     );
                 }
             }
@@ -180,20 +171,11 @@ impl<'a> Generator<'_, 'a> {
         kind: &'static str,
     ) {
         for by in [-unit, unit] {
-            if let Some(with) = found
-                .operands
-                .get(index)
-                .and_then(|_| shifted(found, index, by))
-            {
-                let suffix = format!("operand {index} {by:+}");
-                self.replaced(at, kind, &suffix, &format!("operand {index} {by:+}"), with);
+            if let Some(with) = shifted(found, index, by) {
+                let what = format!("operand {index} {by:+}");
+                self.replaced(at, kind, &what, &what, with);
             }
         }
-    }
-
-    fn removed(&mut self, at: usize, kind: &'static str) {
-        let what = "removed".to_owned();
-        self.add(at, kind, "removed", what, Edit::Remove(at));
     }
 
     fn replaced(

@@ -21,7 +21,6 @@ mod views;
 
 use common::{Gemm, Outcome, compile, parallel, run_on};
 use cute_lowering::{CompileOptions, Options};
-use cute_runtime::package::Expr;
 use cute_runtime::tensor::Given;
 use cute_runtime::{Function, ImageSource, Package};
 use list::{Entry, Verdict};
@@ -65,6 +64,21 @@ impl Subject {
         }
     }
 
+    /// Orders that a mutant is run in, until one shows what is wrong: blocks that take tiles in turn have mistakes that show in few.
+    fn seeds(&self) -> u64 {
+        if self.is_of_hopper() { 16 } else { 3 }
+    }
+
+    /// Parts of all mutants that may be equivalent: one in this many.
+    fn equivalent(&self) -> usize {
+        if self.is_of_hopper() { 40 } else { 20 }
+    }
+
+    /// Tells whether warpgroups multiply: blocks stay, on so many multiprocessors as it says.
+    fn is_of_hopper(&self) -> bool {
+        self.sms.is_some()
+    }
+
     /// The shapes of the arguments, where the function leaves them open.
     fn given(&self) -> Vec<Given> {
         match &self.source {
@@ -93,7 +107,8 @@ const fn subject(
     }
 }
 
-const SUBJECTS: [Subject; 9] = [
+/// The pipelines that have a list of their own.
+const SUBJECTS: [Subject; 5] = [
     subject(
         "three-stages",
         "arch=sm_80 tile=64x64x32 warps=2x2 stages=3 raster=8",
@@ -107,34 +122,6 @@ const SUBJECTS: [Subject; 9] = [
         [96, 128, 448],
         [0, 8, 0],
         Mutated::Views,
-    ),
-    subject(
-        "four-stages",
-        "arch=sm_80 tile=64x64x16 warps=2x2 stages=4 swizzle=none simplify=false",
-        [128, 128, 176],
-        [0, 0, 0],
-        Mutated::Synchronization,
-    ),
-    subject(
-        "five-stages",
-        "arch=sm_90a tile=32x128x32 warps=1x4 stages=5 raster=1",
-        [64, 256, 416],
-        [0, 0, 0],
-        Mutated::Synchronization,
-    ),
-    subject(
-        "one-warp",
-        "arch=sm_80 tile=16x16x16 warps=1x1 stages=3",
-        [32, 32, 112],
-        [0, 0, 0],
-        Mutated::Synchronization,
-    ),
-    subject(
-        "one-stage",
-        "arch=sm_80 tile=32x32x32 warps=1x2 stages=1",
-        [64, 64, 96],
-        [0, 0, 0],
-        Mutated::Synchronization,
     ),
     // Two consumers of one tile, and a cluster whose blocks share tiles of B.
     Subject {
@@ -170,22 +157,41 @@ const SUBJECTS: [Subject; 9] = [
     },
 ];
 
-/// Orders that a mutant is run in, until one shows what is wrong.
-const SEEDS: u64 = 3;
-
-/// The same, of kernels whose blocks take tiles in turn, where some mistakes show in few orders.
-const SEEDS_OF_TURNS: u64 = 16;
-
-/// Parts of all mutants that may be equivalent: one in this many.
-const EQUIVALENT: usize = 20;
-
-/// The same, of Hopper's kernels.
-const EQUIVALENT_ON_HOPPER: usize = 40;
+/// The pipelines whose synchronization is in one list.
+const OTHERS: [Subject; 4] = [
+    subject(
+        "four-stages",
+        "arch=sm_80 tile=64x64x16 warps=2x2 stages=4 swizzle=none simplify=false",
+        [128, 128, 176],
+        [0, 0, 0],
+        Mutated::Synchronization,
+    ),
+    subject(
+        "five-stages",
+        "arch=sm_90a tile=32x128x32 warps=1x4 stages=5 raster=1",
+        [64, 256, 416],
+        [0, 0, 0],
+        Mutated::Synchronization,
+    ),
+    subject(
+        "one-warp",
+        "arch=sm_80 tile=16x16x16 warps=1x1 stages=3",
+        [32, 32, 112],
+        [0, 0, 0],
+        Mutated::Synchronization,
+    ),
+    subject(
+        "one-stage",
+        "arch=sm_80 tile=32x32x32 warps=1x2 stages=1",
+        [64, 64, 96],
+        [0, 0, 0],
+        Mutated::Synchronization,
+    ),
+];
 
 /// The verdict on a mutant in the first order that showed something.
 fn judge(subject: &Subject, package: &Package, function: &Function) -> Verdict {
-    let seeds = subject.sms.map_or(SEEDS, |_| SEEDS_OF_TURNS);
-    for seed in 0..seeds {
+    for seed in 0..subject.seeds() {
         match run_on(package, function, &subject.given(), subject.sms, seed) {
             Outcome::Right { .. } => {}
             Outcome::Findings(findings) => return Verdict::Finding(findings[0].kind.name()),
@@ -201,15 +207,19 @@ fn judge(subject: &Subject, package: &Package, function: &Function) -> Verdict {
 
 /// The package with other PTX.
 fn with_ptx(package: &Package, ptx: String) -> Package {
-    let image = &package.manifest().images[0];
+    let manifest = package.manifest();
+    let image = &manifest.images[0];
+    let builder = manifest
+        .functions
+        .iter()
+        .cloned()
+        .fold(Package::builder("mutants"), |b, f| b.function(f));
     let source = ImageSource {
         arch: image.arch.clone(),
         ptx: Some(ptx),
         cubin: None,
         kernels: image.kernels.clone(),
     };
-    let functions = package.manifest().functions.iter().cloned();
-    let builder = functions.fold(Package::builder("mutants"), |b, f| b.function(f));
     builder
         .image(source)
         .build()
@@ -230,8 +240,9 @@ fn mutants_of(subject: &Subject) -> Vec<Entry> {
     let blob = package.manifest().images[0].ptx.as_ref().unwrap();
     let text = std::str::from_utf8(package.blob(blob)).unwrap();
     let module = cute_runtime::ptx::parse(text).unwrap();
-    let block = block_of(function);
-    let mut mutants = code::mutants(&module, block);
+    // Sizes of blocks are known, be those of grids open.
+    let block = function.launches[0].block[0].constant().unwrap();
+    let mut mutants = code::mutants(&module, block as u32);
     if subject.mutated < Mutated::Addresses {
         mutants.retain(|mutant| mutant.synchronizes);
     }
@@ -255,15 +266,6 @@ fn mutants_of(subject: &Subject) -> Vec<Entry> {
     entries
 }
 
-/// Threads of a block of a function's only launch.
-fn block_of(function: &Function) -> u32 {
-    let block = &function.launches[0].block;
-    match block[0] {
-        Expr::Constant(threads) => u32::try_from(threads).unwrap(),
-        ref other => panic!("expected a number of threads, found {other:?}"),
-    }
-}
-
 /// The pipeline that is mutated, as a line.
 fn title(subject: &Subject) -> String {
     match &subject.source {
@@ -275,48 +277,57 @@ fn title(subject: &Subject) -> String {
     }
 }
 
-fn check_one(subject: &Subject, most: usize) {
-    list::check(subject.name, &title(subject), mutants_of(subject), most);
+/// Checks the pipeline of that name, in a list of its own.
+fn check_one(name: &str) {
+    let subject = SUBJECTS.iter().find(|subject| subject.name == name);
+    let subject = subject.expect("a pipeline of that name");
+    list::check(
+        subject.name,
+        &title(subject),
+        mutants_of(subject),
+        subject.equivalent(),
+    );
 }
 
 #[test]
 fn three_stages() {
-    check_one(&SUBJECTS[0], EQUIVALENT);
+    check_one("three-stages");
 }
 
 #[test]
 fn two_stages() {
-    check_one(&SUBJECTS[1], EQUIVALENT);
+    check_one("two-stages");
 }
 
 #[test]
 fn cooperative() {
-    check_one(&SUBJECTS[6], EQUIVALENT_ON_HOPPER);
+    check_one("cooperative");
 }
 
 #[test]
 fn ping_pong() {
-    check_one(&SUBJECTS[7], EQUIVALENT_ON_HOPPER);
+    check_one("ping-pong");
 }
 
 #[test]
 fn by_hand() {
-    check_one(&SUBJECTS[8], EQUIVALENT_ON_HOPPER);
+    check_one("by-hand");
 }
 
 /// Checks the synchronization only of the other pipelines, in one list.
 #[test]
 fn synchronization() {
     let mut entries = Vec::new();
-    for subject in &SUBJECTS[2..6] {
+    for subject in &OTHERS {
         entries.extend(mutants_of(subject).into_iter().map(|entry| Entry {
             id: format!("{}/{}", subject.name, entry.id),
             ..entry
         }));
     }
-    let titles: Vec<String> = SUBJECTS[2..6]
+    let titles: Vec<String> = OTHERS
         .iter()
         .map(|s| format!("{}: {}", s.name, title(s)))
         .collect();
-    list::check("synchronization", &titles.join(",\n"), entries, EQUIVALENT);
+    let most = OTHERS[0].equivalent();
+    list::check("synchronization", &titles.join(",\n"), entries, most);
 }

@@ -30,8 +30,7 @@ pub fn mutants(function: &Function) -> Vec<(Entry, Function)> {
     made
 }
 
-/// Each size of the box one more and less, where a swizzle leaves it room, each other swizzle, each size of the tensor a box less, and each stride a vector of
-/// 16 bytes more and less.
+/// Each size of the box one vector or row more and less, each size of the tensor a box less, each stride a vector more and less, and each other swizzle.
 fn changed(map: &MapParam) -> Vec<(String, &'static str, MapParam)> {
     let mut made = Vec::new();
     for dimension in 0..map.box_sizes.len() {

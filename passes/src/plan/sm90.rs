@@ -76,12 +76,7 @@ const TABLE_OF_TEAMS: &[[i64; 2]] = &[
 
 /// The reason why there is no plan of what is asked for, where no tile fits it: the tiles that are tried of themselves, and how to have another.
 fn not_of_the_table(request: &Request, tiles: &[([i64; 2], i64, i64)], k: i64) -> String {
-    let of_teams = |teams: i64| {
-        let tiles = tiles.iter().filter(|(.., of)| *of == teams);
-        let names: Vec<_> = tiles.map(|([m, n], ..)| format!("{m}x{n}x{k}")).collect();
-        names.join(", ")
-    };
-    let warps = |[m, n]: [i64; 2]| format!("{m}x{n}");
+    let teams = request.teams.unwrap_or(1);
     match (request.tile, request.warps) {
         (Some([m, n, of_k]), _) if of_k != k => {
             format!(
@@ -89,20 +84,19 @@ fn not_of_the_table(request: &Request, tiles: &[([i64; 2], i64, i64)], k: i64) -
             )
         }
         (Some([m, n, _]), None) => {
-            let teams = request.teams.unwrap_or(1);
+            let tiles = tiles.iter().filter(|(.., of)| *of == teams);
+            let names: Vec<_> = tiles.map(|([m, n], ..)| format!("{m}x{n}x{k}")).collect();
             format!(
-                "expected a tile of {}, or warps={} as well, which takes others; found tile={m}x{n}x{k} of {teams} teams",
-                of_teams(teams),
-                warps([(m / ROWS).max(1) * WARPS, 1]),
+                "expected a tile of {}, or warps={}x1 as well, which takes others; found tile={m}x{n}x{k} of {teams} teams",
+                names.join(", "),
+                (m / ROWS).max(1) * WARPS,
             )
         }
-        (_, Some(found)) => format!(
-            "expected warpgroups along M alone, such as warps={}, found warps={}",
-            warps([2 * WARPS, 1]),
-            warps(found)
+        (_, Some([m, n])) => format!(
+            "expected warpgroups along M alone, such as warps={}x1, found warps={m}x{n}",
+            2 * WARPS
         ),
         (None, None) => {
-            let teams = request.teams.unwrap_or(1);
             format!(
                 "expected 1 or 2 teams, or a tile and its warps for others, found teams={teams}"
             )
@@ -372,9 +366,9 @@ impl<'c> Builder<'c> {
         let mut clusters: Vec<_> = CLUSTERS.iter().copied().chain(request.cluster).collect();
         dedup(&mut tiles);
         dedup(&mut clusters);
-        let mut why = not_of_the_table(request, &tiles, k);
+        let mut why = None;
         let mut all = Vec::new();
-        for ([m, n], groups, teams) in tiles {
+        for ([m, n], groups, teams) in tiles.iter().copied() {
             for cluster in &clusters {
                 let is_asked = request.tile.is_none_or(|asked| asked == [m, n, k])
                     && request
@@ -406,7 +400,7 @@ impl<'c> Builder<'c> {
                     };
                     match self.with_stages(choice, request.stages, archs) {
                         Ok(choice) => all.push((choice, self.estimate(choice))),
-                        Err(reason) => why = reason,
+                        Err(reason) => why = Some(reason),
                     }
                 }
             }
@@ -443,10 +437,13 @@ impl<'c> Builder<'c> {
                     plan,
                     estimate,
                 }),
-                Err(reason) => why = reason,
+                Err(reason) => why = Some(reason),
             }
         }
-        if made.is_empty() { Err(why) } else { Ok(made) }
+        match made.is_empty() {
+            true => Err(why.unwrap_or_else(|| not_of_the_table(request, &tiles, k))),
+            false => Ok(made),
+        }
     }
 
     /// Tells whether there are tiles of C for all blocks of a cluster, as far as M and N are known.

@@ -201,8 +201,8 @@ impl<'c> Emit<'_, 'c> {
     /// Starts a product, and lets one at most go on beside it.
     fn product(&mut self, op: Op<'c>, sums: Val<'c>, b: Builder<'c>) -> Result<(), Failure> {
         let left = left_in_registers(op);
-        let fenced: Vec<_> = std::iter::once(sums).chain(left).collect();
-        let fenced: Vec<_> = fenced.into_iter().map(|value| self.mapped(value)).collect();
+        let fenced = std::iter::once(sums).chain(left);
+        let fenced: Vec<_> = fenced.map(|value| self.mapped(value)).collect();
         b.op(cute_nvgpu::WGMMA_FENCE, &fenced, &[], &[])?;
         b.clone_op(op, &mut self.mapping);
         b.op(cute_nvgpu::WGMMA_COMMIT_GROUP, &[], &[], &[])?;

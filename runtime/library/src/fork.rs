@@ -1,6 +1,7 @@
 //! Processes that were forked: a context of CUDA does not go along.
 
 use std::cell::{Cell, RefCell};
+use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -52,11 +53,25 @@ pub(crate) fn making() -> Making {
 /// The contents of a place that all threads share, made by the first that asks. `make` asks for no other place.
 #[inline]
 pub(crate) fn once<T>(place: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
+    let Ok(found) = try_once(place, || Ok::<_, Infallible>(make()));
+    found
+}
+
+/// The same, where it may fail. What cannot be made is tried again by the next that asks.
+#[inline]
+pub(crate) fn try_once<T, E>(
+    place: &OnceLock<T>,
+    make: impl FnOnce() -> Result<T, E>,
+) -> Result<&T, E> {
+    if let Some(found) = place.get() {
+        return Ok(found);
+    }
+    let _making = making();
     match place.get() {
-        Some(found) => found,
+        Some(found) => Ok(found),
         None => {
-            let _making = making();
-            place.get_or_init(make)
+            let made = make()?;
+            Ok(place.get_or_init(|| made))
         }
     }
 }

@@ -217,10 +217,12 @@ impl Loaded {
         function: &Function,
         places: &'s Places,
     ) -> Result<&'s Entry, Failure> {
-        made(&places.emulator, || {
+        let entry = fork::try_once(&places.emulator, || {
             let config = emulator::Config::default();
-            Ok(Entry::on_emulator(&self.package, function, config)?)
-        })
+            let entry = Entry::on_emulator(&self.package, function, config)?;
+            Ok::<_, Failure>(Box::new(entry))
+        });
+        Ok(entry?)
     }
 
     #[inline]
@@ -234,29 +236,11 @@ impl Loaded {
             let text = format!("expected a GPU from 0 to {}, found {gpu}", GPUS - 1);
             return Err(Failure::new(Class::Value, text));
         };
-        made(place, || {
+        let entry = fork::try_once(place, || {
             let entry = Entry::on_gpu(&self.package, function, gpu)?;
             fork::use_gpu();
-            Ok(entry)
-        })
-    }
-}
-
-/// The contents of a place, made by the first who asks. What cannot be made is tried again by the next.
-#[inline]
-fn made(
-    place: &OnceLock<Box<Entry>>,
-    make: impl FnOnce() -> Result<Entry, Failure>,
-) -> Result<&Entry, Failure> {
-    if let Some(entry) = place.get() {
-        return Ok(entry);
-    }
-    let _making = fork::making();
-    match place.get() {
-        Some(entry) => Ok(entry),
-        None => {
-            let entry = Box::new(make()?);
-            Ok(place.get_or_init(|| entry))
-        }
+            Ok::<_, Failure>(Box::new(entry))
+        });
+        Ok(entry?)
     }
 }

@@ -166,11 +166,10 @@ impl News {
         }
     }
 
-    /// The later of each two times; none where that is what was there. Nothing is known where the other vector is empty.
+    /// The later of each two times; none where that is what was there.
     fn joined(&self, times: &[u32]) -> Option<Rc<[u32]>> {
         match self {
-            News::Times(new) if new.is_empty() || covers(times, new) => None,
-            News::Times(new) => Some(times.iter().zip(&**new).map(|(a, b)| *a.max(b)).collect()),
+            News::Times(new) => later(times, new),
             News::Of(clock, time) if times[*clock as usize] >= *time => None,
             News::Of(clock, time) => {
                 let mut new: Rc<[u32]> = times.into();
@@ -404,11 +403,17 @@ impl Clocks {
     }
 }
 
-/// The later of each two times; nothing is known where the other vector is empty.
+/// The later of each two times; none where these are the first ones. Nothing is known where the other vector is empty.
+fn later(times: &[u32], new: &[u32]) -> Option<Rc<[u32]>> {
+    let is_new = !new.is_empty() && !covers(times, new);
+    let joined = times.iter().zip(new).map(|(mine, new)| *mine.max(new));
+    is_new.then(|| joined.collect())
+}
+
+/// Sets times to the later of each two.
 fn raise(times: &mut Rc<[u32]>, new: &[u32]) {
-    if !new.is_empty() && !covers(times, new) {
-        let joined = times.iter().zip(new).map(|(mine, new)| *mine.max(new));
-        *times = joined.collect();
+    if let Some(joined) = later(times, new) {
+        *times = joined;
     }
 }
 

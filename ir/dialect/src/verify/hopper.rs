@@ -2,6 +2,7 @@
 
 use super::{Checked, tensor as operand};
 use crate::{
+    algorithm,
     hopper::{self, check_barriers},
     mlir::*,
     ops::{cute_nvgpu, gpu},
@@ -217,7 +218,8 @@ pub(super) fn verify_atom_wgmma(op: cute_nvgpu::AtomWgmma<'_>) -> Checked {
     };
     let of_b = hopper::steps(&atom, 1, &operand(2, op.b())?)?;
     if let Some((length, element)) = values {
-        let words = hopper::registers_of_a(&atom)?;
+        let product = algorithm::product_of(ty).ok_or("expected a tiled MMA")??;
+        let words = product.values[0] * atom.a.bits() / 32;
         let steps = of_b.bytes[1].len() as i64;
         let are_words = types::element_bits(element) == Some(32) && !is_float(element);
         if atom.frag_kind() != FragKind::Rs || length != words * steps || !are_words {
