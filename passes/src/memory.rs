@@ -1,10 +1,13 @@
 //! Tensors and pointers as values: which memory they are of.
 
 use cute_ir::{
+    attributes::{LLVM_NOALIAS, NOALIAS},
     mlir::*,
+    ops::cute,
     types::{CuteType, Space, memref_of},
 };
-use melior::ir::ValueLike;
+use melior::ir::{ValueLike, operation::OperationLike};
+use std::collections::BTreeSet;
 
 /// The allocation or argument that a tensor or a pointer is of; where a loop, a branch or a choice gives it, that.
 pub fn root_of(value: Val<'_>) -> Val<'_> {
@@ -34,4 +37,60 @@ pub fn is_memory(value: Val<'_>) -> bool {
 /// The space of a tensor's elements.
 pub(crate) fn space_of(value: Val<'_>) -> Option<Space> {
     memref_of(value).map(|memref| memref.space)
+}
+
+/// Tells whether an argument of a kernel has memory of its own: what is written through it is reached through no other one, and what is reached through it is written
+/// through no other.
+pub fn is_apart(kernel: Op<'_>, index: usize) -> bool {
+    [NOALIAS, LLVM_NOALIAS]
+        .iter()
+        .any(|name| argument_attribute(kernel, index, name).is_some())
+}
+
+/// The arguments that a kernel may write: an op that does not say what it does may write all that it is given.
+pub fn written(kernel: Op<'_>, arguments: &[Val<'_>]) -> BTreeSet<usize> {
+    let mut written = BTreeSet::new();
+    for op in nested_ops(kernel)
+        .into_iter()
+        .filter(|op| op.region_count() == 0)
+    {
+        let targets: Vec<Val<'_>> = match effects_of(op) {
+            Some(effects) => {
+                let writes = effects.iter().filter(|e| e.kind == EffectKind::Write);
+                let all = || operands_of(op);
+                writes
+                    .flat_map(|e| e.value.map_or_else(all, |value| vec![value]))
+                    .collect()
+            }
+            None => operands_of(op),
+        };
+        for target in targets.into_iter().filter(|value| is_memory(*value)) {
+            let root = root_of(target);
+            match arguments.iter().position(|argument| *argument == root) {
+                Some(index) => {
+                    written.insert(index);
+                }
+                // What an op makes has memory of its own; through a loop, a branch or a choice any of them may be meant.
+                None if defining_op(root)
+                    .is_some_and(|op| !is_pure(op) && op.region_count() == 0) => {}
+                None => written.extend(0..arguments.len()),
+            }
+        }
+    }
+    written
+}
+
+/// Tells whether an op reads an element of global memory that is the same all through a kernel: of an argument with memory of its own, through which nothing is written.
+pub(crate) fn is_constant_load(kernel: Op<'_>, op: Op<'_>) -> bool {
+    let Some(load) = cute::MemrefLoad::of(op) else {
+        return false;
+    };
+    let arguments = body_of(kernel, 0).map(arguments_of).unwrap_or_default();
+    let root = root_of(load.tensor());
+    let place = arguments.iter().position(|argument| *argument == root);
+    place.is_some_and(|place| {
+        space_of(load.tensor()) == Some(Space::Gmem)
+            && is_apart(kernel, place)
+            && !written(kernel, &arguments).contains(&place)
+    })
 }

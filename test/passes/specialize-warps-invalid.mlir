@@ -196,7 +196,7 @@ gpu.module @kernels {
     %s = cute.memref.alloca() : !tile
     %r = cute.memref.alloca() : !cute.memref<i32, rmem, "4:1">
     %o = cute.static : !cute.coord<"1">
-    // expected-error @below {{'cute.memref.load' op decides what a load by TMA copies, and depends on memory that others may write; expected coordinates and bounds that are computed of arguments, indices and constants}}
+    // expected-error @below {{'cute.memref.load' op decides what a load by TMA copies, and depends on memory that others may write; expected coordinates and bounds that are computed of arguments, indices and constants, or read from an argument with cute.noalias that the kernel does not write}}
     %w = cute.memref.load(%r, %o) : (!cute.memref<i32, rmem, "4:1">, !cute.coord<"1">) -> i32
     // expected-note @below {{the load is here}}
     cute_nvgpu.tma_load(%A, [%w, %w], %s) : (!load, [i32, i32], !tile)

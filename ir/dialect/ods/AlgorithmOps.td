@@ -73,6 +73,10 @@ def Cute_ContractOp : Cute_Op<"contract", [AttrSizedOperandSegments]> {
     `gather A(%index)` takes rows of A by index: A(m,k) is the element (`%index`(m), k) of the tensor, and 0 where the index is below 0 or
     not below the number of rows. The index tensor has a mode M of i32 or i64, and the batch where A has one; `gather B` takes rows of B.
 
+    `groups M(%ends)` multiplies groups of rows by matrices of their own, as layers of mixed experts do: A is (M,K), C (M,N), and B (N,K,G) has a matrix
+    for each of G groups. Group g has the rows from `%ends`(g-1), or 0 of the first, up to `%ends`(g), which is not one of them; a group may be empty. `%ends` is a tensor (G) of i32 or i64 in
+    global memory, so that only the GPU needs to know it. Ends ascend from 0 to at most M; of others C has no rows that are to be relied on, and nothing outside of it is touched. Rows of C behind the last end stay as they are.
+
     ```mlir
     !half = !cute.memref<f16, gmem, align<16>, "(32,32):(32,1)">
     !image = !cute.memref<f16, gmem, align<16>, "(16,8,8):(1,16,128)">
@@ -81,16 +85,20 @@ def Cute_ContractOp : Cute_Op<"contract", [AttrSizedOperandSegments]> {
     !im2col = !cute.coord_tensor<"(0,-1,-1)", "((8,8),(16,3,3)):((1@1,1@2),(1@0,1@1,1@2))">
     !experts = !cute.memref<f16, gmem, align<16>, "(100,32):(32,1)">
     !index = !cute.memref<i32, gmem, "32:1">
+    !each = !cute.memref<f16, gmem, align<16>, "(32,32,4):(32,1,1024)">
+    !ends = !cute.memref<i32, gmem, "4:1">
     !bias = !cute.memref<f16, gmem, align<16>, "(32,32):(0,1)">
     !bytes = !cute.memref<i8, gmem, align<16>, "(32,32):(32,1)">
     !scales = !cute.memref<f16, gmem, align<16>, "(32,32):(1,0)">
     !rows = !cute.memref<f32, gmem, align<16>, "(32,32):(1,0)">
     !any = !cute.memref<f16, gmem, align<16>, "(?,?{div=8}):(?{div=8},1)">
-    // Given %A: !half, %B: !half, %C: !half, %X: !any, %Y: !any, %Z: !any, %bias: !bias, %scale: f32, %W: !bytes, %scales: !scales, %I: !image, %F: !filter, %O: !out, %im2col: !im2col, %T: !experts, %index: !index, %most: !rows
+    // Given %A: !half, %B: !half, %C: !half, %X: !any, %Y: !any, %Z: !any, %bias: !bias, %scale: f32, %W: !bytes, %scales: !scales, %I: !image, %F: !filter, %O: !out, %im2col: !im2col, %T: !experts, %index: !index, %E: !each, %ends: !ends, %most: !rows
     cute.contract ins(%A, %B : !half, !half) outs(%C : !half) accumulate f32
     // A convolution of 3 by 3 with padding, and rows of a table by index
     cute.contract ins(%I, %F : !image, !filter) outs(%O : !out) accumulate f32 at A(%im2col : !im2col)
     cute.contract ins(%T, %B : !experts, !half) outs(%C : !half) accumulate f32 gather A(%index : !index)
+    // Rows of A by matrices of their groups
+    cute.contract ins(%A, %E : !half, !each) outs(%C : !half) accumulate f32 groups M(%ends : !ends)
     cute.contract ins(%X, %Y : !any, !any) outs(%Z : !any) accumulate f32
     // C = max(scale A B^T + bias, 0)
     cute.contract ins(%A, %B : !half, !half) outs(%C : !half) accumulate f32 epilogue ins(%bias : !bias) {
@@ -131,11 +139,12 @@ def Cute_ContractOp : Cute_Op<"contract", [AttrSizedOperandSegments]> {
                        Optional<Cute_CoordTensorType>:$at_c,
                        Arg<Optional<Cute_MemRefType>, "rows of A by index", [MemRead]>:$rows_a,
                        Arg<Optional<Cute_MemRefType>, "rows of B by index", [MemRead]>:$rows_b,
+                       Arg<Optional<Cute_MemRefType>, "ends of groups of rows", [MemRead]>:$groups,
                        TypeAttr:$accumulate, OptionalAttr<StrArrayAttr>:$reduce);
   let regions = (region AnyRegion:$epilogue, AnyRegion:$prologue_a, AnyRegion:$prologue_b);
   let assemblyFormat = [{ `ins` `(` $a `,` $b `:` qualified(type($a)) `,` qualified(type($b)) `)`
     `outs` `(` custom<Outputs>($outputs, type($outputs), $reduce) `)` `accumulate` $accumulate attr-dict ``
-    custom<Places>($at_a, type($at_a), $at_b, type($at_b), $at_c, type($at_c), $rows_a, type($rows_a), $rows_b, type($rows_b)) ``
+    custom<Places>($at_a, type($at_a), $at_b, type($at_b), $at_c, type($at_c), $rows_a, type($rows_a), $rows_b, type($rows_b), $groups, type($groups)) ``
     custom<Prologues>($inputs_a, type($inputs_a), $prologue_a, $inputs_b, type($inputs_b), $prologue_b)
     (`epilogue` (`ins` `(` $inputs^ `:` qualified(type($inputs)) `)`)? $epilogue^)? }];
   let opDocGroup = Cute_Algorithms;

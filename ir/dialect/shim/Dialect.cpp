@@ -352,14 +352,16 @@ static void printPrologues(OpAsmPrinter &printer, Operation *, OperandRange inpu
   print("B", inputsB, typesB, regionB);
 }
 
-/// `at A(%coords : type)`, `gather B(%index : type)`: where elements of A, B and C are, beside their layouts.
+/// `at A(%coords : type)`, `gather B(%index : type)`, `groups M(%ends : type)`: where elements of A, B and C are, beside their layouts.
 static ParseResult parsePlaces(OpAsmParser &parser,
                                std::optional<OpAsmParser::UnresolvedOperand> &atA, Type &typeOfA,
                                std::optional<OpAsmParser::UnresolvedOperand> &atB, Type &typeOfB,
                                std::optional<OpAsmParser::UnresolvedOperand> &atC, Type &typeOfC,
                                std::optional<OpAsmParser::UnresolvedOperand> &rowsA, Type &typeOfRowsA,
                                std::optional<OpAsmParser::UnresolvedOperand> &rowsB,
-                               Type &typeOfRowsB) {
+                               Type &typeOfRowsB,
+                               std::optional<OpAsmParser::UnresolvedOperand> &groups,
+                               Type &typeOfGroups) {
   auto parse = [&](StringRef word, ArrayRef<StringRef> names,
                    ArrayRef<std::optional<OpAsmParser::UnresolvedOperand> *> operands,
                    ArrayRef<Type *> types) -> ParseResult {
@@ -382,10 +384,11 @@ static ParseResult parsePlaces(OpAsmParser &parser,
     return success();
   };
   return failure(parse("at", {"A", "B", "C"}, {&atA, &atB, &atC}, {&typeOfA, &typeOfB, &typeOfC}) ||
-                 parse("gather", {"A", "B"}, {&rowsA, &rowsB}, {&typeOfRowsA, &typeOfRowsB}));
+                 parse("gather", {"A", "B"}, {&rowsA, &rowsB}, {&typeOfRowsA, &typeOfRowsB}) ||
+                 parse("groups", {"M"}, {&groups}, {&typeOfGroups}));
 }
 static void printPlaces(OpAsmPrinter &printer, Operation *, Value atA, Type, Value atB, Type,
-                        Value atC, Type, Value rowsA, Type, Value rowsB, Type) {
+                        Value atC, Type, Value rowsA, Type, Value rowsB, Type, Value groups, Type) {
   auto print = [&](const char *text, Value value) {
     if (value)
       printer << ' ' << text << '(' << value << " : " << value.getType() << ')';
@@ -395,6 +398,7 @@ static void printPlaces(OpAsmPrinter &printer, Operation *, Value atA, Type, Val
   print("at C", atC);
   print("gather A", rowsA);
   print("gather B", rowsB);
+  print("groups M", groups);
 }
 
 /// `"text", %a, %b`, or values alone.

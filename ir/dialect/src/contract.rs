@@ -349,6 +349,78 @@ pub fn by_rows<'c>(tensor: &MemRef<'c>, index: Val<'c>) -> Result<MemRef<'c>, St
     })
 }
 
+/// The type of the tensor of the ends of the groups of rows of a product, whose A, B and C are these; none where its rows have no groups. Errors: tensors that do
+/// not go together.
+pub fn groups_of<'c>(
+    op: cute::Contract<'c>,
+    [a, b, c]: [&MemRef<'c>; 3],
+) -> Result<Option<MemRef<'c>>, String> {
+    let Some(ends) = op.groups() else {
+        return Ok(None);
+    };
+    let ends = memref_of(ends).ok_or("expected a tensor of the ends of groups")?;
+    if !matches!(types::element_bits(ends.element), Some(32 | 64)) || types::is_float(ends.element)
+    {
+        return Err(format!(
+            "expected ends of groups of i32 or i64, found {}",
+            ends.element
+        ));
+    }
+    let one = ends.layout.is_static().then(|| ends.layout.coalesce());
+    let one = one.transpose().map_err(|e| e.to_string())?;
+    let shape = one.as_ref().unwrap_or(&ends.layout).shape();
+    if shape.clone().unwrap_single().is_tuple() {
+        return Err(format!(
+            "expected ends of groups in one mode of one extent and one stride, found {}",
+            ends.layout
+        ));
+    }
+    for (name, memref, rank) in [("A (M,K)", a, 2), ("B (N,K,G)", b, 3), ("C (M,N)", c, 2)] {
+        if memref.layout.rank() != rank {
+            return Err(format!(
+                "has groups of rows; expected {name} of rank {rank}, found {}",
+                memref.layout
+            ));
+        }
+    }
+    let size = |layout: &Layout| layout.size().ok();
+    let matrices = b.layout.mode(2).map_err(|e| e.to_string())?;
+    if let (Some(groups), Some(matrices)) = (size(&ends.layout), size(&matrices))
+        && groups != matrices
+    {
+        return Err(format!(
+            "expected an end of a group for each of the {matrices} matrices of B, found {}",
+            ends.layout
+        ));
+    }
+    if (0..3).any(|operand| !matches!(places_of(op, operand), (None, None))) {
+        return Err(
+            "has groups of rows, and a factor or C at coordinates or by index; expected one of them"
+                .to_owned(),
+        );
+    }
+    if op.reduce().is_some() {
+        return Err(
+            "has groups of rows, and reduces an output; expected one of them: reduce it by a cute.map"
+                .to_owned(),
+        );
+    }
+    for (name, memref) in [("A", a), ("C", c)] {
+        let rows = memref.layout.mode(0).map_err(|e| e.to_string())?;
+        let rows = match rows.is_static() {
+            true => rows.coalesce().map_err(|e| e.to_string())?,
+            false => rows,
+        };
+        if rows.shape().clone().unwrap_single().is_tuple() {
+            return Err(format!(
+                "has groups of rows; expected rows of {name} that have one extent and one stride, found {}",
+                memref.layout
+            ));
+        }
+    }
+    Ok(Some(ends))
+}
+
 /// A number that is known to divide a leaf; 0 of zero, which everything divides.
 pub fn divisor(leaf: &Leaf) -> i64 {
     match leaf {

@@ -8,7 +8,7 @@
 //! elements of `ins` and of `scalars`, which returns those of `outs`, and may have `cute.all_reduce`.
 //!
 //! `at_a`, `at_b` and `at_c` are types of coordinate tensors, at which the tensors have the elements of A, B and C; integers that these leave
-//! open are operands of a `cute.compute_values`. `rows_a` and `rows_b` are the index tensors of rows.
+//! open are operands of a `cute.compute_values`. `rows_a` and `rows_b` are the index tensors of rows, `groups` the ends of groups of them.
 
 use super::{element_of, region};
 use cute_ir::{
@@ -54,6 +54,7 @@ const KINDS: &[(&str, &[&str], &[&str])] = &[
             "at_c",
             "rows_a",
             "rows_b",
+            "groups",
         ],
     ),
     ("copy", &["src", "dst"], &[]),
@@ -160,6 +161,7 @@ impl<'c> Entry<'_, 'c> {
                     at_c: self.coordinates("at_c")?.map(Box::new),
                     rows_a: self.list("rows_a")?.first().copied(),
                     rows_b: self.list("rows_b")?.first().copied(),
+                    groups: self.list("groups")?.first().copied(),
                     ..Gemm::new(at[0], at[1], at[2], accumulate)
                 })
             }

@@ -5,21 +5,14 @@
 
 use cute_ir::{
     Failure,
-    attributes::{DISJOINT, LLVM_NOALIAS, NOALIAS},
+    attributes::{DISJOINT, NOALIAS},
     diag,
     mlir::*,
     ops::gpu,
 };
-use cute_passes::memory::{is_memory, root_of};
+use cute_passes::memory::{is_apart, is_memory, written};
 use melior::ir::operation::OperationLike;
 use std::collections::BTreeSet;
-
-/// Tells whether an argument of a kernel has the fact.
-pub(super) fn is_apart(kernel: Op<'_>, index: usize) -> bool {
-    [NOALIAS, LLVM_NOALIAS]
-        .iter()
-        .any(|name| argument_attribute(kernel, index, name).is_some())
-}
 
 /// The pairs of a kernel's arguments that must not overlap: one of them has the fact, and the kernel may write one of them.
 pub(super) fn pairs(kernel: Op<'_>) -> Vec<[usize; 2]> {
@@ -41,39 +34,6 @@ pub(super) fn pairs(kernel: Op<'_>) -> Vec<[usize; 2]> {
         }
     }
     pairs.into_iter().collect()
-}
-
-/// The arguments that a kernel may write: an op that does not say what it does may write all that it is given.
-fn written(kernel: Op<'_>, arguments: &[Val<'_>]) -> BTreeSet<usize> {
-    let mut written = BTreeSet::new();
-    for op in nested_ops(kernel)
-        .into_iter()
-        .filter(|op| op.region_count() == 0)
-    {
-        let targets: Vec<Val<'_>> = match effects_of(op) {
-            Some(effects) => {
-                let writes = effects.iter().filter(|e| e.kind == EffectKind::Write);
-                let all = || operands_of(op);
-                writes
-                    .flat_map(|e| e.value.map_or_else(all, |value| vec![value]))
-                    .collect()
-            }
-            None => operands_of(op),
-        };
-        for target in targets.into_iter().filter(|value| is_memory(*value)) {
-            let root = root_of(target);
-            match arguments.iter().position(|argument| *argument == root) {
-                Some(index) => {
-                    written.insert(index);
-                }
-                // What an op makes has memory of its own; through a loop, a branch or a choice any of them may be meant.
-                None if defining_op(root)
-                    .is_some_and(|op| !is_pure(op) && op.region_count() == 0) => {}
-                None => written.extend(0..arguments.len()),
-            }
-        }
-    }
-    written
 }
 
 /// Leaves the pairs of its kernel on a launch. Errors: one tensor passed as two

@@ -40,7 +40,7 @@ use cute_ir::{
     ops::{cf, cute, cute_nvgpu, gpu},
     types::CuteType,
 };
-use cute_passes::{arch, kernel::body_of_kernel, launch::launches_of};
+use cute_passes::{arch, kernel::body_of_kernel, launch::launches_of, memory::is_apart};
 use cute_target::Arch;
 use melior::ir::{ValueLike, operation::OperationLike};
 use registers::Assembled;
@@ -159,7 +159,7 @@ impl<'c, 'r> Lowering<'c, 'r> {
         let mut attributes = Vec::new();
         let mut maps = Vec::new();
         for (i, value) in arguments_of(body).into_iter().enumerate() {
-            let noalias = if aliasing::is_apart(self.kernel, i) {
+            let noalias = if is_apart(self.kernel, i) {
                 ", llvm.noalias"
             } else {
                 ""

@@ -44,6 +44,8 @@ pub struct Problem<'c> {
     pub extents: [Option<i64>; 3],
     /// The number of products; none where only a launch knows.
     pub batch: Option<i64>,
+    /// Tells whether the products are of groups of rows of which only the GPU knows how many each has; M is their mean.
+    pub has_groups: bool,
     /// The types of the elements of A and B that are multiplied, and of C's.
     pub elements: [Type<'c>; 3],
     /// The type in which products are summed.
@@ -113,6 +115,9 @@ impl Problem<'_> {
             "{a} {b} {} {c} {majors} {of_a}x{of_b}x{of_c}",
             self.accumulate
         );
+        if self.has_groups {
+            kind += " groups";
+        }
         for (name, fed) in ["A", "B"].iter().zip(&self.fed) {
             if let Some(Fed { bits, held, group }) = fed {
                 let group = group.map_or(String::new(), |group| format!(" groups of {group}"));
@@ -264,7 +269,7 @@ pub fn choose<'c>(
             Some(split) => candidates(&problem.staged_sums(), &[split]),
             None => {
                 let mut all = candidates(problem, &[1])?;
-                if is_open {
+                if is_open && !problem.has_groups {
                     let splits = SPLITS_OF_WARPGROUPS;
                     all.extend(candidates(&problem.staged_sums(), splits).unwrap_or_default());
                 }
@@ -273,6 +278,18 @@ pub fn choose<'c>(
         }
     };
     // Clusters and teams are of blocks whose warpgroups multiply.
+    if problem.has_groups {
+        let asked = [
+            ("split", request.split.unwrap_or(1)),
+            ("teams", request.teams.unwrap_or(1)),
+            ("cluster", request.cluster.map_or(1, |[m, n]| m * n)),
+        ];
+        if let Some((name, _)) = asked.iter().find(|(_, asked)| *asked > 1) {
+            return Err(format!(
+                "has groups of rows, of which only the GPU knows how many each has; expected no {name}="
+            ));
+        }
+    }
     let of_clusters = request.cluster.is_some_and(|cluster| cluster != [1, 1]);
     let of_teams = request.teams.is_some_and(|teams| teams > 1);
     let instructions = match request.instructions {
@@ -302,7 +319,7 @@ pub fn choose<'c>(
         Some(split) => candidates(&problem.staged_sums(), &[split]),
         None => {
             let mut all = candidates(problem, &[1])?;
-            if is_open && !problem.reduced.is_some() {
+            if is_open && !problem.reduced.is_some() && !problem.has_groups {
                 all.extend(candidates(&problem.staged_sums(), SPLITS).unwrap_or_default());
             }
             Ok(all)
@@ -330,6 +347,12 @@ pub fn choose<'c>(
 
 /// Checks a plan that somebody wrote for a problem on architectures. Errors: what of it does not fit.
 pub fn check_given(plan: &Plan<'_>, problem: &Problem<'_>, archs: &Archs) -> Result<(), String> {
+    if problem.has_groups && (plan.is_split() || plan.teams > 1 || plan.blocks_of_cluster() > 1) {
+        return Err(
+            "has groups of rows, of which only the GPU knows how many each has; expected a cute.plan with a block for each tile: no split, teams or clusters"
+                .to_owned(),
+        );
+    }
     if plan.is_split() && problem.reduced.is_some() {
         return Err(format!(
             "reduces an output, which is a block's part of all sums along K, and has a cute.plan that splits K in {}; expected a plan \

@@ -143,6 +143,7 @@ pub(super) struct Builder<'c> {
     /// M, N and K; none where only a launch knows.
     extents: [Option<i64>; 3],
     batch: Option<i64>,
+    has_groups: bool,
 }
 
 impl<'c> Builder<'c> {
@@ -175,6 +176,7 @@ impl<'c> Builder<'c> {
             has_epilogue: problem.has_epilogue,
             extents: problem.extents,
             batch: problem.batch,
+            has_groups: problem.has_groups,
         };
         builder.row(PART)?;
         Ok(builder)
@@ -306,7 +308,9 @@ impl<'c> Builder<'c> {
             shared: None,
         };
         // Sums of a part of K go to a workspace from registers.
-        let is_bulk = !self.has_epilogue && choice.split == 1 && is_in_lines(of_c, bits);
+        // TMA would store rows of the next group as well.
+        let is_bulk =
+            !self.has_epilogue && !self.has_groups && choice.split == 1 && is_in_lines(of_c, bits);
         let (out, tile) = match is_bulk {
             true => self.by_tma(c, [m, columns], (1, true), 1)?,
             false => {
@@ -376,6 +380,9 @@ impl<'c> Builder<'c> {
                         .is_none_or(|asked| asked == [groups * WARPS, 1])
                     && asked_teams.is_none_or(|asked| asked == teams);
                 if !is_asked || request.cluster.is_some_and(|asked| asked != *cluster) {
+                    continue;
+                }
+                if self.has_groups && (teams > 1 || *cluster != [1, 1]) {
                     continue;
                 }
                 let is_open = request.cluster.is_none();

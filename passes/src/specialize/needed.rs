@@ -1,7 +1,8 @@
 //! The part of a kernel that its loads need: what those who copy compute themselves.
 
 use super::rings::Ring;
-use cute_ir::{Failure, diag, mlir::*};
+use crate::memory::is_constant_load;
+use cute_ir::{Failure, attributes::NOALIAS, diag, mlir::*};
 use melior::ir::operation::OperationLike;
 use std::collections::HashSet;
 
@@ -61,12 +62,12 @@ pub(super) fn of<'c>(kernel: Op<'c>, rings: &[Ring<'c>]) -> Result<HashSet<OpKey
         if around.contains(&op_key(op)) || !needed.insert(op_key(op)) {
             continue;
         }
-        if !is_pure(op) {
+        if !is_pure(op) && !is_constant_load(kernel, op) {
             return Err(diag::error_with_notes(
                 op.location(),
                 format!(
                     "'{}' op decides what a load by TMA copies, and depends on memory that others may write; expected coordinates and bounds \
-                     that are computed of arguments, indices and constants",
+                     that are computed of arguments, indices and constants, or read from an argument with {NOALIAS} that the kernel does not write",
                     name_of(op)
                 ),
                 &[(load.location(), "the load is here")],

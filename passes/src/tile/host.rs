@@ -238,6 +238,7 @@ impl<'c> Gemm<'c> {
         self.check_extents(host)?;
         self.check_lines(host)?;
         self.check_indices(host)?;
+        self.check_groups(host)?;
         self.check_sizes(host)?;
         let outputs = std::iter::once(&self.matrices.product[2]).chain(&self.matrices.outputs);
         for output in outputs {
@@ -261,10 +262,15 @@ impl<'c> Gemm<'c> {
             let (matrix, mode) = self.extents[axis].from;
             let extent = self.dimension(host, &self.matrices.product[matrix], mode)?;
             let tile = host.constant(index, self.plan.step()[axis])?;
-            counted.push((
-                axis,
-                host.value(arith::CEILDIVSI, &[extent, tile], index, &[])?,
-            ));
+            let tiles = match self.groups.filter(|_| axis == 0) {
+                Some(groups) => {
+                    let whole = host.value(arith::DIVSI, &[extent, tile], index, &[])?;
+                    let groups = self.groups_of_launch(host, groups)?;
+                    host.value(arith::ADDI, &[whole, groups], index, &[])?
+                }
+                None => host.value(arith::CEILDIVSI, &[extent, tile], index, &[])?,
+            };
+            counted.push((axis, tiles));
         }
         let tiles = match self.known_tiles_of_c() {
             Some(blocks) => host.constant(index, blocks)?,

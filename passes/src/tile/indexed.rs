@@ -4,6 +4,7 @@
 use super::{
     Gemm,
     function::place_of,
+    kernel::Product,
     leaves::{at_least, leaves_of},
     matrix::{Matrix, Role},
 };
@@ -474,7 +475,7 @@ impl<'c> Matrix<'c> {
         &self,
         b: Builder<'c>,
         body: Blk<'c>,
-        product: Option<Val<'c>>,
+        product: Option<Product<'c>>,
     ) -> Result<Whole<'c>, Failure> {
         let tensor = argument(body, self.argument);
         let (tensor, bounds) = match &self.places {
@@ -498,7 +499,7 @@ impl<'c> Matrix<'c> {
         b: Builder<'c>,
         body: Blk<'c>,
         columns: i64,
-        product: Option<Val<'c>>,
+        product: Option<Product<'c>>,
     ) -> Result<Option<Val<'c>>, Failure> {
         let Some(Places::Rows(own)) = &self.places else {
             return Ok(None);

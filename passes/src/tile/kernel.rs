@@ -22,8 +22,28 @@ use melior::ir::{Type, ValueLike};
 pub(super) struct Place<'c> {
     pub(super) m: Val<'c>,
     pub(super) n: Val<'c>,
-    /// The index of the product; none where there is one.
-    pub(super) product: Option<Val<'c>>,
+    /// The product; none where there is one.
+    pub(super) product: Option<Product<'c>>,
+}
+
+/// A product of a batch, or of a group of rows.
+#[derive(Clone, Copy)]
+pub(super) struct Product<'c> {
+    /// Its index.
+    pub(super) index: Val<'c>,
+    /// Its rows, of a group of rows.
+    pub(super) rows: Option<Rows<'c>>,
+}
+
+/// The rows of a group, as a tile of them sees them.
+#[derive(Clone, Copy)]
+pub(super) struct Rows<'c> {
+    /// The first of them among those of all groups.
+    pub(super) first: Val<'c>,
+    /// Their number; 0 where the tile has none.
+    pub(super) count: Val<'c>,
+    /// True where the tile has rows.
+    pub(super) is_there: Val<'c>,
 }
 
 /// The tiles of a matrix along K, or that of C.
@@ -114,7 +134,10 @@ impl<'c> Gemm<'c> {
     /// Tiles along M (0), N (1) or K (2), where they are known: those that a cluster of blocks computes at a time, where there are such.
     pub(super) fn known_tiles(&self, axis: usize) -> Option<i64> {
         let (extent, tile) = (self.extents[axis].known?, self.plan.step()[axis]);
-        Some(extent / tile + i64::from(extent % tile != 0))
+        match (axis, &self.groups) {
+            (0, Some(_)) => (extent / tile).checked_add(self.known_groups()?),
+            _ => Some(extent / tile + i64::from(extent % tile != 0)),
+        }
     }
 
     /// The axes, of M, N and K, whose tiles only a launch can count: a kernel's arguments behind A, B and C.
@@ -180,11 +203,12 @@ impl<'c> Gemm<'c> {
         let [tm, tn, _] = self.plan.tile;
         let block = block_index(b)?;
         let (at, part) = self.place(b, body, block, self.plan.split)?;
+        let at = self.in_group(b, body, at)?;
 
         // This block's part of the tensors.
         let keep = IntTuple::underscore;
         let dynamic = IntTuple::dynamic;
-        let ends = self.ends(b, body)?;
+        let ends = self.ends(b, body, at.product)?;
         let tiles = |matrix: &Matrix<'c>, operand, ends: &[Option<End<'c>>; 3]| {
             let leaf = match operand {
                 Operand::A => at.m,
@@ -235,6 +259,10 @@ impl<'c> Gemm<'c> {
                 (Some(first), turns)
             }
             None => (None, self.tiles(b, body, 2)?),
+        };
+        let turns = match at.product.and_then(|product| product.rows) {
+            Some(rows) => rows.turns(b, turns)?,
+            None => turns,
         };
         let (from, to, step) = (b.i32(0)?, turns, b.i32(1)?);
         let (region, inner) = Detached::with_block(&[(b.i32_type(), b.location)]);
@@ -435,7 +463,10 @@ impl<'c> Gemm<'c> {
                 part = Some(unsigned(arith::REMUI, rest, parts)?);
                 rest = unsigned(arith::DIVUI, rest, parts)?;
             }
-            product = self.is_batched().then_some(rest);
+            product = self.is_batched().then_some(Product {
+                index: rest,
+                rows: None,
+            });
         }
         let (m, n) = self.raster(b, body, block)?;
         Ok((Place { m, n, product }, part))
@@ -492,14 +523,23 @@ impl<'c> Gemm<'c> {
         ))
     }
 
-    /// M, N and K where a tile may reach over the end: a number, or a value.
+    /// M, or the rows of a tile's group, N and K where a tile may reach over the end: a number, or a value.
     pub(super) fn ends(
         &self,
         b: Builder<'c>,
         body: Blk<'c>,
+        product: Option<Product<'c>>,
     ) -> Result<[Option<End<'c>>; 3], Failure> {
+        let rows = product.and_then(|product| product.rows);
         let mut ends = [None, None, None];
         for (axis, end) in ends.iter_mut().enumerate() {
+            if let (0, Some(rows)) = (axis, rows) {
+                *end = Some(End {
+                    leaf: IntTuple::dynamic(),
+                    value: Some(rows.count),
+                });
+                continue;
+            }
             let extent = &self.extents[axis];
             if extent.is_divided_by(self.plan.step()[axis]) {
                 continue;
@@ -535,7 +575,7 @@ impl<'c> Gemm<'c> {
         body: Blk<'c>,
         (matrix, operand): (&Matrix<'c>, Operand),
         (coord, leaves): (IntTuple, &[Val<'c>]),
-        product: Option<Val<'c>>,
+        product: Option<Product<'c>>,
         (ends, forced): (&[Option<End<'c>>; 3], bool),
     ) -> Result<Tiles<'c>, Failure> {
         let whole = match matrix.is_whole() {
@@ -657,7 +697,7 @@ impl<'c> Matrix<'c> {
         &self,
         b: Builder<'c>,
         tensor: Val<'c>,
-        product: Option<Val<'c>>,
+        product: Option<Product<'c>>,
     ) -> Result<Val<'c>, Failure> {
         let whole = self.linear(b, tensor)?;
         self.of_product(b, whole, product)
@@ -680,18 +720,34 @@ impl<'c> Matrix<'c> {
         &self,
         b: Builder<'c>,
         tensor: Val<'c>,
-        product: Option<Val<'c>>,
+        product: Option<Product<'c>>,
     ) -> Result<Val<'c>, Failure> {
-        let mut view = tensor;
-        if let Some(product) = product {
-            let keep = IntTuple::underscore;
-            let coord = b.coord(&tuple([keep(), keep(), IntTuple::dynamic()]), &[product])?;
-            view = b.infer(cute::SLICE, &[view, coord], &[])?;
-        }
+        let mut view = self.part_of(b, tensor, product)?;
         if self.turned {
             view = b.infer(cute::SELECT, &[view], &[("mode", b.i32_array(&[1, 0]))])?;
         }
         Ok(view)
+    }
+
+    /// The part of a tensor of all products, or of its coordinates, that one of them has, with the modes of the tensor.
+    pub(super) fn part_of(
+        &self,
+        b: Builder<'c>,
+        tensor: Val<'c>,
+        product: Option<Product<'c>>,
+    ) -> Result<Val<'c>, Failure> {
+        let Some(product) = product else {
+            return Ok(tensor);
+        };
+        match product.rows.filter(|_| self.has_groups) {
+            Some(rows) => rows.of(b, tensor),
+            None => {
+                let keep = IntTuple::underscore;
+                let coord = tuple([keep(), keep(), IntTuple::dynamic()]);
+                let coord = b.coord(&coord, &[product.index])?;
+                b.infer(cute::SLICE, &[tensor, coord], &[])
+            }
+        }
     }
 
     /// The tensor with the layout that the matrix expects, which may say more of its leaves than its type.

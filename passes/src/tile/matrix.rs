@@ -93,6 +93,8 @@ pub(super) struct Matrix<'c> {
     pub(super) access: Access,
     /// The places of its elements, where no tile has them.
     pub(super) places: Option<Places<'c>>,
+    /// Tells whether its rows are those of groups, which begin anywhere.
+    pub(super) has_groups: bool,
     /// Elements that are moved at once, at most.
     most: i64,
 }
@@ -121,17 +123,18 @@ impl<'c> Matrices<'c> {
         inputs: &[Val<'c>],
         beside: [&[Val<'c>]; 2],
         places: [Option<Places<'c>>; 3],
+        has_groups: bool,
     ) -> Result<(Self, Vec<Val<'c>>), String> {
         let mut arguments: Vec<Val<'c>> = Vec::new();
         let [of_a, of_b, mut of_c] = places;
-        let mut placed = |role, name: String, tensor: Val<'c>, places: Option<Places<'c>>| {
+        let mut placed = |role, name: String, tensor: Val<'c>, places: Option<Places<'c>>, has| {
             let argument = place_of(&mut arguments, tensor);
             let places = places.map(|places| places.with_arguments(&mut arguments));
-            Matrix::read(role, name, tensor, argument, places)
+            Matrix::read((role, has), name, tensor, argument, places)
         };
         let [a, b] = factors;
-        let a = placed(Role::Factor, "A".to_owned(), a, of_a)?;
-        let b = placed(Role::Factor, "B".to_owned(), b, of_b)?;
+        let a = placed(Role::Factor, "A".to_owned(), a, of_a, has_groups)?;
+        let b = placed(Role::Factor, "B".to_owned(), b, of_b, false)?;
         let mut written = Vec::new();
         for (at, (tensor, kind)) in outputs.iter().enumerate() {
             let name = match at {
@@ -143,15 +146,16 @@ impl<'c> Matrices<'c> {
                 None => Role::Output,
             };
             let places = of_c.take().filter(|_| at == 0);
-            written.push(placed(role, name, *tensor, places)?);
+            written.push(placed(role, name, *tensor, places, has_groups)?);
         }
-        let mut read = |role, name, tensor| placed(role, name, tensor, None);
+        let mut read = |role, name, tensor, has| placed(role, name, tensor, None, has);
         let mut all = Vec::new();
         for (at, tensor) in inputs.iter().enumerate() {
             all.push(read(
                 Role::Input,
                 format!("input {at} of the epilogue"),
                 *tensor,
+                has_groups,
             )?);
         }
         let mut factors = |factor: usize| {
@@ -162,6 +166,7 @@ impl<'c> Matrices<'c> {
                     Role::Beside,
                     format!("input {at} of the prologue of {of}"),
                     *tensor,
+                    has_groups && factor == 0,
                 )
             });
             read.collect::<Result<Vec<_>, String>>()
@@ -170,6 +175,9 @@ impl<'c> Matrices<'c> {
         let mut written = written.into_iter();
         let c = written.next().ok_or("expected C")?;
         let mut outputs: Vec<_> = written.collect();
+        if has_groups {
+            check_groups([&a, &b, &c], &all, &outputs, &beside)?;
+        }
         if c.access.major == 1 {
             let product = [a, b, c];
             return Ok((
@@ -226,7 +234,7 @@ impl<'c> Matrices<'c> {
 
 impl<'c> Matrix<'c> {
     fn read(
-        role: Role,
+        (role, has_groups): (Role, bool),
         name: String,
         tensor: Val<'c>,
         argument: usize,
@@ -273,7 +281,7 @@ impl<'c> Matrix<'c> {
             check_once(&name, &layout)?;
         }
         memref.check_addressable()?;
-        let access = access(&memref, &layout, places.as_ref())?;
+        let access = access(&memref, &layout, places.as_ref(), has_groups)?;
         let memref_bytes = memref.element_bytes().max(1);
         Ok(Self {
             tensor,
@@ -285,6 +293,7 @@ impl<'c> Matrix<'c> {
             layout,
             access,
             places,
+            has_groups,
             most: (WIDEST / memref_bytes).max(1),
         })
     }
@@ -324,7 +333,7 @@ impl<'c> Matrix<'c> {
             |mode| mode == major,
             |mode| mode != major,
         )?;
-        let access = access(&self.memref, &layout, None).ok()?;
+        let access = access(&self.memref, &layout, None, self.has_groups).ok()?;
         let access = Access {
             vector: access.vector.min(self.most),
             ..access
@@ -437,7 +446,12 @@ pub(super) fn batch(matrices: &[Matrix; 3]) -> Option<i64> {
 
 /// The accesses to a matrix: along the mode by which the most can be moved at once, columns if either would do.
 /// Neighbours in modes of several leaves are those of the first leaf.
-fn access(memref: &MemRef, layout: &Layout, places: Option<&Places>) -> Result<Access, String> {
+fn access(
+    memref: &MemRef,
+    layout: &Layout,
+    places: Option<&Places>,
+    has_groups: bool,
+) -> Result<Access, String> {
     let whole = MemRef {
         layout: layout.clone(),
         ..memref.clone()
@@ -446,8 +460,8 @@ fn access(memref: &MemRef, layout: &Layout, places: Option<&Places>) -> Result<A
         Some(Places::At(own)) => Some(&own.at),
         _ => None,
     };
-    // Neighbouring rows that are taken by index are no neighbours.
-    let by_index = matches!(places, Some(Places::Rows(_)));
+    // Neighbouring rows that are taken by index are no neighbours, and those of a group begin anywhere.
+    let by_index = has_groups || matches!(places, Some(Places::Rows(_)));
     let vector = |mode: usize| match mode == 0 && by_index {
         true => 1,
         false => contract::vector(&whole, mode, WIDEST / memref.element_bytes(), bounds),
@@ -500,6 +514,44 @@ fn group_of(mode: &Layout) -> Option<i64> {
     match (&shape[..], &stride[..]) {
         ([group, _], [0, _]) => Some(*group),
         _ => None,
+    }
+}
+
+/// Checks that tensors of a product whose rows have groups are such that rows of neighbours can be taken from any of them on.
+fn check_groups<'c>(
+    product: [&Matrix<'c>; 3],
+    inputs: &[Matrix<'c>],
+    outputs: &[Matrix<'c>],
+    beside: &[Vec<Matrix<'c>>],
+) -> Result<(), String> {
+    let [.., c] = product;
+    if c.access.major == 0 {
+        return Err(format!(
+            "has groups of rows; expected C with the elements of a row side by side, found {}",
+            c.memref.layout
+        ));
+    }
+    let all = product.into_iter().chain(inputs).chain(outputs);
+    for matrix in all.chain(beside.iter().flatten()) {
+        if matrix.is_whole() {
+            return Err(format!(
+                "has groups of rows; expected {} with one extent and one stride for each mode, found {}",
+                matrix.name, matrix.memref.layout
+            ));
+        }
+    }
+    let rows = c.extent(0).map(IntTuple::leaves).unwrap_or_default();
+    let wide = |leaf: &&Leaf| match leaf {
+        Leaf::Static(rows) => *rows > i64::from(i32::MAX),
+        Leaf::Dynamic(dynamic) => dynamic.width == 64,
+        _ => false,
+    };
+    match rows.iter().any(wide) {
+        true => Err(format!(
+            "has groups of rows; expected at most 2147483647 of them, an integer of 32 bits, found {}",
+            c.memref.layout
+        )),
+        false => Ok(()),
     }
 }
 

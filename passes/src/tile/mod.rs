@@ -9,6 +9,7 @@ mod candidates;
 mod function;
 mod fuse;
 mod grid;
+mod groups;
 mod host;
 mod indexed;
 mod kernel;
@@ -40,6 +41,7 @@ use cute_ir::{
 };
 use cute_target::Archs;
 use fuse::Fuse;
+use groups::Groups;
 use map::Map;
 use matrix::{Extent, Matrices};
 use melior::ir::{Type, operation::OperationLike};
@@ -172,6 +174,8 @@ struct Gemm<'c> {
     arguments: Vec<Val<'c>>,
     /// M, N and K of those.
     extents: [Extent; 3],
+    /// The groups of rows, where rows have a matrix of their group.
+    groups: Option<Groups<'c>>,
     epilogue: Option<Region<'c>>,
     /// The kinds of the outputs beside C that are reduced; none of those that are not.
     reduce: Vec<Option<ReduceOp>>,
@@ -244,9 +248,19 @@ impl<'c> Gemm<'c> {
             *own = indexed::places_of(contract, operand, *tensor)?;
         }
         let of_prologues = [of_a.as_slice(), of_b.as_slice()];
-        let (mut matrices, mut arguments) =
-            Matrices::of(factors, &written, &contract.inputs(), of_prologues, places)
-                .map_err(fail)?;
+        let (mut matrices, mut arguments) = Matrices::of(
+            factors,
+            &written,
+            &contract.inputs(),
+            of_prologues,
+            places,
+            contract.groups().is_some(),
+        )
+        .map_err(fail)?;
+        let groups = contract.groups().map(|tensor| Groups {
+            tensor,
+            argument: function::place_of(&mut arguments, tensor),
+        });
         let mut reduced = Reduced::default();
         for (matrix, kind) in matrices.outputs.iter().zip(&kinds[1..]) {
             if kind.is_some() {
@@ -292,6 +306,7 @@ impl<'c> Gemm<'c> {
             matrices: matrices.clone(),
             arguments: arguments.clone(),
             extents: Extent::of(&matrices.product),
+            groups,
             epilogue: epilogue.clone(),
             reduce: kinds[1..].to_vec(),
             prologues: prologues.clone(),
@@ -307,9 +322,17 @@ impl<'c> Gemm<'c> {
             for (access, beside) in accesses.iter_mut().zip(&matrices.beside) {
                 access.placed |= beside.iter().any(|matrix| matrix.is_whole());
             }
+            let mut extents = Extent::of(product).map(|extent| extent.known);
+            let mut batch = matrix::batch(product);
+            if let Some(groups) = groups {
+                batch = groups.known(&product[1]);
+                let mean = |(m, groups): (i64, i64)| (m - 1).max(0) / groups.max(1) + 1;
+                extents[0] = extents[0].zip(batch).map(mean);
+            }
             let problem = Problem {
-                extents: Extent::of(product).map(|extent| extent.known),
-                batch: matrix::batch(product),
+                extents,
+                batch,
+                has_groups: groups.is_some(),
                 elements,
                 accumulate,
                 accesses,
@@ -395,6 +418,9 @@ impl<'c> Gemm<'c> {
             self.accumulate
         );
         self.record_places(contract, &mut entry)?;
+        if let Some(ends) = contract.groups() {
+            entry += &format!(", groups = array<i64: {}>", places(&[ends]));
+        }
         let mut leave = |region: &Region<'c>, entry_name: &str, lists: &[(&str, &[Val<'c>])]| {
             let symbol = format!("{name}_{entry_name}");
             region.function(module, self.function, &symbol)?;

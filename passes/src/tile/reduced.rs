@@ -137,7 +137,7 @@ impl<'c> Gemm<'c> {
             weight = number(arith::MULI, step, extend(tiles[axis])?)?;
         }
         if let Some(product) = place.product {
-            let product = number(arith::MULI, extend(product)?, weight)?;
+            let product = number(arith::MULI, extend(product.index)?, weight)?;
             offset = number(arith::ADDI, offset, product)?;
         }
         let ty = types::int_tuple_type(b.context, &IntTuple::Leaf(Leaf::Dynamic(Dyn::I64)));

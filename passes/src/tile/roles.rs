@@ -6,7 +6,7 @@
 use super::{
     Gemm,
     function::block_index,
-    kernel::{Located, Place, block_copy, tile_of},
+    kernel::{Located, Place, Product, block_copy, tile_of},
     matrix::Matrix,
 };
 use crate::algorithms::{Arrival, start_load};
@@ -113,18 +113,14 @@ impl<'c> Gemm<'c> {
         b: Builder<'c>,
         body: Blk<'c>,
         operand: Operand,
-        product: Option<Val<'c>>,
+        product: Option<Product<'c>>,
     ) -> Result<Option<(Val<'c>, Val<'c>)>, Failure> {
         let Some(place) = self.moved_in_bulk().position(|other| other == operand) else {
             return Ok(None);
         };
         let first = self.first_workspace() + usize::from(self.plan.is_split()) + 2 * place;
         let (atom, mut coords) = (argument(body, first), argument(body, first + 1));
-        if let Some(product) = product {
-            let keep = IntTuple::underscore;
-            let coord = b.coord(&tuple([keep(), keep(), IntTuple::dynamic()]), &[product])?;
-            coords = b.infer(cute::SLICE, &[coords, coord], &[])?;
-        }
+        coords = self.matrices.product[operand as usize].part_of(b, coords, product)?;
         Ok(Some((atom, coords)))
     }
 
@@ -190,6 +186,18 @@ impl<'c> Gemm<'c> {
         let index = argument(inner, 0);
         let (at, part) = self.place(t, body, index, self.plan.split)?;
         let at = self.place_in_cluster(t, at, ranks)?;
+        let at = self.in_group(t, body, at)?;
+        // Of a place that has no rows nothing is loaded, and nothing stored.
+        let all = t;
+        let t = match at.product.and_then(|product| product.rows) {
+            Some(rows) => {
+                let (then, own) = Detached::with_block(&[]);
+                let branch = vec![then, Detached::empty()];
+                all.with_regions(scf::IF, &[rows.is_there], &[], &[], branch)?;
+                Builder::at_end(all.context, own, all.location)
+            }
+            None => all,
+        };
         let accumulators = t.value(cute::MEMREF_ALLOCA, &[], sums, &[])?;
         t.step("clear accumulators")
             .op(cute::CLEAR, &[accumulators], &[], &[])?;
@@ -218,6 +226,9 @@ impl<'c> Gemm<'c> {
             }
         }
         t.op(scf::YIELD, &[], &[], &[])?;
+        if self.groups.is_some() {
+            all.op(scf::YIELD, &[], &[], &[])?;
+        }
         Ok(())
     }
 
@@ -362,7 +373,7 @@ impl<'c> Gemm<'c> {
         let extents = self.plan.extents(Operand::C);
         let first = t.value(arith::MULI, &[at.n, t.i32(parts)?], i32_type, &[])?;
         let bulk = self.bulk_in_kernel(t, body, Operand::C, at.product)?;
-        let ends = self.ends(t, body)?;
+        let ends = self.ends(t, body, at.product)?;
         let (from, to, step) = (t.i32(0)?, t.i32(parts)?, t.i32(1)?);
         let (region, inner) = Detached::with_block(&[(i32_type, t.location)]);
         let unrolled = [(UNROLL, t.unit())];

@@ -212,7 +212,8 @@ impl<'c> Gemm<'c> {
         let mut of_part = index;
         if let Some(product) = at.product {
             let others = b.i32(self.plan.split - 1)?;
-            let others = number(arith::MULI, number(arith::MULI, product, others)?, tiles)?;
+            let others = number(arith::MULI, product.index, others)?;
+            let others = number(arith::MULI, others, tiles)?;
             of_part = number(arith::ADDI, index, others)?;
         }
         let mut inputs = Vec::new();
@@ -222,7 +223,7 @@ impl<'c> Gemm<'c> {
             }
             inputs.push(own(self.sums(b, body, of_part)?, piece)?);
         }
-        let ends = self.ends(b, body)?;
+        let ends = self.ends(b, body, at.product)?;
         let c = self.tile_of_c(b, body, &self.matrices.product[2], &at, &ends)?;
         let (beside_sums, beside_c) = self.tiles_beside(b, body, &at)?;
         let parts = inputs.len();

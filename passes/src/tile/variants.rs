@@ -219,7 +219,7 @@ impl<'c> Gemm<'c> {
         time.time(&Host(host), &[m, n, k], &batch, &sms)
     }
 
-    /// M, N, K and the number of products, each 1 at least: of an empty problem, no time is better than another.
+    /// M, N, K and the number of products, each 1 at least: of an empty problem, no time is better than another. Of groups of rows M is the mean.
     pub(super) fn sizes(&self, host: Builder<'c>) -> Result<[Val<'c>; 4], Failure> {
         let n = Host(host);
         let one = n.constant(1)?;
@@ -231,6 +231,11 @@ impl<'c> Gemm<'c> {
                 least(self.dimension(host, &self.matrices.product[matrix], mode)?)
             }
         };
+        if let Some(groups) = self.groups {
+            let count = least(self.groups_of_launch(host, groups)?)?;
+            let mean = n.apply(Integer::CeilDivS, [&extent(0)?, &count])?;
+            return Ok([mean, extent(1)?, extent(2)?, count]);
+        }
         let batch = match matrix::batch(&self.matrices.product) {
             Some(known) => n.constant(known.max(1))?,
             None => least(self.dimension(host, &self.matrices.product[2], 2)?)?,

@@ -159,6 +159,10 @@ pub struct Gemm {
     /// The tensor of indices of B's rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows_b: Option<usize>,
+    /// The tensor of the ends of groups of rows: `C(m,n) = sum over k of A(m,k) * B(n,k,g)`, where `g` is the first group whose end is above m. Rows of C behind the last end are not
+    /// written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<usize>,
 }
 
 impl Gemm {
@@ -181,6 +185,7 @@ impl Gemm {
             at_c: None,
             rows_a: None,
             rows_b: None,
+            groups: None,
         }
     }
 
@@ -255,7 +260,7 @@ impl Compute {
     /// Its tensors: what is read and then the output. An epilogue's tensors come next: those that it reads, `E0`, `E1` and so on,
     /// and those that it writes besides C, `D1` and so on. An output that it reads is there twice, and read and written; so it is
     /// with a map, whose first output is `D0`. Those that prologues read come last, `A0`, `A1` and so on, and `B0`, `B1` and so on; the
-    /// indices of A's and B's rows, `IA` and `IB`, stand behind all others.
+    /// indices of A's and B's rows, `IA` and `IB`, or the ends of groups of rows, `G`, stand behind all others.
     pub fn roles(&self) -> Vec<Role> {
         let role = |name: &'static str, arg: &usize, access| Role {
             name: name.into(),
@@ -290,6 +295,7 @@ impl Compute {
                         access: Access::Read,
                     })
                 }));
+                roles.extend(gemm.groups.iter().map(|ends| read("G", ends)));
                 roles
             }
             Compute::Copy { src, dst } | Compute::Transpose { src, dst } => {
@@ -323,6 +329,14 @@ impl Compute {
         factors
             .filter_map(|((_, rows), of)| Some((rows?, of)))
             .collect()
+    }
+
+    /// The tensor of the ends of its groups of rows, with the tensor of the rows.
+    pub(crate) fn groups(&self) -> Option<(usize, usize)> {
+        match self {
+            Compute::Gemm(gemm) => gemm.groups.map(|ends| (ends, gemm.a)),
+            _ => None,
+        }
     }
 
     /// The epilogue, of a product of matrices that has one.
@@ -390,6 +404,9 @@ impl Compute {
                             (None, Some(rows)) => {
                                 format!("{}({}({line}),k)", name(arg), name(&rows))
                             }
+                            (None, None) if line == "n" && gemm.groups.is_some() => {
+                                format!("{}(n,k,g)", name(arg))
+                            }
                             (None, None) => format!("{}({line},k)", name(arg)),
                         });
                 let elements: Vec<_> = elements.collect();
@@ -404,6 +421,9 @@ impl Compute {
                 });
                 let factors: Vec<String> = factors.collect();
                 let mut sum = format!("sum over k of {}", factors.join(" * "));
+                if let Some(ends) = &gemm.groups {
+                    sum += &format!(", g the first with m < {}(g)", name(ends));
+                }
                 for (name, text) in named {
                     sum += &format!(", {name} = {text}");
                 }
@@ -522,11 +542,12 @@ impl Compute {
         let all: Vec<usize> = (0..rank).collect();
         match self {
             Compute::Gemm(gemm) => {
-                // A third mode is the batch.
+                // A third mode is the batch, or that of the groups.
                 let batched = rank == 3;
-                let [a, b, c] = match batched {
-                    true => [vec![0, 2, 3], vec![1, 2, 3], vec![0, 1, 3]],
-                    false => [vec![0, 2], vec![1, 2], vec![0, 1]],
+                let [a, b, c] = match (batched, gemm.groups) {
+                    (true, None) => [vec![0, 2, 3], vec![1, 2, 3], vec![0, 1, 3]],
+                    (false, None) => [vec![0, 2], vec![1, 2], vec![0, 1]],
+                    (_, Some(_)) => [vec![0, 2], vec![1, 2, 3], vec![0, 1]],
                 };
                 let [of_a, of_b] = gemm.prologues().map(|(_, prologue)| {
                     let inputs = prologue.map(|prologue| prologue.inputs.len());
@@ -534,9 +555,10 @@ impl Compute {
                 });
                 let rows = [vec![0, 3], vec![1, 3]].into_iter().zip(gemm.rows());
                 let rows = rows.filter(|(_, (_, rows))| rows.is_some());
-                let rows: Vec<_> = rows
+                let mut rows: Vec<_> = rows
                     .map(|(modes, _)| modes[..1 + usize::from(batched)].to_vec())
                     .collect();
+                rows.extend(gemm.groups.map(|_| vec![3]));
                 let mut modes = vec![a.clone(), b.clone()];
                 // C, and the tensors of an epilogue, and those of the prologues.
                 modes.resize(ranks.len().saturating_sub(of_a + of_b + rows.len()), c);
@@ -569,6 +591,10 @@ impl Compute {
     /// The expected shapes, and the cure.
     fn expected(&self) -> (&'static str, &'static str) {
         match self {
+            Compute::Gemm(gemm) if gemm.groups.is_some() => (
+                "A and its prologue's tensors (M,K), B and its prologue's tensors (N,K,G), C and the epilogue's tensors (M,N), G (G)",
+                "B has its N mode first, as in CuTe, and a matrix for each group behind K",
+            ),
             Compute::Gemm(gemm) => (
                 match (gemm.prologues(), &gemm.epilogue) {
                     ([(_, None), (_, None)], Some(_)) => {

@@ -93,6 +93,25 @@ fn validate_places(place: &str, gemm: &Gemm, function: &Function) -> Checked {
             return invalid(&place, "rows by index alone", found, "");
         }
     }
+    if let Some(ends) = gemm.groups {
+        let place = format!("{place}, G");
+        pattern(&place, ends, function)?;
+        let element = function.args[ends].element();
+        if !matches!(element, "i32" | "i64") {
+            return invalid(
+                &place,
+                "ends of groups of i32 or i64",
+                element.to_string(),
+                "",
+            );
+        }
+        let is_placed = gemm.places().iter().any(Option::is_some)
+            || gemm.rows().iter().any(|(_, rows)| rows.is_some());
+        if is_placed {
+            let found = "coordinates or rows by index as well";
+            return invalid(&place, "groups of rows alone", found, "");
+        }
+    }
     Ok(())
 }
 

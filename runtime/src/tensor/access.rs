@@ -181,6 +181,16 @@ impl<'a> Matrix<'a> {
         })
     }
 
+    /// The matrix of the rows from one up to another of this one, as far as it has them.
+    pub(crate) fn rows_between(mut self, [from, to]: [usize; 2]) -> Matrix<'a> {
+        let to = to.min(self.rows.len());
+        self.rows = self.rows[from.min(to)..to].to_vec();
+        for along in &mut self.inside {
+            along.rows = along.rows[from.min(to)..to].to_vec();
+        }
+        self
+    }
+
     /// The matrix of those rows of this one, of which there may be none: all their elements are 0.
     pub(crate) fn by_rows(self, index: &[i64]) -> Matrix<'a> {
         let row = |index: &i64| usize::try_from(*index).ok().and_then(|i| self.rows.get(i));

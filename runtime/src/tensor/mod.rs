@@ -461,8 +461,33 @@ pub fn generate_given(
                 index_of.fill_random(indices, fill::mix(seed, index as u64));
             }
         }
+        if let Some((ends, of)) = compute.groups() {
+            let rows = tensors
+                .get(of)
+                .and_then(|tensor| tensor.layout().shape().first().copied());
+            if let (Some(rows), Some(ends_of)) = (rows, tensors.get_mut(ends)) {
+                fill_ends(ends_of, rows, fill::mix(seed, ends as u64), seed % 2 == 1);
+            }
+        }
     }
     Ok(tensors)
+}
+
+/// Fills a tensor with ends of groups of rows, drawn at random; the last group ends where the rows do, or anywhere where it is `open`.
+fn fill_ends(tensor: &mut HostTensor, rows: i64, seed: u64, open: bool) {
+    let high = i32::try_from(rows).unwrap_or(i32::MAX);
+    tensor.fill_random(Distribution::Integers { low: 0, high }, seed);
+    let count = tensor.layout().size();
+    let mut ends: Vec<i64> = (0..count)
+        .map(|at| tensor.get(at).unwrap_or(0.0) as i64)
+        .collect();
+    ends.sort_unstable();
+    if let (Some(last), false) = (ends.last_mut(), open) {
+        *last = rows;
+    }
+    for (at, end) in (0..count).zip(ends) {
+        tensor.set(at, end as f64);
+    }
 }
 
 /// Checks that the tensors are what the function takes, before anything touches a device.

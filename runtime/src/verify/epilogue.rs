@@ -87,7 +87,7 @@ pub(super) fn verify<'a>(
     let product = run.product(gemm, index, config, Some(accumulate))?;
     let mut inputs = Vec::new();
     for input in &epilogue.inputs {
-        let matrix = run.matrix(*input, run.before(*input)?, index)?;
+        let matrix = run.own(gemm, 2, (*input, run.before(*input)?), index)?;
         row_norms(run.name(*input), &matrix)?;
         inputs.push(matrix);
     }
@@ -95,7 +95,7 @@ pub(super) fn verify<'a>(
     let mut reduced = vec![None];
     for (at, output) in epilogue.outputs.iter().enumerate() {
         let tensor = &run.tensors[*output];
-        outputs.push(run.matrix(*output, tensor, index)?);
+        outputs.push(run.own(gemm, 2, (*output, tensor), index)?);
         names.push(run.name(*output));
         let is_one = |mode| {
             tensor

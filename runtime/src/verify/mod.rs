@@ -68,7 +68,7 @@ pub use report::{Deviation, Failure, Method, Report};
 use crate::element::{Element, UnknownElement};
 use crate::package::{Compute, Factor, Function, Gemm, Prologue, RegionValue};
 use crate::plan;
-use crate::tensor::{ArgError, HostTensor, Matrix, changed_gap, check_args};
+use crate::tensor::{ArgError, HostTensor, Matrix, POISON, changed_gap, check_args};
 use tolerance::{Kind, Tolerance};
 
 /// The facts that are known of the inputs.
@@ -327,6 +327,9 @@ impl<'a> Run<'a> {
                 report.failures.insert(0, Failure::Padding { name, byte });
             }
             if let Compute::Gemm(gemm) = compute {
+                if let Some(failure) = self.behind_groups(gemm, output.arg)? {
+                    report.failures.insert(0, failure);
+                }
                 report.apply_norm_limit(gemm.tolerance);
             }
             report.seconds = seconds;
@@ -396,6 +399,82 @@ impl<'a> Run<'a> {
         Ok(Matrix::of_batch(tensor, product).ok_or_else(bad)?)
     }
 
+    /// The part of a matrix of C's shape (operand 2), A's (0) or B's (1) that one product of a batch has, or of groups of rows.
+    fn own(
+        &self,
+        gemm: &Gemm,
+        operand: usize,
+        (index, tensor): (usize, &'a HostTensor),
+        product: usize,
+    ) -> Result<Matrix<'a>, VerifyError> {
+        match gemm.groups.filter(|_| operand != 1) {
+            Some(ends) => {
+                let ends = self.ends(ends)?;
+                let from = product.checked_sub(1).and_then(|before| ends.get(before));
+                let to = ends.get(product).copied().unwrap_or(0);
+                let matrix = self.matrix(index, tensor, 0)?;
+                Ok(matrix.rows_between([from.copied().unwrap_or(0), to]))
+            }
+            None => self.matrix(index, tensor, product),
+        }
+    }
+
+    /// The ends of groups of rows. Errors: some that do not ascend from 0 to M.
+    fn ends(&self, index: usize) -> Result<Vec<usize>, VerifyError> {
+        let tensor = self.before(index)?;
+        let mut ends = Vec::new();
+        let mut least = 0;
+        for group in 0..tensor.layout().size() {
+            let end = tensor.get(group).unwrap_or(f64::NAN);
+            if !(f64::from(least)..=f64::from(u32::MAX)).contains(&end) {
+                let call = ArgError::Call {
+                    function: self.function.name.clone(),
+                    reason: format!(
+                        "expected {}, the ends of groups of rows, to ascend from 0, found {end} behind {least} at {group}",
+                        self.name(index)
+                    ),
+                };
+                return Err(call.into());
+            }
+            least = end as u32;
+            ends.push(least as usize);
+        }
+        Ok(ends)
+    }
+
+    /// Elements of outputs behind the last group of rows that were written, as a failure of their output.
+    fn behind_groups(&self, gemm: &Gemm, output: usize) -> Result<Option<Failure>, VerifyError> {
+        let Some(ends) = gemm.groups else {
+            return Ok(None);
+        };
+        let last = self.ends(ends)?.last().copied().unwrap_or(0);
+        let tensor = &self.tensors[output];
+        let matrix = self.matrix(output, tensor, 0)?;
+        let rows = matrix.rows();
+        if last > rows {
+            let reason = format!(
+                "expected {}, the ends of groups of rows, up to {rows}, found {last}",
+                self.name(ends)
+            );
+            let function = self.function.name.clone();
+            return Err(ArgError::Call { function, reason }.into());
+        }
+        let columns = matrix.columns();
+        let behind = matrix.rows_between([last, rows]);
+        // The element at an offset is what it was: poison, where nothing else is known of what is only written.
+        let before = self.before(output).ok();
+        let is_kept = |offset: i64| match before {
+            Some(before) => before.element_bytes(offset) == tensor.element_bytes(offset),
+            None => tensor.element_bytes(offset).iter().all(|b| *b == POISON),
+        };
+        let place = behind.offsets().position(|offset| !is_kept(offset));
+        Ok(place.map(|place| Failure::BehindGroups {
+            name: self.name(output).to_string(),
+            row: last + place / columns.max(1),
+            column: place % columns.max(1),
+        }))
+    }
+
     /// One product of a batch of a factor as it is stored, or of C: of a tensor at coordinates or of rows by index too.
     fn placed(
         &self,
@@ -426,7 +505,7 @@ impl<'a> Run<'a> {
             }
             return Ok(matrix);
         }
-        let matrix = self.matrix(index, tensor, product)?;
+        let matrix = self.own(gemm, operand, (index, tensor), product)?;
         let Some(rows) = gemm.rows().get(operand).and_then(|(_, rows)| *rows) else {
             return Ok(matrix);
         };
@@ -448,7 +527,9 @@ impl<'a> Run<'a> {
             }
             None => self.tensors[gemm.c].layout().shape(),
         };
-        let Some(products) = shape.get(2).and_then(|count| usize::try_from(*count).ok()) else {
+        let of_groups = gemm.groups.map(|ends| self.tensors[ends].layout().size());
+        let products = of_groups.or(shape.get(2).copied());
+        let Some(products) = products.and_then(|count| usize::try_from(count).ok()) else {
             return self.verify_product(gemm, 0, self.config);
         };
         // What may be computed is shared.
@@ -518,7 +599,7 @@ impl<'a> Run<'a> {
             let before = self.before(*tensor)?;
             let matrix = match at {
                 0 => self.placed(gemm, operand, before, product)?,
-                _ => self.matrix(*tensor, before, product)?,
+                _ => self.own(gemm, operand, (*tensor, before), product)?,
             };
             check::row_norms(self.name(*tensor), &matrix)?;
             names.push(self.name(*tensor));

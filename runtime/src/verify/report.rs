@@ -106,6 +106,15 @@ pub enum Failure {
         /// The first such byte, from 0 at the start of the tensor.
         byte: usize,
     },
+    /// An element of a row behind the last group of rows was written.
+    BehindGroups {
+        /// The name of the output.
+        name: String,
+        /// The row of the first such element, from 0.
+        row: usize,
+        /// The column of it, from 0.
+        column: usize,
+    },
     /// Elements are further off than rounding explains.
     Elements {
         /// The name of the output.
@@ -171,6 +180,12 @@ impl fmt::Display for Failure {
                 write!(
                     f,
                     "{count} elements of {name} are NaN, the first at ({row},{column}); all inputs are finite"
+                )
+            }
+            Failure::BehindGroups { name, row, column } => {
+                write!(
+                    f,
+                    "{name}({row},{column}) was written, a row behind the last group of rows"
                 )
             }
             Failure::Padding { name, byte } => {

@@ -21,6 +21,7 @@ fn problem(context: &Context, extents: [Option<i64>; 3]) -> Problem<'_> {
     Problem {
         extents,
         batch: Some(1),
+        has_groups: false,
         elements: [Type::parse(context, "f16").unwrap(); 3],
         accumulate: Type::parse(context, "f32").unwrap(),
         accesses: [ROWS; 3],

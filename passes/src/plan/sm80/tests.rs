@@ -33,6 +33,7 @@ fn problem(context: &Context, extents: [i64; 3]) -> Problem<'_> {
     Problem {
         extents: extents.map(Some),
         batch: Some(1),
+        has_groups: false,
         elements: [Type::parse(context, "f16").unwrap(); 3],
         accumulate: single(context),
         accesses: [ROWS; 3],

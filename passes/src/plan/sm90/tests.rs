@@ -26,6 +26,7 @@ fn chosen<'c>(
     let problem = Problem {
         extents: extents.map(Some),
         batch: Some(1),
+        has_groups: false,
         elements: [Type::parse(context, "f16").unwrap(); 3],
         accumulate: Type::parse(context, "f32").unwrap(),
         accesses: [rows(pitch); 3],

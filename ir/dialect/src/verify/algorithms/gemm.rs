@@ -15,7 +15,7 @@ use crate::{
     types::{self, CuteType, MemRef, Space, memref_of},
 };
 use cute_arith::{ReduceOp, ScalarOp};
-use cute_layout::atoms::Source;
+use cute_layout::{Layout, atoms::Source};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 
 fn extent(memref: &MemRef, mode: usize) -> Result<i64, String> {
@@ -171,7 +171,19 @@ pub(in super::super) fn verify_contract(op: cute::Contract<'_>) -> Checked {
             Space::Gmem,
         )?;
     }
-    check_matrices([&a, &b, &c], true)?;
+    match contract::groups_of(op, [&a, &b, &c])? {
+        Some(ends) => {
+            check_space("a tensor of ends of groups", &ends, Space::Gmem)?;
+            let of_group: Vec<_> = b.layout.modes().into_iter().take(2).collect();
+            let layout = Layout::from_modes(&of_group).map_err(|e| e.to_string())?;
+            let of_group = MemRef {
+                layout,
+                ..b.clone()
+            };
+            check_matrices([&a, &of_group, &c], true)?;
+        }
+        None => check_matrices([&a, &b, &c], true)?,
+    }
     let accumulate = op.accumulate().and_then(type_value);
     let accumulate = accumulate.ok_or("expected a type to accumulate in")?;
     if types::element_bits(accumulate).is_none() {
