@@ -2,7 +2,8 @@
 //!
 //! Where a group ends only the GPU knows, so that the launch cannot say which tiles there are. Tiles have places along M instead, as many as whatever ends may need: group `g`
 //! of rows from `first` on has those from `first / T + g` on, where `T` is the height of a tile. As `(a + b) / T + 1` is at least `a / T` and `b / T` rounded up, the places of two groups never
-//! meet, and M / T + G are enough for all. A block finds the group of its place by halving, and places behind the last tile of a group have nothing to do.
+//! meet, and M / T + G are enough for all. Each place along M has as many tiles as there are along N. A block finds the group of its place by halving; the group's tiles are
+//! dealt out densely among those of its places, and what is left behind the last of them has nothing to do.
 
 use super::{
     Gemm,
@@ -88,16 +89,14 @@ impl<'c> Gemm<'c> {
         Ok(())
     }
 
-    /// The group of a place along M, its rows, and the tile's place among theirs. Behind the last tile of a group there are no rows.
+    /// The place of a tile by its index, of whose group there is no row where the index is behind the group's last tile.
     pub(super) fn in_group(
         &self,
         b: Builder<'c>,
         body: Blk<'c>,
-        at: Place<'c>,
+        groups: Groups<'c>,
+        index: Val<'c>,
     ) -> Result<Place<'c>, Failure> {
-        let Some(groups) = self.groups else {
-            return Ok(at);
-        };
         let b = b.step("find group");
         let word = b.i32_type();
         let number = |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], word, &[]);
@@ -135,6 +134,8 @@ impl<'c> Gemm<'c> {
             end = number(arith::MINSI, end, m)?;
             number(arith::MAXSI, end, least)
         };
+        let columns = self.tiles(b, body, 1)?;
+        let place = number(arith::DIVUI, index, columns)?;
         let height = b.i32(self.plan.tile[0])?;
         let places = |first: Val<'c>, group: Val<'c>| {
             let places = number(arith::DIVUI, first, height)?;
@@ -150,7 +151,7 @@ impl<'c> Gemm<'c> {
             let last = number(arith::MINUI, next, count)?;
             let first = end(number(arith::SUBI, last, one)?, zero)?;
             let is_there = b.compare(Predicate::Ult, next, count)?;
-            let is_before = b.compare(Predicate::Ule, places(first, next)?, at.m)?;
+            let is_before = b.compare(Predicate::Ule, places(first, next)?, place)?;
             let truth = is_there.r#type();
             let holds = b.value(arith::ANDI, &[is_there, is_before], truth, &[])?;
             group = b.value(arith::SELECT, &[holds, next, group], word, &[])?;
@@ -164,14 +165,19 @@ impl<'c> Gemm<'c> {
             first = b.value(arith::SELECT, &[is_first, zero, behind], word, &[])?;
         }
         let rows = number(arith::SUBI, end(group, first)?, first)?;
-        let place = number(arith::SUBI, at.m, places(first, group)?)?;
         let filled = number(arith::ADDI, rows, b.i32(self.plan.tile[0] - 1)?)?;
         let tiles = number(arith::DIVUI, filled, height)?;
-        let is_there = b.compare(Predicate::Ult, place, tiles)?;
+        // Its tiles are one after another, so that neighbours read the same rows of A and the same matrix.
+        let before = number(arith::MULI, places(first, group)?, columns)?;
+        let own = number(arith::SUBI, index, before)?;
+        let all = number(arith::MULI, tiles, columns)?;
+        let is_there = b.compare(Predicate::Ult, own, all)?;
         let kept = |value| b.value(arith::SELECT, &[is_there, value, zero], word, &[]);
+        let tiles = number(arith::MAXUI, tiles, one)?;
+        let (m, n) = self.in_order(b, [tiles, columns], kept(own)?)?;
         Ok(Place {
-            m: kept(place)?,
-            n: at.n,
+            m,
+            n,
             product: Some(Product {
                 index: group,
                 rows: Some(Rows {

@@ -203,7 +203,6 @@ impl<'c> Gemm<'c> {
         let [tm, tn, _] = self.plan.tile;
         let block = block_index(b)?;
         let (at, part) = self.place(b, body, block, self.plan.split)?;
-        let at = self.in_group(b, body, at)?;
 
         // This block's part of the tensors.
         let keep = IntTuple::underscore;
@@ -468,6 +467,9 @@ impl<'c> Gemm<'c> {
                 rows: None,
             });
         }
+        if let Some(groups) = self.groups {
+            return Ok((self.in_group(b, body, groups, block)?, part));
+        }
         let (m, n) = self.raster(b, body, block)?;
         Ok((Place { m, n, product }, part))
     }
@@ -493,8 +495,6 @@ impl<'c> Gemm<'c> {
         body: Blk<'c>,
         block: Val<'c>,
     ) -> Result<(Val<'c>, Val<'c>), Failure> {
-        let unsigned =
-            |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], b.i32_type(), &[]);
         let known = self
             .known_tiles(0)
             .zip(self.known_tiles(1))
@@ -507,9 +507,20 @@ impl<'c> Gemm<'c> {
             let [to_m, to_n] = raster(known, group).map_err(|e| b.error(e))?;
             return Ok((evaluate(&b, &to_m, block)?, evaluate(&b, &to_n, block)?));
         }
-        // Groups of `raster` tiles along M, the last of which may be shorter; in each, all along N.
+        let tiles = [self.tiles(b, body, 0)?, self.tiles(b, body, 1)?];
+        self.in_order(b, tiles, block)
+    }
+
+    /// The coordinates of a tile by its index among so many along M and N: groups of `raster` tiles along M, the last of which may be shorter; in each, all along N.
+    pub(super) fn in_order(
+        &self,
+        b: Builder<'c>,
+        [m, n]: [Val<'c>; 2],
+        block: Val<'c>,
+    ) -> Result<(Val<'c>, Val<'c>), Failure> {
+        let unsigned =
+            |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], b.i32_type(), &[]);
         let raster = b.i32(self.plan.raster)?;
-        let [m, n] = [self.tiles(b, body, 0)?, self.tiles(b, body, 1)?];
         let whole = unsigned(arith::MULI, raster, n)?;
         let group = unsigned(arith::DIVUI, block, whole)?;
         let within = unsigned(arith::REMUI, block, whole)?;

@@ -186,7 +186,6 @@ impl<'c> Gemm<'c> {
         let index = argument(inner, 0);
         let (at, part) = self.place(t, body, index, self.plan.split)?;
         let at = self.place_in_cluster(t, at, ranks)?;
-        let at = self.in_group(t, body, at)?;
         // Of a place that has no rows nothing is loaded, and nothing stored.
         let all = t;
         let t = match at.product.and_then(|product| product.rows) {

@@ -620,7 +620,7 @@ impl Emulated {
     }
 }
 
-/// The offsets of the elements of an argument that products write at coordinates of it; none where something writes all of it.
+/// The offsets of the elements of an argument that products write at coordinates of it, or in groups of rows; none where something writes all of it.
 fn written_at(function: &Function, arg: usize, tensors: &[HostTensor]) -> Option<HashSet<i64>> {
     let mut all = HashSet::new();
     for compute in &function.computes {
@@ -630,8 +630,16 @@ fn written_at(function: &Function, arg: usize, tensors: &[HostTensor]) -> Option
         let Compute::Gemm(gemm) = compute else {
             return None;
         };
-        let at = gemm.at_c.as_deref().filter(|_| gemm.c == arg)?;
         let tensor = tensors.get(arg)?;
+        if let Some(ends) = gemm.groups {
+            // Ends ascend, and rows behind the last one are nobody's.
+            let ends = tensors.get(ends)?;
+            let last = ends.get(ends.layout().size() - 1).unwrap_or(0.0);
+            let matrix = Matrix::of_batch(tensor, 0)?;
+            all.extend(matrix.rows_between([0, last as usize]).offsets());
+            continue;
+        }
+        let at = gemm.at_c.as_deref().filter(|_| gemm.c == arg)?;
         let known = plan::known(function, tensors).ok()?;
         let known = at.known(&known, tensor.layout().rank().max(1)).ok()?;
         let products = known.modes.get(2).map_or(1, Vec::len);

@@ -260,7 +260,7 @@ impl Compute {
     /// Its tensors: what is read and then the output. An epilogue's tensors come next: those that it reads, `E0`, `E1` and so on,
     /// and those that it writes besides C, `D1` and so on. An output that it reads is there twice, and read and written; so it is
     /// with a map, whose first output is `D0`. Those that prologues read come last, `A0`, `A1` and so on, and `B0`, `B1` and so on; the
-    /// indices of A's and B's rows, `IA` and `IB`, or the ends of groups of rows, `G`, stand behind all others.
+    /// indices of A's and B's rows, `IA` and `IB`, or the ends of groups of rows, `ends`, stand behind all others.
     pub fn roles(&self) -> Vec<Role> {
         let role = |name: &'static str, arg: &usize, access| Role {
             name: name.into(),
@@ -295,7 +295,7 @@ impl Compute {
                         access: Access::Read,
                     })
                 }));
-                roles.extend(gemm.groups.iter().map(|ends| read("G", ends)));
+                roles.extend(gemm.groups.iter().map(|ends| read("ends", ends)));
                 roles
             }
             Compute::Copy { src, dst } | Compute::Transpose { src, dst } => {
@@ -592,7 +592,7 @@ impl Compute {
     fn expected(&self) -> (&'static str, &'static str) {
         match self {
             Compute::Gemm(gemm) if gemm.groups.is_some() => (
-                "A and its prologue's tensors (M,K), B and its prologue's tensors (N,K,G), C and the epilogue's tensors (M,N), G (G)",
+                "A and its prologue's tensors (M,K), B and its prologue's tensors (N,K,G), C and the epilogue's tensors (M,N), ends (G)",
                 "B has its N mode first, as in CuTe, and a matrix for each group behind K",
             ),
             Compute::Gemm(gemm) => (

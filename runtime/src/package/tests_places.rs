@@ -111,6 +111,49 @@ fn indices_are_integers() {
 }
 
 #[test]
+fn groups_of_rows_have_ends() {
+    let args = |ends: &str, element: &str| {
+        vec![
+            tensor("A", "f16", "(9,8):(8,1)", Access::Read),
+            tensor("B", "f16", "(4,8,3):(8,1,32)", Access::Read),
+            tensor("C", "f16", "(9,4):(4,1)", Access::Write),
+            tensor("ends", element, ends, Access::Read),
+        ]
+    };
+    let gemm = Gemm {
+        groups: Some(3),
+        ..Gemm::new(0, 1, 2, "f32")
+    };
+    let of = |args, gemm: &Gemm| {
+        Function::new("f", args, vec![]).computing(vec![Compute::Gemm(gemm.clone())])
+    };
+    let (package, computes) = round_trip(of(args("3:1", "i32"), &gemm));
+    // As the documentation has it.
+    assert_eq!(
+        computes,
+        serde_json::json!({"kind": "gemm", "a": 0, "b": 1, "c": 2, "accumulate": "f32", "groups": 3})
+    );
+    let function = &package.manifest().functions[0];
+    assert_eq!(
+        function.computes[0].describe(function),
+        "C(m,n) = sum over k of A(m,k) * B(n,k,g), g the first with m < ends(g), accumulated in f32"
+    );
+    let refused = |args, gemm: &Gemm| build(of(args, gemm)).unwrap_err().to_string();
+    let found = refused(args("3:1", "f32"), &gemm);
+    assert!(found.contains("ends of groups of i32 or i64"), "{found}");
+    let found = refused(args("4:1", "i32"), &gemm);
+    assert!(found.contains("ends (G)"), "{found}");
+    let found = refused(
+        args("9:1", "i32"),
+        &Gemm {
+            rows_a: Some(3),
+            ..gemm
+        },
+    );
+    assert!(found.contains("groups of rows alone"), "{found}");
+}
+
+#[test]
 fn sizes_are_those_of_the_matrix() {
     let known = taps().known(&Environment::default(), 2).unwrap();
     assert_eq!(known.start, [0, -1]);

@@ -94,7 +94,7 @@ fn validate_places(place: &str, gemm: &Gemm, function: &Function) -> Checked {
         }
     }
     if let Some(ends) = gemm.groups {
-        let place = format!("{place}, G");
+        let place = format!("{place}, ends");
         pattern(&place, ends, function)?;
         let element = function.args[ends].element();
         if !matches!(element, "i32" | "i64") {

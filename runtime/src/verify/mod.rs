@@ -549,7 +549,13 @@ impl<'a> Run<'a> {
                 }
                 None => {
                     let first = reports.into_iter();
-                    first.map(|report| report.with_batch(products)).collect()
+                    let of_all = |report: Report| match (gemm.groups, shape.first()) {
+                        (Some(_), Some(rows)) => {
+                            report.with_groups(usize::try_from(*rows).unwrap_or(0))
+                        }
+                        _ => report.with_batch(products),
+                    };
+                    first.map(of_all).collect()
                 }
             });
         }

@@ -291,6 +291,14 @@ impl Report {
         self.in_product(0)
     }
 
+    /// Makes the report of the first of groups of rows one of all rows, of which there are so many.
+    pub(super) fn with_groups(mut self, rows: usize) -> Report {
+        if let Some(first) = self.shape.first_mut() {
+            *first = rows;
+        }
+        self.in_product(0)
+    }
+
     fn in_product(mut self, index: usize) -> Report {
         let failures = self.failures.into_iter().map(|failure| {
             let failure = Box::new(failure);

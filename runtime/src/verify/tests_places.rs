@@ -128,3 +128,85 @@ fn parts_that_are_written_are_inside() {
         "{error}"
     );
 }
+
+/// Five rows of three groups, of which the second has none.
+fn groups() -> (Function, Vec<HostTensor>) {
+    let args = vec![
+        tensor("A", "f32", "(5,6):(6,1)", Access::Read),
+        tensor("B", "f32", "(3,6,3):(6,1,18)", Access::Read),
+        tensor("C", "f32", "(5,3):(3,1)", Access::Write),
+        tensor("ends", "i64", "3:1", Access::Read),
+    ];
+    let gemm = Gemm {
+        groups: Some(3),
+        ..Gemm::new(0, 1, 2, "f32")
+    };
+    let function = Function::new("f", args, vec![]).computing(vec![Compute::Gemm(gemm)]);
+    let mut tensors = generate(&function, 2).unwrap();
+    for (at, end) in [2, 2, 4].into_iter().enumerate() {
+        tensors[3].set(at as i64, f64::from(end));
+    }
+    for row in 0..4 {
+        let group = if row < 2 { 0 } else { 2 };
+        for n in 0..3 {
+            let value = sum_of_group(&tensors, row, n, group);
+            tensors[2].set(row + 5 * n, value);
+        }
+    }
+    (function, tensors)
+}
+
+fn sum_of_group(tensors: &[HostTensor], row: i64, n: i64, group: i64) -> f64 {
+    let at = |tensor: &HostTensor, index: i64| tensor.get(index).unwrap();
+    (0..6)
+        .map(|k| at(&tensors[0], row + 5 * k) * at(&tensors[1], n + 3 * (k + 6 * group)))
+        .sum()
+}
+
+#[test]
+fn rows_are_multiplied_by_the_matrix_of_their_group() {
+    let (function, mut tensors) = groups();
+    let reports = verify(&function, &tensors, &Config::default()).unwrap();
+    assert!(reports.iter().all(Report::passed), "{reports:?}");
+    assert_eq!(reports[0].shape, [5, 3, 6]);
+    assert_eq!(reports[0].compared, 12);
+    // The matrix of another group.
+    let other = sum_of_group(&tensors, 3, 1, 1);
+    tensors[2].set(3 + 5, other);
+    let reports = verify(&function, &tensors, &Config::default()).unwrap();
+    assert!(
+        matches!(
+            reports[0].failures[..],
+            [Failure::Product { index: 2, .. }, ..]
+        ),
+        "{reports:?}"
+    );
+}
+
+#[test]
+fn rows_behind_the_last_group_are_not_written() {
+    let (function, mut tensors) = groups();
+    let other = sum_of_group(&tensors, 4, 2, 2);
+    tensors[2].set(4 + 5 * 2, other);
+    let reports = verify(&function, &tensors, &Config::default()).unwrap();
+    let found = reports[0].failures[0].to_string();
+    assert_eq!(
+        found,
+        "C(4,2) was written, a row behind the last group of rows"
+    );
+}
+
+#[test]
+fn ends_of_groups_ascend_up_to_the_rows() {
+    for ends in [[2, 1, 5], [-1, 2, 5], [2, 3, 6]] {
+        let (function, mut tensors) = groups();
+        for (at, end) in ends.into_iter().enumerate() {
+            tensors[3].set(at as i64, f64::from(end));
+        }
+        let error = verify(&function, &tensors, &Config::default()).unwrap_err();
+        assert!(
+            error.to_string().contains("ends of groups of rows"),
+            "{error}"
+        );
+    }
+}

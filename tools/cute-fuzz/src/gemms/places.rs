@@ -385,6 +385,15 @@ pub(super) fn rows(
     placed
 }
 
+/// The ends of groups of rows.
+pub(super) fn ends(
+    random: &mut Random,
+    element: &str,
+    modes: &[Vec<(i64, i64)>],
+) -> (String, Parsed) {
+    typed(random, element, modes, bytes_of_index(element))
+}
+
 fn bytes_of_index(element: &str) -> i64 {
     if element == "i64" { 8 } else { 4 }
 }

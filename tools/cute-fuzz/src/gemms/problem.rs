@@ -152,8 +152,14 @@ impl Problem {
             true => epilogue::stored(random, sum),
             false => result,
         };
+        // Groups of rows, each with a matrix of B.
+        let groups = (batch.is_empty() && random.chance(12)).then(|| [random.range(1, 9)]);
+        let batch_of = |name: &str| match &groups {
+            Some(groups) if name == "B" => &groups[..],
+            _ => &batch,
+        };
         let mut prologue = |name, multiplied, extents| match random.chance(25) {
-            true => Prologue::new(random, (name, multiplied), extents, &batch),
+            true => Prologue::new(random, (name, multiplied), extents, batch_of(name)),
             false => None,
         };
         let prologues = [prologue("A", left, [m, k]), prologue("B", right, [n, k])];
@@ -162,6 +168,13 @@ impl Problem {
             made.unwrap_or([left, right][at])
         });
         let placed = |random: &mut Random, name, element, extents| match random.below(20) {
+            _ if groups.is_some() => Placed::from(tensor(
+                random,
+                element,
+                extents,
+                batch_of(name),
+                name == "C",
+            )),
             0 | 1 => Placed::from(places::nested(
                 random,
                 element,
@@ -250,13 +263,24 @@ impl Problem {
                 tensors.push(index.clone());
             }
         }
+        let mut of_groups = "";
+        if let Some([groups]) = groups {
+            let element = *random.pick(&["i32", "i32", "i64"]);
+            let step = *random.pick(&[1, 1, 1, 2]);
+            let modes = [vec![(groups, step)]];
+            let ends = places::ends(random, element, &modes);
+            head += &format!("!G = {}\n", ends.0);
+            arguments += ", %G: !G";
+            tensors.push(ends);
+            of_groups = " groups M(%G : !G)";
+        }
         for number in places.iter().flat_map(|own| &own.numbers) {
             numbers += &format!(", {number}");
             scalars += 1;
         }
         let text = format!(
             "{head}func.func @gemm(%A: !A, %B: !B, %C: !C{arguments}{numbers}) {{\n{before}  cute.contract ins(%A, %B : !A, !B) outs({}) \
-             accumulate {sum}{words}{front}{tail}\n  return\n}}\n",
+             accumulate {sum}{words}{of_groups}{front}{tail}\n  return\n}}\n",
             typed(&outs)
         );
         let given = tensors
@@ -313,6 +337,7 @@ mod tests {
             " at A(",
             " at C(",
             " gather B(",
+            " groups M(",
             "make_stride(",
             "@1,",
         ] {
