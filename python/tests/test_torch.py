@@ -382,6 +382,37 @@ class Compiled(unittest.TestCase, Near):
             torch.testing.assert_close(mine.float(), exact, rtol=1e-2, atol=1e-2)
             self.assertEqual((graphs.counts, graphs.left()), ([1], []))
 
+    def test_groups_of_rows(self):
+        torch.manual_seed(12)
+        x, w = torch.randn(40, 64).bfloat16(), torch.randn(4, 48, 64).bfloat16()
+        weights = torch.rand(40, 1)
+
+        def experts(x, w, ends, weights):
+            y = torch._grouped_mm(x, w.transpose(1, 2), offs=ends)
+            return (F.silu(y) * weights).bfloat16(), y
+
+        torch._dynamo.reset()
+        compiled = torch.compile(experts, backend="cute")
+        kernels = []
+        for ends in [[3, 3, 25, 40], [40, 40, 40, 40], [8, 16, 24, 32]]:
+            last = ends[-1]
+            with Rewritten() as graphs, torch.no_grad():
+                mine, sums = compiled(x, w, torch.tensor(ends, dtype=torch.int32), weights)
+            starts = [0, *ends[:-1]]
+            exact = torch.cat([x[a:b].float() @ w[g].float().t() for g, (a, b) in enumerate(zip(starts, ends))])
+            torch.testing.assert_close(sums[:last].float(), exact, rtol=1e-2, atol=1e-2)
+            torch.testing.assert_close(mine[:last].float(), F.silu(exact) * weights[:last], rtol=1e-2, atol=1e-2)
+            kernels += graphs.counts
+        self.assertEqual(kernels, [1])
+
+        def along_k(x, w, ends):
+            return torch._grouped_mm(x.t(), w, offs=ends)
+
+        torch._dynamo.reset()
+        with self.assertLogs("cute_opt.torch", logging.INFO) as said, torch.no_grad():
+            torch.compile(along_k, backend="cute")(x, torch.randn(40, 48).bfloat16(), torch.tensor([8, 40], dtype=torch.int32))
+        self.assertRegex(said.output[0], "groups are of rows")
+
     def test_results_that_others_need_are_stored(self):
         class Two(nn.Module):
             def __init__(self):

@@ -80,6 +80,13 @@ impl<'c> Gemm<'c> {
             let message = "expected an end of a group for each matrix of B";
             host.op(cf::ASSERT, &[same], &[], &[("msg", host.string(message))])?;
         }
+        if self.extents[0].known.is_none() {
+            let (matrix, mode) = self.extents[0].from;
+            let rows = self.dimension(host, &self.matrices.product[matrix], mode)?;
+            let most = i64::from(i32::MAX);
+            let message = format!("expected at most {most} rows in groups");
+            assert_extent(host, rows, (Predicate::Sle, most), &message)?;
+        }
         if self.known_groups().is_none() {
             let count = self.groups_of_launch(host, groups)?;
             let message = format!("expected 1 to {MOST} groups of rows");
@@ -101,13 +108,17 @@ impl<'c> Gemm<'c> {
         let word = b.i32_type();
         let number = |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], word, &[]);
         let [zero, one] = [b.i32(0)?, b.i32(1)?];
+        let narrow = |value: Val<'c>| match value.r#type() == word {
+            true => Ok(value),
+            false => b.value(arith::TRUNCI, &[value], word, &[]),
+        };
         let m = match self.extents[0].known {
             Some(known) => b.i32(known)?,
             None => {
                 let (matrix, mode) = self.extents[0].from;
                 let matrix = &self.matrices.product[matrix];
                 let m = matrix.length(b, body, mode)?;
-                m.expected(b, "an extent that is not known")?
+                narrow(m.expected(b, "an extent that is not known")?)?
             }
         };
         let count = match self.known_groups() {
@@ -115,7 +126,7 @@ impl<'c> Gemm<'c> {
             None => {
                 let of_b = &self.matrices.product[1];
                 let count = of_b.length(b, body, 2)?;
-                count.expected(b, "a number of groups")?
+                narrow(count.expected(b, "a number of groups")?)?
             }
         };
         let tensor = argument(body, groups.argument);

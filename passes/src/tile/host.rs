@@ -266,7 +266,11 @@ impl<'c> Gemm<'c> {
                 Some(groups) => {
                     let whole = host.value(arith::DIVSI, &[extent, tile], index, &[])?;
                     let groups = self.groups_of_launch(host, groups)?;
-                    host.value(arith::ADDI, &[whole, groups], index, &[])?
+                    let places = host.value(arith::ADDI, &[whole, groups], index, &[])?;
+                    // Without rows there is nothing to do.
+                    let none = host.constant(index, 0)?;
+                    let is_empty = host.compare(Predicate::Eq, extent, none)?;
+                    host.value(arith::SELECT, &[is_empty, none, places], index, &[])?
                 }
                 None => host.value(arith::CEILDIVSI, &[extent, tile], index, &[])?,
             };

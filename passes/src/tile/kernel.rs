@@ -135,7 +135,7 @@ impl<'c> Gemm<'c> {
     pub(super) fn known_tiles(&self, axis: usize) -> Option<i64> {
         let (extent, tile) = (self.extents[axis].known?, self.plan.step()[axis]);
         match (axis, &self.groups) {
-            (0, Some(_)) => (extent / tile).checked_add(self.known_groups()?),
+            (0, Some(_)) if extent > 0 => (extent / tile).checked_add(self.known_groups()?),
             _ => Some(extent / tile + i64::from(extent % tile != 0)),
         }
     }

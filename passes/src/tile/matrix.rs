@@ -525,12 +525,6 @@ fn check_groups<'c>(
     beside: &[Vec<Matrix<'c>>],
 ) -> Result<(), String> {
     let [.., c] = product;
-    if c.access.major == 0 {
-        return Err(format!(
-            "has groups of rows; expected C with the elements of a row side by side, found {}",
-            c.memref.layout
-        ));
-    }
     let all = product.into_iter().chain(inputs).chain(outputs);
     for matrix in all.chain(beside.iter().flatten()) {
         if matrix.is_whole() {
@@ -541,11 +535,7 @@ fn check_groups<'c>(
         }
     }
     let rows = c.extent(0).map(IntTuple::leaves).unwrap_or_default();
-    let wide = |leaf: &&Leaf| match leaf {
-        Leaf::Static(rows) => *rows > i64::from(i32::MAX),
-        Leaf::Dynamic(dynamic) => dynamic.width == 64,
-        _ => false,
-    };
+    let wide = |leaf: &&Leaf| matches!(leaf, Leaf::Static(rows) if *rows > i64::from(i32::MAX));
     match rows.iter().any(wide) {
         true => Err(format!(
             "has groups of rows; expected at most 2147483647 of them, an integer of 32 bits, found {}",

@@ -160,6 +160,10 @@ def _allowed(anchor: torch.fx.Node) -> None:
     _on_device(device)
     if anchor.target == aten._scaled_mm.default:
         _allowed_scaled(anchor, device)
+    elif anchor.target == aten._grouped_mm.default:
+        factors = {one.meta["val"].dtype for one in anchor.args[:2] if isinstance(one, torch.fx.Node)}
+        if not factors <= {torch.float16, torch.bfloat16} or anchor.meta["val"].dtype not in factors:
+            raise Refused(f"expected factors and a result of float16 or bfloat16, found {', '.join(sorted(map(str, kinds)))}")
     elif len(kinds) > 1 or not kinds <= {torch.float16, torch.bfloat16, torch.float32}:
         raise Refused(f"expected float16 or bfloat16, found {', '.join(sorted(map(str, kinds)))}")
     elif torch.float32 in kinds and not (device.type == "cuda" and torch.backends.cuda.matmul.allow_tf32):
@@ -193,15 +197,17 @@ def _on_device(device: torch.device) -> None:
 def _compiled(found: Group, options: Mapping[str, Any]) -> Tuple[Callable[..., Any], List[torch.fx.Node], List[Extra]]:
     """The kernel of a group, its factors and what else it reads."""
     sizes = extents(found)
-    batched = len(sizes) == 4
+    batched = len(sizes) == 4 and found.ends is None
     factors: List[torch.fx.Node] = []
     operands: List[Operand] = []
     places: Dict[int, Tuple[int, int]] = {}
     for at, (name, node, (outer, inner)) in enumerate([("A", found.a, (_M, _K)), ("B", found.b, (_K, _N))]):
-        source, is_swapped = (node, False) if batched else through(node)
-        dims = {outer: 1, inner: 0} if is_swapped else {outer: int(batched), inner: 1 + int(batched)}
+        # The factors of a batch, and the matrices of groups of rows.
+        many = batched or (found.ends is not None and at == 1)
+        source, is_swapped = (node, False) if many else through(node)
+        dims = {outer: 1, inner: 0} if is_swapped else {outer: int(many), inner: 1 + int(many)}
         mode = _M if at == 0 else _N
-        modes = ((mode, dims[mode]), (_K, dims[_K]), *([(_L, 0)] if batched else []))
+        modes = ((mode, dims[mode]), (_K, dims[_K]), *([(_L, 0)] if many else []))
         value = source.meta["val"]
         made = operand(name, source, modes, sizes)
         if not any(stride.value == 1 for stride in made.strides[:2]):
@@ -210,7 +216,7 @@ def _compiled(found: Group, options: Mapping[str, Any]) -> Tuple[Callable[..., A
         operands.append(made)
         places.setdefault(mode, (at, dims[mode]))
         places.setdefault(_K, (at, dims[_K]))
-        if batched:
+        if many:
             places.setdefault(_L, (at, 0))
     result = ((_M, 1), (_N, 2), (_L, 0)) if batched else ((_M, 0), (_N, 1))
     outs = [operand(f"C{at}", node, result, sizes, is_view=True) for at, node in enumerate(found.stored)]
@@ -221,23 +227,29 @@ def _compiled(found: Group, options: Mapping[str, Any]) -> Tuple[Callable[..., A
     lines = region(found, [extra.node for extra in read])
     if lines is None and outs[0].dtype != dtype:
         raise Refused(f"a product of {dtype} is stored as {outs[0].dtype}")
-    text = product(operands[0], operands[1], outs, extras, lines, dtype == torch.float32)
+    ends = None if found.ends is None else operand("ends", found.ends, ((_L, 0),), sizes)
+    text = product(operands[0], operands[1], outs, extras, lines, dtype == torch.float32, ends)
     device = found.a.meta["val"].device
     shape = (_L, _M, _N) if batched else (_M, _N)
-    given = 2 + len(extras)
-    arguments = [0, 1, *range(given, given + len(outs)), *range(2, given)]
+    if found.ends is not None:
+        factors.append(found.ends)
+    first = len(factors)
+    given = first + len(extras)
+    arguments = [0, 1, *range(given, given + len(outs)), *range(first, given), *range(2, first)]
+    behind = [ends] if ends is not None else []
     plan = Plan(
         given,
         [f"t{factor}.shape[{dim}]" for factor, dim in (places[extent] for extent in range(len(sizes)))],
         [(out.dtype, f"({', '.join(f'e{extent}' for extent in shape)})") for out in outs],
-        [(at, one.modes, one.dtype, one.align) for at, one in zip(arguments, [*operands, *outs, *extras])],
+        [(at, one.modes, one.dtype, one.align) for at, one in zip(arguments, [*operands, *outs, *extras, *behind])],
     )
     return _caller(f"cute_{found.anchor.name}", text, plan, device, options), factors, read
 
 
 def _behind(found: Group) -> List[torch.fx.Node]:
     """All that the kernel has to be behind."""
-    return [found.a, found.b, *(extra.node for extra in found.extras.values()), found.anchor, *found.members]
+    ends = [] if found.ends is None else [found.ends]
+    return [found.a, found.b, *ends, *(extra.node for extra in found.extras.values()), found.anchor, *found.members]
 
 
 def _between(behind: Sequence[torch.fx.Node], inside: Sequence[torch.fx.Node], order: Mapping[torch.fx.Node, int]) -> List[torch.fx.Node]:

@@ -19,6 +19,7 @@ ELEMENTS = {
     torch.float16: ("f16", 2, 16),
     torch.bfloat16: ("bf16", 4, 16),
     torch.float32: ("f32", 2, 32),
+    torch.int32: ("i32", 0, 32),
     torch.float8_e4m3fn: ("f8E4M3FN", 10, 8),
     torch.float8_e5m2: ("f8E5M2", 12, 8),
 }

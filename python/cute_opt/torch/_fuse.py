@@ -19,7 +19,7 @@ _SWAPS = {aten.t.default}
 #: Tensors that a kernel reads or stores beside its factors, at most.
 _MOST_READ, _MOST_STORED = 6, 3
 
-# Extents of a product, by number: rows, columns, what is summed over, the batch.
+# Extents of a product, by number: rows, columns, what is summed over, the batch or the groups of rows.
 _M, _N, _K, _L = range(4)
 
 
@@ -48,6 +48,8 @@ class Group(NamedTuple):
     alpha: float
     #: Tensors by which the product is multiplied before anything is added: of `_scaled_mm`.
     scales: Tuple[torch.fx.Node, ...]
+    #: The ends of groups of rows, of `_grouped_mm`.
+    ends: Optional[torch.fx.Node]
     #: Every member but views and the anchor.
     members: Tuple[torch.fx.Node, ...]
     #: Members, or the anchor, that others need.
@@ -78,7 +80,7 @@ def _compact(value: torch.Tensor) -> bool:
 
 def anchors(graph: torch.fx.Graph) -> List[torch.fx.Node]:
     """The products of a graph."""
-    targets = {aten.mm.default, aten.addmm.default, aten.bmm.default, aten.baddbmm.default, aten._scaled_mm.default}
+    targets = {aten.mm.default, aten.addmm.default, aten.bmm.default, aten.baddbmm.default, aten._scaled_mm.default, aten._grouped_mm.default}
     return [node for node in graph.nodes if node.op == "call_function" and node.target in targets]
 
 
@@ -94,6 +96,7 @@ def group(anchor: torch.fx.Node, order: Dict[torch.fx.Node, int], most: int, tak
     scales: Tuple[torch.fx.Node, ...] = ()
     if anchor.target == aten._scaled_mm.default:
         scales, added = _scaled(anchor)
+    ends = _ends(anchor) if anchor.target == aten._grouped_mm.default else None
     alpha, beta = anchor.kwargs.get("alpha", 1), anchor.kwargs.get("beta", 1)
     if not all(isinstance(one, (int, float)) for one in (alpha, beta)):
         raise Refused("alpha and beta are not numbers that are known")
@@ -115,7 +118,7 @@ def group(anchor: torch.fx.Node, order: Dict[torch.fx.Node, int], most: int, tak
     stored = tuple(node for node in (anchor, *members) if any(not _is_inside(user, inside, kept) for user in node.users))
     if len(stored) > _MOST_STORED:
         raise Refused(f"{len(stored)} results of it are needed")
-    return Group(anchor, a, b, added, float(beta), float(alpha), scales, tuple(members), stored, extras, shapes)
+    return Group(anchor, a, b, added, float(beta), float(alpha), scales, ends, tuple(members), stored, extras, shapes)
 
 
 def _scaled(anchor: torch.fx.Node) -> Tuple[Tuple[torch.fx.Node, ...], Optional[torch.fx.Node]]:
@@ -135,6 +138,24 @@ def _scaled(anchor: torch.fx.Node) -> Tuple[Tuple[torch.fx.Node, ...], Optional[
     if any(scale.meta["val"].dtype != torch.float32 for scale in scales):
         raise Refused(f"its scales are {scales[0].meta['val'].dtype} and {scales[1].meta['val'].dtype}, not float32")
     return scales, given.get("bias")
+
+
+def _ends(anchor: torch.fx.Node) -> torch.fx.Node:
+    """The ends of the groups of rows of a grouped product.
+
+    Raises Refused.
+    """
+    names = ("offs", "bias", "out_dtype")
+    given = {**dict(zip(names, anchor.args[2:])), **anchor.kwargs}
+    ranks = [len(shape_of(node)) for node in anchor.args[:2] if isinstance(node, torch.fx.Node)]
+    if ranks != [2, 3]:
+        raise Refused(f"its factors have {ranks[0]} and {ranks[1]} dimensions, not 2 and 3: groups are of rows")
+    if given.get("bias") is not None:
+        raise Refused("it has a bias for each group")
+    ends = given.get("offs")
+    if not isinstance(ends, torch.fx.Node):
+        raise Refused("it has no offsets")
+    return ends
 
 
 def _is_inside(user: torch.fx.Node, inside: Set[torch.fx.Node], kept: Set[torch.fx.Node]) -> bool:
@@ -268,9 +289,11 @@ def leaf(value: Any, is_open: bool = False) -> Leaf:
 
 
 def extents(found: Group) -> Tuple[Leaf, ...]:
-    """Rows, columns, what is summed over, and the batch. Rows and the batch are open, whatever they are now."""
+    """Rows, columns, what is summed over, and the batch or the groups of rows. Rows and the batch are open, whatever they are now."""
     a, shape = found.a.meta["val"], shape_of(found.anchor)
     batch = (Leaf(None),) if len(shape) == 3 else ()
+    if found.ends is not None:
+        batch = (leaf(found.b.meta["val"].shape[0]),)
     return (Leaf(None), leaf(shape[-1]), leaf(a.shape[-1]), *batch)
 
 

@@ -60,18 +60,31 @@ def align_of(dtype: torch.dtype, strides: Sequence[Leaf]) -> int:
     return max(align, bytes)
 
 
-def product(a: Operand, b: Operand, outs: Sequence[Operand], extras: Sequence[Operand], region: Optional[Sequence[str]], tf32: bool) -> str:
-    """The text of C = A B^T with what is done to it: lines of a region, without its first one, or none."""
+def product(
+    a: Operand,
+    b: Operand,
+    outs: Sequence[Operand],
+    extras: Sequence[Operand],
+    region: Optional[Sequence[str]],
+    tf32: bool,
+    ends: Optional[Operand] = None,
+) -> str:
+    """The text of C = A B^T with what is done to it: lines of a region, without its first one, or none; `ends` are those of groups of rows."""
     factor = "tf32" if tf32 else None
     types = [a.type(factor), b.type(factor), *(out.type() for out in outs), *(extra.type() for extra in extras)]
     names = [f"%{one.name}" for one in (a, b, *outs, *extras)]
+    first, last, behind = 2, 2 + len(outs), len(names)
+    if ends is not None:
+        types.append(ends.type())
+        names.append(f"%{ends.name}")
     head = ", ".join(f'{name}: {kind} {{cute.name = "{name[1:]}"}}' for name, kind in zip(names, types))
-    first, last = 2, 2 + len(outs)
     lines = [f"func.func @product({head}) {{"]
     lines.append(f"  cute.contract ins({names[0]}, {names[1]} : {types[0]}, {types[1]})")
     lines.append(f"    outs({', '.join(names[first:last])} : {', '.join(types[first:last])}) accumulate f32")
+    if ends is not None:
+        lines[-1] += f" groups M({names[behind]} : {types[behind]})"
     if region is not None:
-        read = f" ins({', '.join(names[last:])} : {', '.join(types[last:])})" if extras else ""
+        read = f" ins({', '.join(names[last:behind])} : {', '.join(types[last:behind])})" if extras else ""
         given = ["%sum: f32", *(f"%e{at}: {ELEMENTS[extra.dtype][0]}" for at, extra in enumerate(extras))]
         lines[-1] += f" epilogue{read} {{"
         lines.append(f"  ^bb0({', '.join(given)}):")

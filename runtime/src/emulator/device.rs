@@ -622,7 +622,7 @@ impl Emulated {
 
 /// The offsets of the elements of an argument that products write at coordinates of it, or in groups of rows; none where something writes all of it.
 fn written_at(function: &Function, arg: usize, tensors: &[HostTensor]) -> Option<HashSet<i64>> {
-    let mut all = HashSet::new();
+    let mut all = None;
     for compute in &function.computes {
         if compute.outputs().iter().all(|output| output.arg != arg) {
             continue;
@@ -630,6 +630,7 @@ fn written_at(function: &Function, arg: usize, tensors: &[HostTensor]) -> Option
         let Compute::Gemm(gemm) = compute else {
             return None;
         };
+        let all = all.get_or_insert_with(HashSet::new);
         let tensor = tensors.get(arg)?;
         if let Some(ends) = gemm.groups {
             // Ends ascend, and rows behind the last one are nobody's.
@@ -647,5 +648,5 @@ fn written_at(function: &Function, arg: usize, tensors: &[HostTensor]) -> Option
             all.extend(Matrix::at_coordinates(tensor, &known, product)?.offsets());
         }
     }
-    (!all.is_empty()).then_some(all)
+    all
 }

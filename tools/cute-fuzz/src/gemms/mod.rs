@@ -14,8 +14,12 @@ use anyhow::Result;
 use problem::Problem;
 pub(crate) use problem::tensor as matrix;
 
-/// The message with which a problem alone may be refused (docs/contractions.md).
-const LIMIT: &str = "of rows or columns that lie in several pieces";
+/// The messages with which a problem alone may be refused (docs/contractions.md).
+const LIMITS: [&str; 3] = [
+    "of rows or columns that lie in several pieces",
+    "has groups of rows, and reduces an output",
+    "with one extent and one stride for each mode, found",
+];
 
 const ARCHS: [&str; 5] = ["sm_80", "sm_89", "sm_90", "sm_90a", "sm_120"];
 
@@ -89,7 +93,7 @@ fn one(
             return tally.add(find(kind, signature, detail));
         }
         Some(Status::Refused(said)) => {
-            if is_first && !input.asks() && said.contains(LIMIT) {
+            if is_first && !input.asks() && LIMITS.iter().any(|limit| said.contains(limit)) {
                 return Ok(());
             }
             if is_first && !input.asks() {
