@@ -22,7 +22,7 @@ struct Lacking {
 const SM80: Requirement = Requirement::Since(8, 0);
 
 /// The examples that not every chip can run. An example that is not here must compile for all.
-const LACKING: [Lacking; 12] = [
+const LACKING: [Lacking; 13] = [
     Lacking {
         file: "attention.mlir",
         requires: SM80,
@@ -49,6 +49,12 @@ const LACKING: [Lacking; 12] = [
     },
     Lacking {
         file: "linear_gelu.mlir",
+        requires: SM80,
+        at: "cute.contract",
+        atom: "SM80_CP_ASYNC_16",
+    },
+    Lacking {
+        file: "experts.mlir",
         requires: SM80,
         at: "cute.contract",
         atom: "SM80_CP_ASYNC_16",

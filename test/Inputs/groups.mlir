@@ -65,3 +65,11 @@ func.func @open(%A: !ao, %B: !bo, %C: !co, %ends: !eo) {
   cute.contract ins(%A, %B : !ao, !bo) outs(%C : !co) accumulate f32 groups M(%ends : !eo)
   return
 }
+
+// Rows of a table by index: the first layer of mixed experts, with no copy of the rows that go to each.
+!t = !cute.memref<f16, gmem, align<16>, "(90,128):(128,1)">
+!tokens = !cute.memref<i32, gmem, "300:1">
+func.func @by_index(%T: !t, %B: !b, %C: !c, %tokens: !tokens, %ends: !ends) {
+  cute.contract ins(%T, %B : !t, !b) outs(%C : !c) accumulate f32 gather A(%tokens : !tokens) groups M(%ends : !ends)
+  return
+}

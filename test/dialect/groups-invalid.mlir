@@ -76,12 +76,12 @@ func.func @other_k(%A: !a, %B: !b, %C: !c, %E: !e) {
 
 !t = !cute.memref<f16, gmem, align<16>, "(90,16):(16,1)">
 !b = !cute.memref<f16, gmem, align<16>, "(32,16,4):(16,1,512)">
-!c = !cute.memref<f16, gmem, align<16>, "(64,32):(32,1)">
-!i = !cute.memref<i32, gmem, "64:1">
+!c = !cute.memref<f16, gmem, align<16>, "(90,32):(32,1)">
+!i = !cute.memref<i32, gmem, "(32,4):(1,32)">
 !e = !cute.memref<i32, gmem, "4:1">
 func.func @by_index(%T: !t, %B: !b, %C: !c, %I: !i, %E: !e) {
-  // expected-error @below {{has groups of rows, and a factor or C at coordinates or by index; expected one of them}}
-  cute.contract ins(%T, %B : !t, !b) outs(%C : !c) accumulate f32 gather A(%I : !i) groups M(%E : !e)
+  // expected-error @below {{has groups of rows, and a factor or C at coordinates, or rows of B by index; expected one of them}}
+  cute.contract ins(%T, %B : !t, !b) outs(%C : !c) accumulate f32 gather B(%I : !i) groups M(%E : !e)
   return
 }
 

@@ -393,9 +393,13 @@ pub fn groups_of<'c>(
             ends.layout
         ));
     }
-    if (0..3).any(|operand| !matches!(places_of(op, operand), (None, None))) {
+    let is_placed = |operand| {
+        let (at, rows) = places_of(op, operand);
+        at.is_some() || (rows.is_some() && operand != 0)
+    };
+    if (0..3).any(is_placed) {
         return Err(
-            "has groups of rows, and a factor or C at coordinates or by index; expected one of them"
+            "has groups of rows, and a factor or C at coordinates, or rows of B by index; expected one of them"
                 .to_owned(),
         );
     }

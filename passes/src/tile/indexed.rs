@@ -483,6 +483,11 @@ impl<'c> Matrix<'c> {
             Some(Places::Rows(_)) => (self.not_empty(b, tensor)?, None),
             _ => (self.linear(b, tensor)?, None),
         };
+        // Indices of rows of a group are of rows of the whole tensor.
+        let product = match &self.places {
+            Some(Places::Rows(_)) => product.filter(|product| product.rows.is_none()),
+            _ => product,
+        };
         let own = |tensor| self.of_product(b, tensor, product);
         Ok(Whole {
             tensor: own(tensor)?,
@@ -512,9 +517,9 @@ impl<'c> Matrix<'c> {
         };
         let (of_shape, of_stride) = leaves.split_at(leaves.len() / 2);
         let dynamic = |all: &[Option<Val<'c>>]| all.iter().copied().flatten().collect::<Vec<_>>();
-        let mut modes = match product {
-            Some(_) => memref.layout.modes(),
-            None => vec![memref.layout.clone()],
+        let mut modes = match memref.layout.rank() {
+            2 => memref.layout.modes(),
+            _ => vec![memref.layout.clone()],
         };
         let wrong = |e: cute_layout::LayoutError| b.error(e.to_string());
         if modes[0].shape().is_tuple() {

@@ -527,7 +527,7 @@ fn check_groups<'c>(
     let [.., c] = product;
     let all = product.into_iter().chain(inputs).chain(outputs);
     for matrix in all.chain(beside.iter().flatten()) {
-        if matrix.is_whole() {
+        if matrix.is_whole() && !matches!(matrix.places, Some(Places::Rows(_))) {
             return Err(format!(
                 "has groups of rows; expected {} with one extent and one stride for each mode, found {}",
                 matrix.name, matrix.memref.layout

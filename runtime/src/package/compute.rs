@@ -651,14 +651,11 @@ impl Compute {
                 *shape = sized(at);
             }
         }
-        let mut indices = sizes.iter().skip(
-            sizes.len().saturating_sub(
-                gemm.rows()
-                    .iter()
-                    .filter(|(_, rows)| rows.is_some())
-                    .count(),
-            ),
-        );
+        // The indices stand last, but for the ends of groups.
+        let rows = gemm.rows();
+        let behind = rows.iter().filter(|(_, rows)| rows.is_some()).count()
+            + usize::from(gemm.groups.is_some());
+        let mut indices = sizes.iter().skip(sizes.len().saturating_sub(behind));
         for (shape, (_, rows)) in shapes.iter_mut().zip(gemm.rows()) {
             if rows.is_some()
                 && let (Some(first), Some(index)) = (shape.first_mut(), indices.next())

@@ -146,7 +146,7 @@ fn groups_of_rows_have_ends() {
     let found = refused(
         args("9:1", "i32"),
         &Gemm {
-            rows_a: Some(3),
+            rows_b: Some(3),
             ..gemm
         },
     );

@@ -105,10 +105,8 @@ fn validate_places(place: &str, gemm: &Gemm, function: &Function) -> Checked {
                 "",
             );
         }
-        let is_placed = gemm.places().iter().any(Option::is_some)
-            || gemm.rows().iter().any(|(_, rows)| rows.is_some());
-        if is_placed {
-            let found = "coordinates or rows by index as well";
+        if gemm.places().iter().any(Option::is_some) || gemm.rows_b.is_some() {
+            let found = "coordinates or rows of B by index as well";
             return invalid(&place, "groups of rows alone", found, "");
         }
     }

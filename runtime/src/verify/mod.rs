@@ -412,8 +412,13 @@ impl<'a> Run<'a> {
                 let ends = self.ends(ends)?;
                 let from = product.checked_sub(1).and_then(|before| ends.get(before));
                 let to = ends.get(product).copied().unwrap_or(0);
-                let matrix = self.matrix(index, tensor, 0)?;
-                Ok(matrix.rows_between([from.copied().unwrap_or(0), to]))
+                let between = [from.copied().unwrap_or(0), to];
+                let mut matrix = self.matrix(index, tensor, 0)?;
+                // Rows by index are those of the whole tensor, and a group has some of the indices.
+                if let (0, Some(rows), true) = (operand, gemm.rows_a, index == gemm.a) {
+                    matrix = self.by_rows(matrix, rows, 0)?;
+                }
+                Ok(matrix.rows_between(between))
             }
             None => self.matrix(index, tensor, product),
         }
@@ -461,8 +466,11 @@ impl<'a> Run<'a> {
         }
         let columns = matrix.columns();
         let behind = matrix.rows_between([last, rows]);
-        // The element at an offset is what it was: poison, where nothing else is known of what is only written.
+        // The element at an offset is what it was: poison, where nothing else is known of what is only written. Of what something reads as well nothing may be known.
         let before = self.before(output).ok();
+        if before.is_none() && self.function.args[output].access().reads() {
+            return Ok(None);
+        }
         let is_kept = |offset: i64| match before {
             Some(before) => before.element_bytes(offset) == tensor.element_bytes(offset),
             None => tensor.element_bytes(offset).iter().all(|b| *b == POISON),
@@ -506,16 +514,29 @@ impl<'a> Run<'a> {
             return Ok(matrix);
         }
         let matrix = self.own(gemm, operand, (index, tensor), product)?;
-        let Some(rows) = gemm.rows().get(operand).and_then(|(_, rows)| *rows) else {
-            return Ok(matrix);
-        };
+        match gemm.rows().get(operand).and_then(|(_, rows)| *rows) {
+            Some(rows) if gemm.groups.is_none() => self.by_rows(matrix, rows, product),
+            _ => Ok(matrix),
+        }
+    }
+
+    /// The rows of a matrix whose indices a tensor has for a product.
+    fn by_rows(
+        &self,
+        matrix: Matrix<'a>,
+        rows: usize,
+        product: usize,
+    ) -> Result<Matrix<'a>, VerifyError> {
         let indices = self.before(rows)?;
         let layout = indices.layout();
         let count = usize::try_from(layout.shape().first().copied().unwrap_or(0)).unwrap_or(0);
         let indices: Option<Vec<i64>> = (product * count..(product + 1) * count)
             .map(|at| Some(indices.get(i64::try_from(at).ok()?)? as i64))
             .collect();
-        let indices = indices.ok_or_else(|| call("expected an index for each row".into()))?;
+        let indices = indices.ok_or_else(|| ArgError::Call {
+            function: self.function.name.clone(),
+            reason: "expected an index for each row".into(),
+        })?;
         Ok(matrix.by_rows(&indices))
     }
 

@@ -168,6 +168,9 @@ impl Problem {
             made.unwrap_or([left, right][at])
         });
         let placed = |random: &mut Random, name, element, extents| match random.below(20) {
+            0..=3 if groups.is_some() && name == "A" => {
+                places::rows(random, (name, element), extents, &batch)
+            }
             _ if groups.is_some() => Placed::from(tensor(
                 random,
                 element,
