@@ -82,6 +82,8 @@ fn required(op: Op<'_>) -> Option<Requirement> {
         | cute_nvgpu::TMA_STORE
         | cute_nvgpu::BULK_LOAD
         | cute_nvgpu::BULK_STORE
+        | cute_nvgpu::TMA_PREFETCH
+        | cute_nvgpu::BULK_PREFETCH
         | cute_nvgpu::PREFETCH_TMA_DESC => Requirement::Since(9, 0),
         cute_nvgpu::WGMMA_FENCE | cute_nvgpu::WGMMA_COMMIT_GROUP | cute_nvgpu::WGMMA_WAIT_GROUP => {
             Requirement::Specific(9, 0)

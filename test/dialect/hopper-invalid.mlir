@@ -254,3 +254,40 @@ func.func @bytes_are_not_reduced(%atom: !tma, %tile: !tile, %sC: !sC) {
   cute_nvgpu.tma_store(%atom, %sC, [%tile]) reduce "add" : (!tma, !sC, [!tile])
   return
 }
+
+// -----
+
+!row = !cute.memref<f32, gmem, align<16>, "256:1">
+func.func @no_such_policy(%row: !row) {
+  // expected-error @+1 {{expected a policy of L2, evict_first, evict_last, evict_normal, evict_unchanged, found "keep"}}
+  cute_nvgpu.bulk_prefetch(%row) policy "keep" : !row
+  return
+}
+
+// -----
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>
+!tile = !cute.coord_tensor<"(?,?)", "(64,96):(1@1,1@0)">
+func.func @prefetched_boxes(%load: !load, %tile: !tile) {
+  // expected-error @+1 {{expected a tile of whole boxes of 64 x 128, found (64,96):(1@1,1@0)}}
+  cute_nvgpu.tma_prefetch(%load, [%tile]) : (!load, [!tile])
+  return
+}
+
+// -----
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>
+func.func @prefetched_coordinates(%load: !load, %i: i32) {
+  // expected-error @+1 {{expected the coordinates of a tile, or 2 of i32, the contiguous dimension's first, found 3}}
+  cute_nvgpu.tma_prefetch(%load, [%i, %i, %i]) : (!load, [i32, i32, i32])
+  return
+}
+
+// -----
+
+!row = !cute.memref<f32, gmem, align<4>, "256:1">
+func.func @prefetched_bytes(%row: !row) {
+  // expected-error @+1 {{expected tensors at multiples of 16 bytes, found align<4> in gmem}}
+  cute_nvgpu.bulk_prefetch(%row) : !row
+  return
+}

@@ -58,6 +58,16 @@ func.func @copies(%load: !load, %store: !store, %t: !tile, %x: i32, %a: !sA, %c:
   cute_nvgpu.tma_store(%store, %c, [%t]) : (!store, !sC, [!tile])
   // CHECK: cute_nvgpu.prefetch_tma_desc(%{{.*}}) :
   cute_nvgpu.prefetch_tma_desc(%load) : !load
+  // CHECK: cute_nvgpu.tma_load(%{{.*}}, [%{{.*}}, %{{.*}}], %{{.*}}) on %{{.*}}[%{{.*}}] policy "evict_first" :
+  cute_nvgpu.tma_load(%load, [%x, %x], %a) on %bars[%x] policy "evict_first" : (!load, [i32, i32], !sA), !bars
+  // CHECK: cute_nvgpu.tma_store(%{{.*}}, %{{.*}}, [%{{.*}}]) policy "evict_first" :
+  cute_nvgpu.tma_store(%store, %c, [%t]) policy "evict_first" : (!store, !sC, [!tile])
+  // CHECK: cute_nvgpu.tma_prefetch(%{{.*}}, [%{{.*}}]) :
+  cute_nvgpu.tma_prefetch(%load, [%t]) : (!load, [!tile])
+  // CHECK: cute_nvgpu.tma_prefetch(%{{.*}}, [%{{.*}}, %{{.*}}]) policy "evict_last" :
+  cute_nvgpu.tma_prefetch(%load, [%x, %x]) policy "evict_last" : (!load, [i32, i32])
+  // CHECK: cute_nvgpu.bulk_prefetch(%{{.*}}) policy "evict_last" :
+  cute_nvgpu.bulk_prefetch(%row) policy "evict_last" : !row
   // CHECK: cute_nvgpu.bulk_load(%{{.*}}, %{{.*}}) on %{{.*}}[%{{.*}}] :
   cute_nvgpu.bulk_load(%row, %srow) on %bars[%x] : (!row, !srow), !bars
   // CHECK: cute_nvgpu.bulk_store(%{{.*}}, %{{.*}}) :

@@ -47,6 +47,28 @@ gpu.module @kernels attributes {targets = [#nvvm.target<chip = "sm_90a">]} {
     cute_nvgpu.tma_store(%store, %s, [%x, %x]) : (!store, !s, [i32, i32])
     // CHECK: llvm.inline_asm has_side_effects "cp.async.bulk.global.shared::cta.bulk_group [$0], [$1], $2;"
     cute_nvgpu.bulk_store(%r, %row) : (!srow, !row)
+    // A policy of L2 is an operand behind all others.
+    // CHECK: %[[P:.*]] = llvm.inline_asm "createpolicy.fractional.L2::evict_first.b64 $0, 1.0;", "=l" : () -> i64
+    // CHECK: "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [$0], [$1, {$3, $4}], [$2], $5;", "l,l,l,r,r,l,~{memory}" %{{.*}}, %[[MAP]], %{{.*}}, %[[X]], %[[X]], %[[P]]
+    cute_nvgpu.tma_load(%load, [%x, %x], %s) on %bars[%x] policy "evict_first" : (!load, [i32, i32], !s), !bars
+    // CHECK: "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint [$0], [$1, {$3, $4}], [$2], $5, $6;", "l,l,l,r,r,h,l,~{memory}"
+    cute_nvgpu.tma_load(%load, [%x, %x], %s) on %bars[%x] multicast(%mask) policy "evict_last" : (!load, [i32, i32], !s), !bars
+    // CHECK: "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group.L2::cache_hint [$0, {$2, $3}], [$1], $4;", "l,l,r,r,l,~{memory}" %[[TO]]
+    cute_nvgpu.tma_store(%store, %s, [%x, %x]) policy "evict_first" : (!store, !s, [i32, i32])
+    // CHECK: "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group.L2::cache_hint [$0, {$2, $3}], [$1], $4;"
+    cute_nvgpu.tma_store(%store, %s, [%x, %x]) reduce "add" policy "evict_last" : (!store, !s, [i32, i32])
+    // CHECK: "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [$0], [$1], $2, [$3], $4;", "l,l,r,l,l,~{memory}"
+    cute_nvgpu.bulk_load(%row, %r) on %bars[%x] policy "evict_unchanged" : (!row, !srow), !bars
+    // CHECK: "cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint [$0], [$1], $2, $3;", "l,l,r,l,~{memory}"
+    cute_nvgpu.bulk_store(%r, %row) policy "evict_normal" : (!srow, !row)
+    // CHECK: "cp.async.bulk.prefetch.tensor.2d.L2.global [$0, {$1, $2}];", "l,r,r,~{memory}" %[[MAP]], %[[X]], %[[X]]
+    cute_nvgpu.tma_prefetch(%load, [%x, %x]) : (!load, [i32, i32])
+    // CHECK: "cp.async.bulk.prefetch.tensor.2d.L2.global.L2::cache_hint [$0, {$1, $2}], $3;", "l,r,r,l,~{memory}"
+    cute_nvgpu.tma_prefetch(%load, [%x, %x]) policy "evict_last" : (!load, [i32, i32])
+    // CHECK: "cp.async.bulk.prefetch.L2.global [$0], $1;", "l,r,~{memory}"
+    cute_nvgpu.bulk_prefetch(%row) : !row
+    // CHECK: "cp.async.bulk.prefetch.L2.global.L2::cache_hint [$0], $1, $2;", "l,r,l,~{memory}"
+    cute_nvgpu.bulk_prefetch(%row) policy "evict_last" : !row
     // CHECK: nvvm.shfl.sync  idx
     %w = cute_nvgpu.arch.make_warp_uniform(%x) : i32
     // CHECK: nvvm.mbarrier.inval

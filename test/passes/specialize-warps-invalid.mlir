@@ -353,3 +353,21 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(?,?)", "(64,64):(1@1,1@0)">
+!tile = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64):(64,1)">
+!at = !cute.coord<"(?,?)">
+
+gpu.module @kernels {
+  gpu.func @kernel(%A: !load, %at: !coords, %i: !at) kernel attributes {known_block_size = array<i32: 256, 1, 1>, cute.roles = array<i64: 40, 232>} {
+    %s = cute.memref.alloca() : !tile
+    // expected-error @below {{'cute_nvgpu.tma_prefetch' op is for one thread, in a kernel with cute.roles, whose loads run ahead by themselves; expected none, or more places by cute.stages}}
+    cute_nvgpu.tma_prefetch(%A, [%at]) : (!load, [!coords])
+    cute_nvgpu.tma_load(%A, [%at], %s) : (!load, [!coords], !tile)
+    %x = cute.memref.load(%s, %i) : (!tile, !at) -> f16
+    gpu.return
+  }
+}

@@ -51,7 +51,7 @@
 // CHECK: cute_nvgpu.mbarrier_wait %[[EMPTY]][%[[TO]]], %[[OTHER]]
 // CHECK: %[[BYTES:.*]] = arith.constant 16384
 // CHECK: cute_nvgpu.mbarrier_arrive_and_expect_tx %[[FULL]][%[[TO]]], %[[BYTES]]
-// CHECK: cute_nvgpu.tma_load({{.*}}) on %[[FULL]][%[[TO]]]
+// CHECK: cute_nvgpu.tma_load({{.*}}) on %[[FULL]][%[[TO]]] policy "evict_first"
 // CHECK: cute_nvgpu.tma_load({{.*}}) on %[[FULL]][%[[TO]]]
 // CHECK-NOT: cute.gemm
 // CHECK: gpu.return
@@ -70,7 +70,7 @@ gpu.module @kernels {
     %acc = cute.memref.alloca() : !acc
     cute.clear(%acc) : (!acc)
     scf.for %k = %c0 to %turns step %c1 : i32 {
-      cute_nvgpu.tma_load(%A, [%at_A], %sA) : (!load, [!coords], !tile)
+      cute_nvgpu.tma_load(%A, [%at_A], %sA) policy "evict_first" : (!load, [!coords], !tile)
       cute_nvgpu.tma_load(%B, [%at_B], %sB) : (!load, [!coords], !tile)
       cute.gemm(%mma, %acc, %a, %b, %acc) : (!mma, !acc, !part, !part, !acc)
     } {cute.stages = 3}

@@ -232,6 +232,9 @@ def CuteNvgpu_TmaLoadOp : CuteNvgpu_Op<"tma_load", [AttrSizedOperandSegments]> {
     With `multicast` the bytes arrive in the shared memory of each block of the cluster whose bit is set in the mask, at the same place, and count on
     its mbarrier at the same place.
 
+    `policy` says how L2 keeps what is read: "evict_first" for what is read once, "evict_last" for what others read again, "evict_unchanged", which leaves the order in
+    which lines go as it is, and "evict_normal" (PTX ISA, createpolicy). The other copies have it as well. It changes no result.
+
     Without an mbarrier, in a kernel with `cute.roles`, `cute-specialize-warps` chooses the thread, the place in a ring, and the barriers.
 
     ```mlir
@@ -243,13 +246,15 @@ def CuteNvgpu_TmaLoadOp : CuteNvgpu_Op<"tma_load", [AttrSizedOperandSegments]> {
     cute_nvgpu.tma_load(%atom, [%tile], %sA) on %full[%i] : (!tma, [!tile], !sA), !bars
     // Given %both: i16
     cute_nvgpu.tma_load(%atom, [%tile], %sA) on %full[%i] multicast(%both) : (!tma, [!tile], !sA), !bars
+    cute_nvgpu.tma_load(%atom, [%tile], %sA) on %full[%i] policy "evict_first" : (!tma, [!tile], !sA), !bars
     ```
   }];
   let arguments = (ins CuteNvgpu_TmaLoad:$atom, Variadic<AnyTypeOf<[Cute_CoordTensorType, I32, I64]>>:$coords,
                        Arg<Cute_MemRefType, "", [MemWrite]>:$destination,
-                       Arg<Optional<Cute_MemRefType>, "", [MemRead, MemWrite]>:$barriers, Optional<I32>:$index, Optional<I16>:$mask);
+                       Arg<Optional<Cute_MemRefType>, "", [MemRead, MemWrite]>:$barriers, Optional<I32>:$index, Optional<I16>:$mask,
+                       OptionalAttr<StrAttr>:$policy);
   let assemblyFormat = [{ `(` $atom `,` `[` $coords `]` `,` $destination `)` (`on` $barriers^ `[` $index `]`)? (`multicast` `(` $mask^ `)`)?
-    attr-dict `:`
+    (`policy` $policy^)? attr-dict `:`
     `(` qualified(type($atom)) `,` `[` type($coords) `]` `,` qualified(type($destination)) `)` (`,` qualified(type($barriers))^)? }];
   let opDocGroup = CuteNvgpu_TmaGroup;
 }
@@ -276,16 +281,37 @@ def CuteNvgpu_TmaStoreOp : CuteNvgpu_Op<"tma_store", [MemoryEffects<[MemWrite]>]
   }];
   let arguments = (ins CuteNvgpu_TmaStore:$atom, Arg<Cute_MemRefType, "", [MemRead]>:$source,
                        Variadic<AnyTypeOf<[Cute_CoordTensorType, I32, I64]>>:$coords,
-                       OptionalAttr<StrAttr>:$reduce);
-  let assemblyFormat = [{ `(` $atom `,` $source `,` `[` $coords `]` `)` (`reduce` $reduce^)? attr-dict `:`
+                       OptionalAttr<StrAttr>:$reduce, OptionalAttr<StrAttr>:$policy);
+  let assemblyFormat = [{ `(` $atom `,` $source `,` `[` $coords `]` `)` (`reduce` $reduce^)? (`policy` $policy^)? attr-dict `:`
     `(` qualified(type($atom)) `,` qualified(type($source)) `,` `[` type($coords) `]` `)` }];
+  let opDocGroup = CuteNvgpu_TmaGroup;
+}
+
+// What it reads is behind the map, and what it changes is a cache: nothing in memory depends on it.
+def CuteNvgpu_TmaPrefetchOp : CuteNvgpu_Op<"tma_prefetch", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Starts bringing a tile into L2 by TMA";
+  let description = [{
+    One thread starts it, for a tile that it or another block loads later (PTX ISA, cp.async.bulk.prefetch.tensor). The tile is of the coordinates that were made
+    together with the atom, in whole boxes of it, or the coordinates of one box's first element, one for each dimension of the map.
+
+    ```mlir
+    !tma = !cute_nvgpu.atom.tma_load<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>
+    !tile = !cute.coord_tensor<"(?,?)", "(128,64):(1@1,1@0)">
+    // Given %atom: !tma, %tile: !tile
+    cute_nvgpu.tma_prefetch(%atom, [%tile]) : (!tma, [!tile])
+    cute_nvgpu.tma_prefetch(%atom, [%tile]) policy "evict_last" : (!tma, [!tile])
+    ```
+  }];
+  let arguments = (ins CuteNvgpu_TmaLoad:$atom, Variadic<AnyTypeOf<[Cute_CoordTensorType, I32, I64]>>:$coords, OptionalAttr<StrAttr>:$policy);
+  let assemblyFormat = [{ `(` $atom `,` `[` $coords `]` `)` (`policy` $policy^)? attr-dict `:`
+    `(` qualified(type($atom)) `,` `[` type($coords) `]` `)` }];
   let opDocGroup = CuteNvgpu_TmaGroup;
 }
 
 def CuteNvgpu_BulkLoadOp : CuteNvgpu_Op<"bulk_load"> {
   let summary = "Starts copying contiguous bytes into shared memory, without a tensor map (PTX ISA, cp.async.bulk)";
   let description = [{
-    One thread starts it. Its bytes, a multiple of 16 from multiples of 16 on, count on the mbarrier.
+    One thread starts it. Its bytes, a multiple of 16 from multiples of 16 on, count on the mbarrier. `policy` is that of `cute_nvgpu.tma_load`.
 
     ```mlir
     !bars = !cute.memref<i64, smem, align<8>, "4:1">
@@ -296,8 +322,8 @@ def CuteNvgpu_BulkLoadOp : CuteNvgpu_Op<"bulk_load"> {
     ```
   }];
   let arguments = (ins Arg<Cute_MemRefType, "", [MemRead]>:$source, Arg<Cute_MemRefType, "", [MemWrite]>:$destination,
-                       Arg<Cute_MemRefType, "", [MemRead, MemWrite]>:$barriers, I32:$index);
-  let assemblyFormat = [{ `(` $source `,` $destination `)` `on` $barriers `[` $index `]` attr-dict `:`
+                       Arg<Cute_MemRefType, "", [MemRead, MemWrite]>:$barriers, I32:$index, OptionalAttr<StrAttr>:$policy);
+  let assemblyFormat = [{ `(` $source `,` $destination `)` `on` $barriers `[` $index `]` (`policy` $policy^)? attr-dict `:`
     `(` qualified(type($source)) `,` qualified(type($destination)) `)` `,` qualified(type($barriers)) }];
   let opDocGroup = CuteNvgpu_TmaGroup;
 }
@@ -314,9 +340,26 @@ def CuteNvgpu_BulkStoreOp : CuteNvgpu_Op<"bulk_store"> {
     cute_nvgpu.bulk_store(%srow, %row) : (!srow, !row)
     ```
   }];
-  let arguments = (ins Arg<Cute_MemRefType, "", [MemRead]>:$source, Arg<Cute_MemRefType, "", [MemWrite]>:$destination);
-  let assemblyFormat = [{ `(` $source `,` $destination `)` attr-dict `:`
+  let arguments = (ins Arg<Cute_MemRefType, "", [MemRead]>:$source, Arg<Cute_MemRefType, "", [MemWrite]>:$destination,
+                       OptionalAttr<StrAttr>:$policy);
+  let assemblyFormat = [{ `(` $source `,` $destination `)` (`policy` $policy^)? attr-dict `:`
     `(` qualified(type($source)) `,` qualified(type($destination)) `)` }];
+  let opDocGroup = CuteNvgpu_TmaGroup;
+}
+
+def CuteNvgpu_BulkPrefetchOp : CuteNvgpu_Op<"bulk_prefetch", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Starts bringing contiguous bytes into L2 (PTX ISA, cp.async.bulk.prefetch)";
+  let description = [{
+    One thread starts it, for a multiple of 16 bytes from a multiple of 16 on.
+
+    ```mlir
+    !row = !cute.memref<f32, gmem, align<16>, "256:1">
+    // Given %row: !row
+    cute_nvgpu.bulk_prefetch(%row) : !row
+    ```
+  }];
+  let arguments = (ins Cute_MemRefType:$source, OptionalAttr<StrAttr>:$policy);
+  let assemblyFormat = "`(` $source `)` (`policy` $policy^)? attr-dict `:` qualified(type($source))";
   let opDocGroup = CuteNvgpu_TmaGroup;
 }
 

@@ -285,6 +285,38 @@ impl TmaBox {
     }
 }
 
+impl TmaBox {
+    /// The boxes that a tile is, whatever its order: the coordinates at which each begins, counted from those of the tile. Errors: a tile that is not whole boxes.
+    pub fn boxes_of(&self, tile: &Layout) -> Result<Vec<Vec<i64>>> {
+        let modes = coordinates_of(tile)?;
+        let mut counts = std::collections::BTreeMap::new();
+        let mut seen = std::collections::BTreeSet::new();
+        for index in 0..tile.size()? {
+            let element = at(&modes, index, self.dims.len())?;
+            let mut start = element;
+            for (dim, start) in self.dims.iter().zip(&mut start) {
+                *start -= start.rem_euclid(dim.extent);
+            }
+            if seen.insert(element) {
+                *counts.entry(start).or_insert(0) += 1;
+            }
+        }
+        let whole = self.size();
+        if counts.values().any(|count| *count != whole) {
+            let extents: Vec<_> = self.dims.iter().map(|dim| dim.extent.to_string()).collect();
+            return refuse(
+                format!("a tile of whole boxes of {}", extents.join(" x ")),
+                tile.to_string(),
+                "take a tile of multiples of the box that the atom has",
+            );
+        }
+        let starts = counts.into_keys();
+        Ok(starts
+            .map(|start| start[..self.dims.len()].to_vec())
+            .collect())
+    }
+}
+
 /// `1@mode`
 fn unit(mode: usize) -> IntTuple {
     IntTuple::Leaf(Leaf::Basis {

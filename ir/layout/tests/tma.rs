@@ -33,6 +33,12 @@ fn check(gmem: &str, smem: &str, bits: i64, width: i64) -> TmaBox {
     let extents: Vec<String> = sizes.iter().map(i64::to_string).collect();
     let tile = layout(&format!("({}):({})", extents.join(","), strides.join(",")));
     let boxes = map.boxes(&tile, &smem).unwrap();
+    // The same ones, in an order of their own, where nothing is said of shared memory.
+    let mut alone = map.boxes_of(&tile).unwrap();
+    let mut sorted = boxes.clone();
+    alone.sort();
+    sorted.sort();
+    assert_eq!(alone, sorted);
     // Shared memory as the hardware fills it: the tile's coordinates by place.
     let mut memory = Vec::new();
     for start in &boxes {
@@ -192,6 +198,12 @@ fn tiles_that_are_no_boxes_are_refused() {
     );
     // Half of the box, another order, a dimension that the map has not, gaps.
     assert!(boxes("(64,64):(1@1,1@0)", "(64,64):(64,1)").is_err());
+    assert!(map.boxes_of(&layout("(64,64):(1@1,1@0)")).is_err());
+    assert!(map.boxes_of(&layout("(192,64):(1@1,1@0)")).is_err());
+    assert_eq!(
+        map.boxes_of(&layout("(256,64):(1@1,1@0)")).unwrap(),
+        [[0, 0], [0, 128]]
+    );
     assert!(boxes("(128,64):(1@1,1@0)", "(128,64):(1,128)").is_err());
     assert!(boxes("(128,64):(1@2,1@0)", "(128,64):(64,1)").is_err());
     assert!(boxes("(128,64):(1@1,1@0)", "(128,64):(72,1)").is_err());

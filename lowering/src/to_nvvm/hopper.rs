@@ -5,7 +5,7 @@ use cute_arith::Predicate;
 use cute_ir::{
     Expected, Failure, hopper,
     mlir::*,
-    ops::{cute_nvgpu, nvvm, scf},
+    ops::{cute_nvgpu, llvm, nvvm, scf},
     types::Space,
 };
 
@@ -50,7 +50,8 @@ impl<'c> Lowering<'c, '_> {
             let to = place.start.pointer(b, None)?;
             let barriers = load.barriers().expected(b, "an mbarrier")?;
             let bar = self.barrier(barriers, load.index(), b)?;
-            tma_load(b, [to, load.atom(), bar], &load.coords(), load.mask())?;
+            let way = (load.mask(), policy_of(b, op)?);
+            tma_load(b, [to, load.atom(), bar], &load.coords(), way)?;
         } else if let Some(store) = cute_nvgpu::TmaStore::of(op) {
             let place = self.place(store.source(), b)?;
             let from = place.start.pointer(b, None)?;
@@ -58,8 +59,31 @@ impl<'c> Lowering<'c, '_> {
                 b,
                 [store.atom(), from],
                 &store.coords(),
-                string_of(op, "reduce"),
+                (string_of(op, "reduce"), policy_of(b, op)?),
             )?;
+        } else if let Some(prefetch) = cute_nvgpu::TmaPrefetch::of(op) {
+            let (coords, policy) = (prefetch.coords(), policy_of(b, op)?);
+            let rank = coords.len();
+            let (hint, by, of_policy) = hinted(policy, 1 + rank);
+            let text = format!(
+                "cp.async.bulk.prefetch.tensor.{rank}d.L2.global{hint} {}{by};",
+                box_at(0, 1, rank)
+            );
+            let constraints = format!("l,{}{of_policy}~{{memory}}", "r,".repeat(rank));
+            let operands = std::iter::once(prefetch.atom()).chain(coords);
+            let operands: Vec<_> = operands.chain(policy).collect();
+            assembly(b, &text, &constraints, &operands, &[])?;
+        } else if let Some(prefetch) = cute_nvgpu::BulkPrefetch::of(op) {
+            let (from, policy) = (self.place(prefetch.source(), b)?, policy_of(b, op)?);
+            let bytes = hopper::bulk_bytes([(&from.memref, Space::Gmem); 2]);
+            let bytes = bytes.map_err(|e| b.error(e))?;
+            let from = from.start.pointer(b, None)?;
+            let (hint, by, of_policy) = hinted(policy, 2);
+            let text = format!("cp.async.bulk.prefetch.L2.global{hint} [$0], $1{by};");
+            let operands = [from, b.i32(bytes)?].into_iter().chain(policy);
+            let operands: Vec<_> = operands.collect();
+            let constraints = format!("l,r,{of_policy}~{{memory}}");
+            assembly(b, &text, &constraints, &operands, &[])?;
         } else if let Some(prefetch) = cute_nvgpu::PrefetchTmaDesc::of(op) {
             assembly(
                 b,
@@ -78,9 +102,15 @@ impl<'c> Lowering<'c, '_> {
                     .map_err(|e| b.error(e))?;
             let (from, to) = (from.start.pointer(b, None)?, to.start.pointer(b, None)?);
             let bar = self.barrier(load.barriers(), Some(load.index()), b)?;
-            let text = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1], $2, [$3];";
-            let operands = [to, from, b.i32(bytes)?, bar];
-            assembly(b, text, "l,l,r,l,~{memory}", &operands, &[])?;
+            let policy = policy_of(b, op)?;
+            let (hint, by, of_policy) = hinted(policy, 4);
+            let text = format!(
+                "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes{hint} [$0], [$1], $2, [$3]{by};"
+            );
+            let operands = [to, from, b.i32(bytes)?, bar].into_iter().chain(policy);
+            let operands: Vec<_> = operands.collect();
+            let constraints = format!("l,l,r,l,{of_policy}~{{memory}}");
+            assembly(b, &text, &constraints, &operands, &[])?;
         } else if let Some(store) = cute_nvgpu::BulkStore::of(op) {
             let (from, to) = (
                 self.place(store.source(), b)?,
@@ -90,8 +120,14 @@ impl<'c> Lowering<'c, '_> {
                 hopper::bulk_bytes([(&from.memref, Space::Smem), (&to.memref, Space::Gmem)])
                     .map_err(|e| b.error(e))?;
             let (from, to) = (from.start.pointer(b, None)?, to.start.pointer(b, None)?);
-            let text = "cp.async.bulk.global.shared::cta.bulk_group [$0], [$1], $2;";
-            assembly(b, text, "l,l,r,~{memory}", &[to, from, b.i32(bytes)?], &[])?;
+            let policy = policy_of(b, op)?;
+            let (hint, by, of_policy) = hinted(policy, 3);
+            let text =
+                format!("cp.async.bulk.global.shared::cta.bulk_group{hint} [$0], [$1], $2{by};");
+            let operands = [to, from, b.i32(bytes)?].into_iter().chain(policy);
+            let operands: Vec<_> = operands.collect();
+            let constraints = format!("l,l,r,{of_policy}~{{memory}}");
+            assembly(b, &text, &constraints, &operands, &[])?;
         } else if let Some(uniform) = cute_nvgpu::ArchMakeWarpUniform::of(op) {
             let attributes = [("kind", b.attribute("#nvvm<shfl_kind idx>")?)];
             let operands = [b.i32(-1)?, uniform.value(), b.i32(0)?, b.i32(31)?];
@@ -148,25 +184,53 @@ fn box_at(map: usize, first: usize, rank: usize) -> String {
     format!("[${map}, {{{}}}]", coords.join(", "))
 }
 
+/// The policy of L2 that a copy has, as a number that its instruction takes.
+fn policy_of<'c>(b: Builder<'c>, op: Op<'c>) -> Result<Option<Val<'c>>, Failure> {
+    let Some(policy) = string_of(op, "policy") else {
+        return Ok(None);
+    };
+    // It has no effects, so that what is made before a loop is made once.
+    let attributes = [
+        (
+            "asm_string",
+            b.string(&format!(
+                "createpolicy.fractional.L2::{policy}.b64 $0, 1.0;"
+            )),
+        ),
+        ("constraints", b.string("=l")),
+    ];
+    let made = b.op(llvm::INLINE_ASM, &[], &[b.i64_type()], &attributes)?;
+    Ok(Some(result_of(made, 0)))
+}
+
+/// The parts of an instruction's text and constraints that a policy of L2 adds as the operand of that index: the modifier, the operand, and its constraint.
+fn hinted(policy: Option<Val<'_>>, index: usize) -> (&'static str, String, &'static str) {
+    match policy {
+        Some(_) => (".L2::cache_hint", format!(", ${index}"), "l,"),
+        None => ("", String::new(), ""),
+    }
+}
+
 fn tma_load<'c>(
     b: Builder<'c>,
     [to, map, bar]: [Val<'c>; 3],
     coords: &[Val<'c>],
-    mask: Option<Val<'c>>,
+    (mask, policy): (Option<Val<'c>>, Option<Val<'c>>),
 ) -> Result<(), Failure> {
     let rank = coords.len();
+    let (hint, by, of_policy) = hinted(policy, 3 + rank + usize::from(mask.is_some()));
     let (multicast, last, of_mask) = match mask {
         Some(_) => (".multicast::cluster", format!(", ${}", 3 + rank), "h,"),
         None => ("", String::new(), ""),
     };
     // A block that is in no cluster is one of its own.
     let text = format!(
-        "cp.async.bulk.tensor.{rank}d.shared::cluster.global.mbarrier::complete_tx::bytes{multicast} [$0], {}, [$2]{last};",
+        "cp.async.bulk.tensor.{rank}d.shared::cluster.global.mbarrier::complete_tx::bytes{multicast}{hint} [$0], {}, [$2]{last}{by};",
         box_at(1, 3, rank)
     );
-    let constraints = format!("l,l,l,{}{of_mask}~{{memory}}", "r,".repeat(rank));
-    let operands = vec![to, map, bar].into_iter();
-    let operands: Vec<_> = operands.chain(coords.iter().copied()).chain(mask).collect();
+    let constraints = format!("l,l,l,{}{of_mask}{of_policy}~{{memory}}", "r,".repeat(rank));
+    let operands = [to, map, bar].into_iter().chain(coords.iter().copied());
+    let operands: Vec<_> = operands.chain(mask).chain(policy).collect();
     assembly(b, &text, &constraints, &operands, &[])?;
     Ok(())
 }
@@ -175,17 +239,19 @@ fn tma_store<'c>(
     b: Builder<'c>,
     [map, from]: [Val<'c>; 2],
     coords: &[Val<'c>],
-    reduce: Option<&str>,
+    (reduce, policy): (Option<&str>, Option<Val<'c>>),
 ) -> Result<(), Failure> {
     let rank = coords.len();
+    let (hint, by, of_policy) = hinted(policy, 2 + rank);
     let to = box_at(0, 2, rank);
     let way = format!("async.bulk.tensor.{rank}d.global.shared::cta");
     let text = match reduce {
-        None => format!("cp.{way}.bulk_group {to}, [$1];"),
-        Some(name) => format!("cp.reduce.{way}.{name}.tile.bulk_group {to}, [$1];"),
+        None => format!("cp.{way}.bulk_group{hint} {to}, [$1]{by};"),
+        Some(name) => format!("cp.reduce.{way}.{name}.tile.bulk_group{hint} {to}, [$1]{by};"),
     };
-    let constraints = format!("l,l,{}~{{memory}}", "r,".repeat(rank));
-    let operands = [vec![map, from], coords.to_vec()].concat();
+    let constraints = format!("l,l,{}{of_policy}~{{memory}}", "r,".repeat(rank));
+    let operands = [map, from].into_iter().chain(coords.iter().copied());
+    let operands: Vec<_> = operands.chain(policy).collect();
     assembly(b, &text, &constraints, &operands, &[])?;
     Ok(())
 }

@@ -21,6 +21,8 @@ pub(crate) struct Arrival<'c> {
     pub(crate) barrier: Option<(Val<'c>, Val<'c>)>,
     /// A bit for each block of the cluster that gets them; none where it is this block.
     pub(crate) mask: Option<Val<'c>>,
+    /// The policy of L2; none where it is the usual one.
+    pub(crate) policy: Option<&'c str>,
 }
 
 /// A `cute_nvgpu.tma_load` at some coordinates.
@@ -29,8 +31,13 @@ pub(crate) fn start_load<'c>(
     atom: Val<'c>,
     coords: &[Val<'c>],
     to: Val<'c>,
-    Arrival { barrier, mask }: Arrival<'c>,
+    arrival: Arrival<'c>,
 ) -> Result<(), Failure> {
+    let Arrival {
+        barrier,
+        mask,
+        policy,
+    } = arrival;
     let on = i32::from(barrier.is_some());
     let segments = [
         1,
@@ -40,12 +47,23 @@ pub(crate) fn start_load<'c>(
         on,
         i32::from(mask.is_some()),
     ];
-    let attributes = [("operandSegmentSizes", b.i32_array(&segments))];
+    let mut attributes = vec![("operandSegmentSizes", b.i32_array(&segments))];
+    attributes.extend(policy.map(|policy| ("policy", b.string(policy))));
     let barrier = barrier.into_iter().flat_map(|(all, index)| [all, index]);
     let operands = [atom].into_iter().chain(coords.iter().copied()).chain([to]);
     let operands: Vec<_> = operands.chain(barrier).chain(mask).collect();
     b.op(cute_nvgpu::TMA_LOAD, &operands, &[], &attributes)?;
     Ok(())
+}
+
+/// Coordinates with offsets added to them.
+fn moved<'c>(b: Builder<'c>, first: &[Val<'c>], offsets: &[i64]) -> Result<Vec<Val<'c>>, Failure> {
+    let moved = first.iter().zip(offsets);
+    let moved = moved.map(|(first, offset)| match offset {
+        0 => Ok(*first),
+        _ => b.value(arith::ADDI, &[*first, b.i32(*offset)?], b.i32_type(), &[]),
+    });
+    moved.collect()
 }
 
 /// The coordinates of a box, and its part of shared memory.
@@ -63,6 +81,7 @@ impl<'c> Lower<'c> {
             let arrival = Arrival {
                 barrier: Some((barriers, index)),
                 mask: load.mask(),
+                policy: string_of(load.op(), "policy"),
             };
             start_load(self.b, load.atom(), &coords, part, arrival)?;
         }
@@ -79,6 +98,32 @@ impl<'c> Lower<'c> {
             let attributes = attributes_of(store.op());
             self.b
                 .op(cute_nvgpu::TMA_STORE, &operands.concat(), &[], &attributes)?;
+        }
+        Ok(true)
+    }
+
+    /// A prefetch of a tile as one for each of its boxes; false where it is one.
+    pub(super) fn tma_prefetch(
+        &self,
+        prefetch: cute_nvgpu::TmaPrefetch<'c>,
+    ) -> Result<bool, Failure> {
+        let (b, atom) = (self.b, prefetch.atom());
+        let [tile] = prefetch.coords()[..] else {
+            return Ok(false);
+        };
+        let Some(CuteType::CoordTensor { start, layout }) = CuteType::of(tile.r#type()) else {
+            return Ok(false);
+        };
+        let Some(CuteType::Tma { map, .. }) = CuteType::get(atom.r#type()) else {
+            return Err(b.error("expected an atom of TMA"));
+        };
+        let boxes = map.boxes_of(&layout).map_err(self.wrong())?;
+        self.check_count("boxes", boxes.len() as i64, &layout)?;
+        let first = self.coordinates(tile, &start)?;
+        let attributes = attributes_of(prefetch.op());
+        for offsets in boxes {
+            let operands = [vec![atom], moved(b, &first, &offsets)?].concat();
+            b.op(cute_nvgpu::TMA_PREFETCH, &operands, &[], &attributes)?;
         }
         Ok(true)
     }
@@ -107,13 +152,7 @@ impl<'c> Lower<'c> {
         let alone = boxes.len() == 1;
         let mut all = Vec::new();
         for (offsets, elements) in boxes {
-            let mut coords = Vec::new();
-            for (first, offset) in first.iter().zip(offsets) {
-                coords.push(match offset {
-                    0 => *first,
-                    _ => b.value(arith::ADDI, &[*first, b.i32(offset)?], b.i32_type(), &[])?,
-                });
-            }
+            let coords = moved(b, &first, &offsets)?;
             let part = if alone {
                 smem
             } else {

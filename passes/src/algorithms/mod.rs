@@ -105,6 +105,8 @@ fn lower<'c>(op: Op<'c>, l: Lower<'c>) -> Result<bool, Failure> {
         l.tma_load(load)
     } else if let Some(store) = cute_nvgpu::TmaStore::of(op) {
         l.tma_store(store)
+    } else if let Some(prefetch) = cute_nvgpu::TmaPrefetch::of(op) {
+        l.tma_prefetch(prefetch)
     } else if let Some(reduce) = gpu::SubgroupReduce::of(op) {
         l.subgroup_reduce(reduce)
     } else if let Some(reduce) = gpu::AllReduce::of(op) {

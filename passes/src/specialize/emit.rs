@@ -209,6 +209,7 @@ impl<'a, 'c> Emit<'a, 'c> {
         let arrival = Arrival {
             barrier: Some((ring.barrier(b, Barrier::Full)?, place)),
             mask: load.mask().map(|mask| self.mapped(mask)),
+            policy: string_of(load.op(), "policy"),
         };
         start_load(b, self.mapped(load.atom()), &coords, to, arrival)?;
         if index + 1 == ring.loads.len() {

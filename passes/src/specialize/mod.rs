@@ -113,6 +113,16 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
             threads / WARPGROUP
         )));
     }
+    let is_prefetch = |op: &Op<'c>| name_of(*op) == cute_nvgpu::TMA_PREFETCH;
+    if let Some(prefetch) = nested_ops(kernel).into_iter().find(is_prefetch) {
+        return Err(diag::error(
+            prefetch.location(),
+            format!(
+                "'{}' op is for one thread, in a kernel with {ROLES}, whose loads run ahead by themselves; expected none, or more places by cute.stages",
+                cute_nvgpu::TMA_PREFETCH
+            ),
+        ));
+    }
     let blocks = integer_of(kernel, CLUSTER).unwrap_or(1);
     let rings = rings::of(kernel, blocks)?;
     let needed = needed::of(kernel, &rings)?;

@@ -346,6 +346,7 @@ impl<'c> Gemm<'c> {
             let arrival = Arrival {
                 barrier: None,
                 mask,
+                policy: None,
             };
             start_load(l, atom, &[tile], to, arrival)?;
         }

@@ -96,8 +96,26 @@ pub(super) fn verify_make_tma(op: Op<'_>) -> Checked {
     Ok(())
 }
 
-/// Coordinates of a TMA copy, in either form: the tile's, or one number for each dimension.
-fn check_coordinates(atom: Val<'_>, coords: &[Val<'_>], smem: &MemRef<'_>) -> Checked {
+/// The policies of L2 (PTX ISA, createpolicy).
+const POLICIES: [&str; 4] = [
+    "evict_first",
+    "evict_last",
+    "evict_normal",
+    "evict_unchanged",
+];
+
+fn check_policy(op: Op<'_>) -> Checked {
+    match string_of(op, "policy") {
+        Some(policy) if !POLICIES.contains(&policy) => Err(format!(
+            "expected a policy of L2, {}, found \"{policy}\"",
+            POLICIES.join(", ")
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Coordinates of a TMA copy, in either form: the tile's, or one number for each dimension; of one into or out of shared memory with the tensor there.
+fn check_coordinates(atom: Val<'_>, coords: &[Val<'_>], smem: Option<&MemRef<'_>>) -> Checked {
     let (value, map) = tma_of(atom)?;
     if let [tile] = coords
         && let Some(CuteType::CoordTensor { start, layout }) = CuteType::of(tile.r#type())
@@ -113,7 +131,10 @@ fn check_coordinates(atom: Val<'_>, coords: &[Val<'_>], smem: &MemRef<'_>) -> Ch
                 map.dims.len()
             ));
         }
-        return hopper::tma_boxes((value, &map), &layout, smem).map(|_| ());
+        return match smem {
+            Some(smem) => hopper::tma_boxes((value, &map), &layout, smem).map(|_| ()),
+            None => map.boxes_of(&layout).map(|_| ()).map_err(|e| e.to_string()),
+        };
     }
     if coords.len() != map.dims.len()
         || coords
@@ -126,12 +147,13 @@ fn check_coordinates(atom: Val<'_>, coords: &[Val<'_>], smem: &MemRef<'_>) -> Ch
             coords.len()
         ));
     }
-    hopper::check_tma_memory((value, &map), smem)
+    smem.map_or(Ok(()), |smem| hopper::check_tma_memory((value, &map), smem))
 }
 
 pub(super) fn verify_tma_load(op: cute_nvgpu::TmaLoad<'_>) -> Checked {
+    check_policy(op.op())?;
     let smem = operand(2, op.destination())?;
-    check_coordinates(op.atom(), &op.coords(), &smem)?;
+    check_coordinates(op.atom(), &op.coords(), Some(&smem))?;
     match (op.barriers(), op.index()) {
         (Some(barriers), index) => check_indexed(&operand(3, barriers)?, index.is_some()),
         (None, None) => Ok(()),
@@ -140,20 +162,34 @@ pub(super) fn verify_tma_load(op: cute_nvgpu::TmaLoad<'_>) -> Checked {
 }
 
 pub(super) fn verify_tma_store(op: cute_nvgpu::TmaStore<'_>) -> Checked {
+    check_policy(op.op())?;
     let smem = operand(1, op.source())?;
     if let Some(reduce) = string_of(op.op(), "reduce") {
         hopper::check_reduction(reduce, smem.element)?;
     }
-    check_coordinates(op.atom(), &op.coords(), &smem)
+    check_coordinates(op.atom(), &op.coords(), Some(&smem))
+}
+
+pub(super) fn verify_tma_prefetch(op: cute_nvgpu::TmaPrefetch<'_>) -> Checked {
+    check_policy(op.op())?;
+    check_coordinates(op.atom(), &op.coords(), None)
+}
+
+pub(super) fn verify_bulk_prefetch(op: cute_nvgpu::BulkPrefetch<'_>) -> Checked {
+    check_policy(op.op())?;
+    let source = operand(0, op.source())?;
+    hopper::bulk_bytes([(&source, Space::Gmem); 2]).map(|_| ())
 }
 
 pub(super) fn verify_bulk_load(op: cute_nvgpu::BulkLoad<'_>) -> Checked {
+    check_policy(op.op())?;
     let (from, to) = (operand(0, op.source())?, operand(1, op.destination())?);
     hopper::bulk_bytes([(&from, Space::Gmem), (&to, Space::Smem)])?;
     check_indexed(&operand(2, op.barriers())?, true)
 }
 
 pub(super) fn verify_bulk_store(op: cute_nvgpu::BulkStore<'_>) -> Checked {
+    check_policy(op.op())?;
     let (from, to) = (operand(0, op.source())?, operand(1, op.destination())?);
     hopper::bulk_bytes([(&from, Space::Smem), (&to, Space::Gmem)]).map(|_| ())
 }

@@ -138,6 +138,13 @@ pub fn verify(op: Op<'_>) -> Result<(), Failure> {
             hopper::verify_make_tma(op)
         }
         cute_nvgpu::TMA_LOAD => with(cute_nvgpu::TmaLoad::of(op), hopper::verify_tma_load),
+        cute_nvgpu::TMA_PREFETCH => {
+            with(cute_nvgpu::TmaPrefetch::of(op), hopper::verify_tma_prefetch)
+        }
+        cute_nvgpu::BULK_PREFETCH => with(
+            cute_nvgpu::BulkPrefetch::of(op),
+            hopper::verify_bulk_prefetch,
+        ),
         cute_nvgpu::TMA_STORE => with(cute_nvgpu::TmaStore::of(op), hopper::verify_tma_store),
         cute_nvgpu::BULK_LOAD => with(cute_nvgpu::BulkLoad::of(op), hopper::verify_bulk_load),
         cute_nvgpu::BULK_STORE => with(cute_nvgpu::BulkStore::of(op), hopper::verify_bulk_store),
