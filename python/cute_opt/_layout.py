@@ -1,9 +1,8 @@
-"""Layouts and their algebra: the program `cute-layout`."""
+"""Layouts and their algebra: the language of `cute-layout`."""
 
 from __future__ import annotations
 
 import json
-import subprocess
 from typing import Any, Dict, List, Optional, Tuple, Union
 
 from . import _tools
@@ -31,14 +30,7 @@ def layout(expression: Operand, where: Optional[str] = None) -> Layout:
 
 def evaluate(expression: str, where: Optional[str] = None) -> Value:
     """Returns the value of an expression of `cute-layout`: a layout, a tuple, a tiled copy and so on (docs/cute-layout.md)."""
-    command = ["eval", "--json"]
-    if where is not None:
-        command += ["--where", where]
-    done = _run(*command, "--", expression)
-    try:
-        found: Dict[str, Any] = json.loads(done.stdout)
-    except ValueError:
-        raise CuteError(done.stderr.strip().removeprefix("error: ") or f"cute-layout ended with {done.returncode}") from None
+    found: Dict[str, Any] = json.loads(_tools.native().evaluate(expression, where))
     if "error" in found:
         error = found["error"]
         # Bytes of the expression.
@@ -46,11 +38,6 @@ def evaluate(expression: str, where: Optional[str] = None) -> Value:
         raise LayoutError(error["message"], expression, start, end, error.get("needs"))
     kind = Layout if found["kind"] == "layout" else Value
     return kind(found, where)
-
-
-def _run(*words: str) -> "subprocess.CompletedProcess[str]":
-    command = [_tools.find("cute-layout"), *words]
-    return subprocess.run(command, capture_output=True, text=True, env=_tools.environment())
 
 
 def _text(operand: Operand) -> str:
@@ -111,24 +98,20 @@ class Value:
 
     def __dir__(self) -> List[str]:
         """Names of methods, those that are functions of `cute-layout`, too."""
-        lines = _run("functions").stdout.splitlines()
+        lines = _tools.native().functions().splitlines()
         names = {line.split("(", 1)[0] for line in lines if "(" in line and not line.startswith(" ")}
         return sorted({*super().__dir__(), *names})
 
-    def _picture(self, form: str) -> str:
-        words = [form] if self._where is None else [form, "--where", self._where]
-        done = _run(*words, "--", str(self))
-        if done.returncode != 0:
-            raise CuteError(done.stderr.strip().removeprefix("error: "))
-        return done.stdout
+    def _picture(self, as_svg: bool) -> str:
+        return str(_tools.native().picture(as_svg, str(self), self._where))
 
     def svg(self) -> str:
         """Returns a picture of a layout, a tiled copy or a tiled MMA."""
-        return self._picture("svg")
+        return self._picture(True)
 
     def tikz(self) -> str:
         """Returns a document of LaTeX with the picture, as CuTe's `print_latex`."""
-        return self._picture("latex")
+        return self._picture(False)
 
     def _repr_svg_(self) -> Optional[str]:
         # What has no picture is shown as text: layouts with symbols, and of three modes.

@@ -261,7 +261,7 @@ class Module(unittest.TestCase):
             self.skipTest("a wheel has its tools")
         where = {"PATH": "/nowhere", "PYTHONPATH": path[0], "CUTE_TOOLS_DIR": "/nowhere"}
         done = subprocess.run([sys.executable, "-c", code], env=where, capture_output=True, text=True)
-        self.assertIn("expected cute-layout in /nowhere", done.stderr)
+        self.assertIn("expected libcute_native.so in /nowhere", done.stderr)
 
 
 if __name__ == "__main__":

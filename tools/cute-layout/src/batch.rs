@@ -6,7 +6,6 @@ use std::path::Path;
 
 use anyhow::Context;
 use cute_layout::symbolic::Scope;
-use serde_json::json;
 
 use crate::eval::evaluate;
 use crate::failure::{Failure, Outcome};
@@ -87,12 +86,8 @@ fn answer(
         },
         Form::Json => {
             let object = match outcome {
-                Ok(e) => {
-                    let mut object = e.value.to_json();
-                    object["notes"] = json!(e.notes);
-                    object
-                }
-                Err(f) => failure_json(&f),
+                Ok(e) => e.to_json(),
+                Err(f) => f.to_json(),
             };
             writeln!(out, "{object}")
         }
@@ -109,21 +104,13 @@ fn answer(
     }
 }
 
-fn too_long(text: &str) -> Outcome<()> {
+/// Refuses a text that is longer than expressions may be.
+pub fn too_long(text: &str) -> Outcome<()> {
     if text.len() <= MAX_TEXT {
         return Ok(());
     }
     let message = format!("expected an expression of at most {MAX_TEXT} bytes, found more");
     Err(Failure::new(message, MAX_TEXT..MAX_TEXT))
-}
-
-/// The failure for tools: the message, the bytes of the expression that it is about, and the fact that is missing, if one is.
-pub fn failure_json(f: &Failure) -> serde_json::Value {
-    let mut error = json!({ "message": f.message, "start": f.span.start, "end": f.span.end });
-    if let Some(fact) = &f.needs {
-        error["needs"] = json!(fact);
-    }
-    json!({ "error": error })
 }
 
 fn skip_line(lines: &mut impl BufRead) -> io::Result<()> {

@@ -26,6 +26,15 @@ pub struct Evaluated {
     pub function: Option<String>,
 }
 
+impl Evaluated {
+    /// The value for tools, with what should be known about it.
+    pub fn to_json(&self) -> serde_json::Value {
+        let mut object = self.value.to_json();
+        object["notes"] = serde_json::json!(self.notes);
+        object
+    }
+}
+
 /// Evaluates a text, where `scope` and the facts behind `where` say what is known of symbols. Errors: the first thing that
 /// is wrong, with its place in the text.
 pub fn evaluate(text: &str, scope: &Scope) -> Outcome<Evaluated> {

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use cute_layout::LayoutError;
+use serde_json::json;
 
 /// A result with a located error.
 pub type Outcome<T> = Result<T, Failure>;
@@ -34,6 +35,16 @@ impl Failure {
             wanted: None,
             needs: None,
         }
+    }
+
+    /// The failure for tools: the message, the bytes of the expression that it is about, and the fact that is missing, if one is.
+    pub fn to_json(&self) -> serde_json::Value {
+        let span = &self.span;
+        let mut error = json!({ "message": self.message, "start": span.start, "end": span.end });
+        if let Some(fact) = &self.needs {
+            error["needs"] = json!(fact);
+        }
+        json!({ "error": error })
     }
 
     /// One line: the message and the column, counted from 1 in characters.

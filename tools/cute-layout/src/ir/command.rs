@@ -6,8 +6,9 @@ use cute_layout::symbolic::Scope;
 
 use super::{Ir, Kind};
 use crate::cli::{Cli, Command, TvForm};
+use crate::program::{call, swizzle};
 use crate::value::Value;
-use crate::{batch, call, input};
+use crate::{batch, input};
 
 /// Ends the program: the command line is wrong.
 fn refuse(message: String) -> ! {
@@ -96,7 +97,7 @@ pub fn run(command: &Command, kind: Kind, scope: &Scope) -> anyhow::Result<()> {
                 ("--full", args.full),
             ];
             check("banks", &others, false);
-            let swizzle = crate::swizzle(args, scope)?;
+            let swizzle = swizzle(args, scope)?;
             let made = input::value(&args.layout, scope, |v| {
                 super::shared_memory(v, args.elem, swizzle)
             })?;

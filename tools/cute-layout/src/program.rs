@@ -1,0 +1,297 @@
+//! The commands of `cute-layout`. Exit codes: 0 done; 1 the expression is wrong or has no answer, or a file cannot be read or written; 2 the command line is
+//! wrong.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use anyhow::anyhow;
+use clap::Parser;
+use cute_layout::Swizzle;
+use cute_layout::symbolic::Scope;
+use serde_json::json;
+
+use crate::banks::{self, Memory};
+use crate::cli::{Banks, Cli, Command, Picture, TvForm};
+use crate::failure::Fault;
+use crate::grid::{Grid, Window};
+use crate::tiled::Tiled;
+use crate::tv::ThreadValue;
+use crate::value::Value;
+use crate::{batch, facts, functions, input, ir, latex, svg, svg_tiled, table};
+
+/// Runs the program with its own arguments.
+pub fn main() -> ExitCode {
+    match run(Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let text = format!("{error:#}");
+            let prefix = if text.starts_with("error: ") {
+                ""
+            } else {
+                "error: "
+            };
+            let _ =
+                std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{prefix}{text}\n"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: Cli) -> anyhow::Result<()> {
+    let scope = &facts::option(cli.facts.as_deref())?;
+    if let Some(kind) = cli.ir {
+        return ir::command::run(&cli.command, kind, scope);
+    }
+    match cli.command {
+        Command::Eval { expr, json } => evaluate(&expr, json, scope),
+        Command::TiledCopy {
+            atom,
+            threads,
+            values,
+            json,
+        } => {
+            let arguments = [Some(&atom), Some(&threads), values.as_ref()];
+            evaluate(&call("make_tiled_copy", arguments)?, json, scope)
+        }
+        Command::TiledMma {
+            atom,
+            atoms,
+            permutation,
+            json,
+        } => {
+            let arguments = [Some(&atom), atoms.as_ref(), permutation.as_ref()];
+            evaluate(&call("make_tiled_mma", arguments)?, json, scope)
+        }
+        Command::Batch { file, json } => {
+            let form = if json {
+                batch::Form::Json
+            } else {
+                batch::Form::Text
+            };
+            batch::run(file.as_deref(), form, scope)
+        }
+        Command::Print { layout, full, json } => print(&layout, full, json, scope),
+        Command::Latex { layout, picture } => draw(&layout, &picture, scope, &LATEX),
+        Command::Svg { layout, picture } => draw(&layout, &picture, scope, &SVG),
+        Command::Tv {
+            layout,
+            tile,
+            picture,
+            form,
+            svg,
+            latex,
+            json,
+        } => {
+            let form = match (svg, latex, json) {
+                (true, ..) => TvForm::Svg,
+                (_, true, _) => TvForm::Latex,
+                (.., true) => TvForm::Json,
+                _ => form,
+            };
+            thread_value(&layout, &tile, &picture, form, scope)
+        }
+        Command::Banks(args) => show_banks(&args, scope),
+        Command::Functions => input::write(&functions(), None),
+    }
+}
+
+/// Makes the text of a call of a function of the language, whose arguments are those of the command line.
+pub fn call(function: &str, arguments: [Option<&OsString>; 3]) -> anyhow::Result<OsString> {
+    let arguments = arguments.into_iter().flatten().map(|argument| {
+        let bytes = input::bytes(argument)?;
+        Ok(String::from_utf8_lossy(&bytes).trim().to_string())
+    });
+    let arguments: Vec<String> = arguments.collect::<anyhow::Result<_>>()?;
+    Ok(format!("{function}({})", arguments.join(", ")).into())
+}
+
+fn evaluate(expr: &OsStr, as_json: bool, scope: &Scope) -> anyhow::Result<()> {
+    let (text, outcome) = input::outcome(expr, scope)?;
+    match outcome {
+        Ok(e) => {
+            input::notes(&e.notes);
+            let line = if as_json {
+                e.to_json().to_string()
+            } else {
+                e.value.to_string()
+            };
+            input::write(&format!("{line}\n"), None)
+        }
+        Err(f) => {
+            if as_json {
+                input::write(&format!("{}\n", f.to_json()), None)?;
+            }
+            Err(anyhow!(f.render(&text)))
+        }
+    }
+}
+
+/// Remarks about what is left out of pictures.
+fn of_cuts(windows: &[Window]) -> Vec<String> {
+    let mut notes: Vec<String> = windows.iter().filter_map(Window::note).collect();
+    notes.dedup();
+    notes
+}
+
+fn cut(windows: &[Window]) {
+    input::notes(&of_cuts(windows));
+}
+
+fn print(layout: &OsStr, full: bool, as_json: bool, scope: &Scope) -> anyhow::Result<()> {
+    let (text, windows) = input::value(layout, scope, |v| {
+        if let Some(picture) = Tiled::new(v)? {
+            return match as_json {
+                true => Ok((format!("{}\n", picture.json(full)?), vec![])),
+                false => picture.print(full),
+            };
+        }
+        let grid = Grid::new(v)?;
+        let window = grid.table(full)?;
+        if !as_json {
+            return Ok((table::print(&grid, window)?, vec![window]));
+        }
+        let object = json!({
+            "layout": grid.title, "rows": grid.size.0, "columns": grid.size.1, "values": grid.values(window)?,
+            "cut": window.note(),
+        });
+        Ok((format!("{object}\n"), vec![window]))
+    })?;
+    if !as_json {
+        cut(&windows);
+    }
+    input::write(&text, None)
+}
+
+/// A form of pictures.
+pub struct Form {
+    layout: fn(&Grid, Window) -> Result<String, Fault>,
+    tiled: fn(&str, &Tiled, &[Window]) -> String,
+}
+
+pub const LATEX: Form = Form {
+    layout: latex::layout,
+    tiled: |_, picture, windows| latex::tiled(picture, windows),
+};
+pub const SVG: Form = Form {
+    layout: svg::layout,
+    tiled: svg_tiled::tiled,
+};
+
+fn draw(layout: &OsStr, picture: &Picture, scope: &Scope, form: &Form) -> anyhow::Result<()> {
+    let (text, notes) = input::value(layout, scope, |v| drawn(v, picture.full, form))?;
+    input::notes(&notes);
+    input::write(&text, picture.output.as_deref())
+}
+
+/// The picture of a value, and remarks about it.
+pub fn drawn(v: &Value, full: bool, form: &Form) -> Result<(String, Vec<String>), Fault> {
+    if let Some(tiled) = Tiled::new(v)? {
+        let windows = tiled.windows(full)?;
+        let text = (form.tiled)(&v.to_string(), &tiled, &windows);
+        return Ok((text, [tiled.notes(), of_cuts(&windows)].concat()));
+    }
+    let grid = Grid::new(v)?;
+    let window = grid.picture(full)?;
+    Ok(((form.layout)(&grid, window)?, of_cuts(&[window])))
+}
+
+fn thread_value(
+    layout: &OsStr,
+    tile: &OsStr,
+    picture: &Picture,
+    form: TvForm,
+    scope: &Scope,
+) -> anyhow::Result<()> {
+    let tile = input::value(tile, scope, Value::to_shape)?;
+    let (tv, (threads, tile)) = input::value(layout, scope, |v| {
+        let tv = ThreadValue::new(&v.to_layout()?, &tile)?;
+        let windows = tv.windows(picture.full, form != TvForm::Text)?;
+        Ok((tv, windows))
+    })?;
+    if form != TvForm::Json {
+        input::notes(&tv.notes());
+    }
+    let text = match form {
+        TvForm::Json => format!("{}\n", tv.json(threads, tile)),
+        TvForm::Text => {
+            cut(&[threads, tile]);
+            tv.text(threads, tile)
+        }
+        TvForm::Svg => {
+            cut(&[threads, tile]);
+            svg::thread_value(&tv, threads, tile)
+        }
+        TvForm::Latex => {
+            cut(&[tile]);
+            latex::thread_value(&tv, tile)
+        }
+    };
+    input::write(&text, picture.output.as_deref())
+}
+
+pub fn swizzle(args: &Banks, scope: &Scope) -> anyhow::Result<Option<Swizzle>> {
+    let swizzle = args.swizzle.as_deref().map(|s| {
+        input::value(s, scope, |v| match v {
+            Value::Swizzle(s) => Ok(*s),
+            other => Err(other.unlike("a swizzle S<B,M,S>")),
+        })
+    });
+    swizzle.transpose()
+}
+
+fn show_banks(args: &Banks, scope: &Scope) -> anyhow::Result<()> {
+    let swizzle = swizzle(args, scope)?;
+    let (memory, banks, window) = input::value(&args.layout, scope, |v| {
+        let grid = Grid::new(v)?;
+        let window = grid.table(args.full)?;
+        let memory = Memory {
+            grid,
+            bits: args.elem.bits,
+            swizzle,
+        };
+        let banks = memory.banks(window)?;
+        Ok((memory, banks, window))
+    })?;
+    let access = args
+        .threads
+        .as_deref()
+        .map(|t| input::value(t, scope, |v| memory.access(&v.to_layout()?, args.vector)));
+    let access = access.transpose()?;
+    if args.json {
+        let object = json!({
+            "layout": memory.grid.title,
+            "element_bits": memory.bits,
+            "swizzle": memory.swizzle.map(|s| s.to_string()),
+            "banks": banks,
+            "cut": window.note(),
+            "access": access.as_ref().map(banks::Access::json),
+        });
+        return input::write(&format!("{object}\n"), None);
+    }
+    cut(&[window]);
+    let mut text = banks::text(&memory, banks);
+    if let Some(access) = access {
+        text.push('\n');
+        text.push_str(&access.text());
+    }
+    input::write(&text, None)
+}
+
+/// The functions of the language, each with its signature, what it does, and an example.
+pub fn functions() -> String {
+    let mut out = String::new();
+    for f in functions::all() {
+        let also = match f.names {
+            [_, others @ ..] if !others.is_empty() => format!(" (also {})", others.join(", ")),
+            _ => String::new(),
+        };
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            out,
+            "{}\n    {}{also}\n    {} = {}",
+            f.signature, f.about, f.example, f.gives
+        );
+    }
+    out
+}
