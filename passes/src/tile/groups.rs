@@ -25,9 +25,10 @@ use melior::ir::ValueLike;
 /// Groups, at most, where only a launch knows their number: as many as 16 halvings find.
 const MOST: i64 = 1 << 16;
 
-/// The tensor of the ends of the groups of rows.
+/// The groups of rows of a product.
 #[derive(Clone, Copy)]
 pub(super) struct Groups<'c> {
+    /// The tensor of their ends.
     pub(super) tensor: Val<'c>,
     /// Its place among the kernel's arguments.
     pub(super) argument: usize,
@@ -136,10 +137,9 @@ impl<'c> Gemm<'c> {
             let coord = b.coord(&IntTuple::dynamic(), &[index])?;
             let mut end = b.value(cute::MEMREF_LOAD, &[tensor, coord], element, &[])?;
             if element != word {
-                let bounds = [zero, m].map(|bound| b.value(arith::EXTSI, &[bound], element, &[]));
-                let [low, high] = bounds;
-                end = b.value(arith::MAXSI, &[end, low?], element, &[])?;
-                end = b.value(arith::MINSI, &[end, high?], element, &[])?;
+                let wide = |value: Val<'c>| b.value(arith::EXTSI, &[value], element, &[]);
+                end = b.value(arith::MAXSI, &[end, wide(zero)?], element, &[])?;
+                end = b.value(arith::MINSI, &[end, wide(m)?], element, &[])?;
                 end = b.value(arith::TRUNCI, &[end], word, &[])?;
             }
             end = number(arith::MINSI, end, m)?;
