@@ -3,7 +3,6 @@
 use cute_ir::{
     attributes::{LLVM_NOALIAS, NOALIAS},
     mlir::*,
-    ops::cute,
     types::{CuteType, Space, memref_of},
 };
 use melior::ir::{ValueLike, operation::OperationLike};
@@ -80,17 +79,15 @@ pub fn written(kernel: Op<'_>, arguments: &[Val<'_>]) -> BTreeSet<usize> {
     written
 }
 
-/// Tells whether an op reads an element of global memory that is the same all through a kernel: of an argument with memory of its own, through which nothing is written.
-pub(crate) fn is_constant_load(kernel: Op<'_>, op: Op<'_>) -> bool {
-    let Some(load) = cute::MemrefLoad::of(op) else {
-        return false;
-    };
+/// The arguments of a kernel in global memory that are the same all through it: with memory of their own, through which nothing is written.
+pub(crate) fn constants<'c>(kernel: Op<'c>) -> Vec<Val<'c>> {
     let arguments = body_of(kernel, 0).map(arguments_of).unwrap_or_default();
-    let root = root_of(load.tensor());
-    let place = arguments.iter().position(|argument| *argument == root);
-    place.is_some_and(|place| {
-        space_of(load.tensor()) == Some(Space::Gmem)
-            && is_apart(kernel, place)
-            && !written(kernel, &arguments).contains(&place)
-    })
+    let written = written(kernel, &arguments);
+    let all = arguments.into_iter().enumerate();
+    let constant = all.filter(|(place, argument)| {
+        space_of(*argument) == Some(Space::Gmem)
+            && is_apart(kernel, *place)
+            && !written.contains(place)
+    });
+    constant.map(|(_, argument)| argument).collect()
 }

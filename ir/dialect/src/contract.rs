@@ -7,7 +7,7 @@ use crate::{
     view::power_of_two_in,
 };
 use cute_layout::{Dyn, IntTuple, Layout, Leaf, tuple};
-use melior::ir::ValueLike;
+use melior::ir::{Type, ValueLike};
 
 /// The names of A, B and C.
 pub const NAMES: [&str; 3] = ["A", "B", "C"];
@@ -284,15 +284,26 @@ pub fn coordinates<'c>(tensor: &MemRef<'c>, coords: Val<'c>) -> Result<At<'c>, S
     }
 }
 
+/// Checks that a tensor has integers by which rows are told.
+fn check_integers(what: &str, element: Type<'_>) -> Result<(), String> {
+    match types::element_bits(element) {
+        Some(32 | 64) if !types::is_float(element) => Ok(()),
+        _ => Err(format!("expected {what} of i32 or i64, found {element}")),
+    }
+}
+
+/// The layout with leaves that are one after another as one, as far as they are known.
+fn joined(layout: &Layout) -> Result<Layout, String> {
+    match layout.is_static() {
+        true => layout.coalesce().map_err(|e| e.to_string()),
+        false => Ok(layout.clone()),
+    }
+}
+
 /// The matrix of those rows of a tensor (R,K), or (R,K,L), that an index tensor (M), or (M,L), names. Errors: tensors that do not go together.
 pub fn by_rows<'c>(tensor: &MemRef<'c>, index: Val<'c>) -> Result<MemRef<'c>, String> {
     let of = memref_of(index).ok_or("expected an index tensor")?;
-    if !matches!(types::element_bits(of.element), Some(32 | 64)) || types::is_float(of.element) {
-        return Err(format!(
-            "expected indices of i32 or i64, found {}",
-            of.element
-        ));
-    }
+    check_integers("indices", of.element)?;
     let rank = tensor.layout.rank();
     if of.layout.rank() + 1 != rank {
         return Err(format!(
@@ -330,11 +341,7 @@ pub fn by_rows<'c>(tensor: &MemRef<'c>, index: Val<'c>) -> Result<MemRef<'c>, St
         3 => of.layout.mode(0).map_err(|e| e.to_string())?,
         _ => of.layout.clone(),
     };
-    let of_rows = match of_rows.is_static() {
-        true => of_rows.coalesce().map_err(|e| e.to_string())?,
-        false => of_rows,
-    };
-    let extent = of_rows.shape().clone().unwrap_single();
+    let extent = joined(&of_rows)?.shape().clone().unwrap_single();
     if extent.is_tuple() {
         return Err(format!(
             "expected indices that have one extent and one stride, found {}",
@@ -359,17 +366,12 @@ pub fn groups_of<'c>(
         return Ok(None);
     };
     let ends = memref_of(ends).ok_or("expected a tensor of the ends of groups")?;
-    if !matches!(types::element_bits(ends.element), Some(32 | 64)) || types::is_float(ends.element)
-    {
-        return Err(format!(
-            "expected ends of groups of i32 or i64, found {}",
-            ends.element
-        ));
-    }
-    let one = ends.layout.is_static().then(|| ends.layout.coalesce());
-    let one = one.transpose().map_err(|e| e.to_string())?;
-    let shape = one.as_ref().unwrap_or(&ends.layout).shape();
-    if shape.clone().unwrap_single().is_tuple() {
+    check_integers("ends of groups", ends.element)?;
+    let is_one = |layout: &Layout| {
+        let joined = joined(layout)?;
+        Ok::<_, String>(!joined.shape().clone().unwrap_single().is_tuple())
+    };
+    if !is_one(&ends.layout)? {
         return Err(format!(
             "expected ends of groups in one mode of one extent and one stride, found {}",
             ends.layout
@@ -411,11 +413,7 @@ pub fn groups_of<'c>(
     }
     for (name, memref) in [("A", a), ("C", c)] {
         let rows = memref.layout.mode(0).map_err(|e| e.to_string())?;
-        let rows = match rows.is_static() {
-            true => rows.coalesce().map_err(|e| e.to_string())?,
-            false => rows,
-        };
-        if rows.shape().clone().unwrap_single().is_tuple() {
+        if !is_one(&rows)? {
             return Err(format!(
                 "has groups of rows; expected rows of {name} that have one extent and one stride, found {}",
                 memref.layout

@@ -1,11 +1,15 @@
 //! Barriers in shared memory and TMA. PTX ISA, "mbarrier" and "Asynchronous copy: bulk tensor".
 
-use super::{Lowering, address::evaluate, registers::assembly};
+use super::{
+    Lowering,
+    address::evaluate,
+    registers::{assembly, pure_assembly},
+};
 use cute_arith::Predicate;
 use cute_ir::{
     Expected, Failure, hopper,
     mlir::*,
-    ops::{cute_nvgpu, llvm, nvvm, scf},
+    ops::{cute_nvgpu, nvvm, scf},
     types::Space,
 };
 
@@ -189,18 +193,8 @@ fn policy_of<'c>(b: Builder<'c>, op: Op<'c>) -> Result<Option<Val<'c>>, Failure>
     let Some(policy) = string_of(op, "policy") else {
         return Ok(None);
     };
-    // It has no effects, so that what is made before a loop is made once.
-    let attributes = [
-        (
-            "asm_string",
-            b.string(&format!(
-                "createpolicy.fractional.L2::{policy}.b64 $0, 1.0;"
-            )),
-        ),
-        ("constraints", b.string("=l")),
-    ];
-    let made = b.op(llvm::INLINE_ASM, &[], &[b.i64_type()], &attributes)?;
-    Ok(Some(result_of(made, 0)))
+    let text = format!("createpolicy.fractional.L2::{policy}.b64 $0, 1.0;");
+    pure_assembly(b, &text, "=l", &[], b.i64_type()).map(Some)
 }
 
 /// The parts of an instruction's text and constraints that a policy of L2 adds as the operand of that index: the modifier, the operand, and its constraint.

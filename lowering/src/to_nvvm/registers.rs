@@ -205,12 +205,39 @@ pub(super) fn assembly<'c>(
     operands: &[Val<'c>],
     results: &[Type<'c>],
 ) -> Result<Op<'c>, Failure> {
-    let attributes = [
+    let effects = [("has_side_effects", b.unit())];
+    inline_assembly(b, (text, constraints), operands, results, &effects)
+}
+
+/// An instruction of which nothing but its result is wanted, so that it is made once for all that want the same, and before a loop.
+pub(super) fn pure_assembly<'c>(
+    b: Builder<'c>,
+    text: &str,
+    constraints: &str,
+    operands: &[Val<'c>],
+    result: Type<'c>,
+) -> Result<Val<'c>, Failure> {
+    let made = inline_assembly(b, (text, constraints), operands, &[result], &[])?;
+    Ok(result_of(made, 0))
+}
+
+fn inline_assembly<'c>(
+    b: Builder<'c>,
+    (text, constraints): (&str, &str),
+    operands: &[Val<'c>],
+    results: &[Type<'c>],
+    effects: &[(&str, Attribute<'c>)],
+) -> Result<Op<'c>, Failure> {
+    let own = [
         ("asm_string", b.string(text)),
         ("constraints", b.string(constraints)),
-        ("has_side_effects", b.unit()),
     ];
-    b.op(llvm::INLINE_ASM, operands, results, &attributes)
+    b.op(
+        llvm::INLINE_ASM,
+        operands,
+        results,
+        &[&own, effects].concat(),
+    )
 }
 
 /// One number of all elements, in pairs: a tree is shallow, and its sums are better than those of a chain.

@@ -7,8 +7,8 @@ use cute_ir::{
     mlir::*,
     types::{self, CuteType, MemRef, Space},
 };
-use cute_layout::{IntTuple, Layout, Leaf, atoms::FragKind, int};
-use melior::ir::ValueLike;
+use cute_layout::{IntTuple, Layout, Leaf, atoms::FragKind, int, tma::TmaBox};
+use melior::ir::{Type, ValueLike};
 
 /// The error of a load that nobody waits for.
 const NO_BARRIER: &str = "expected an mbarrier on which its bytes count; write `on %bars[%i]`, or give the kernel cute.roles, so that \
@@ -66,6 +66,17 @@ fn moved<'c>(b: Builder<'c>, first: &[Val<'c>], offsets: &[i64]) -> Result<Vec<V
     moved.collect()
 }
 
+/// A tile that an atom of TMA moves box by box.
+struct BoxedTile<'c> {
+    coords: Val<'c>,
+    /// The coordinate at which it starts.
+    start: &'c IntTuple,
+    layout: &'c Layout,
+    /// The type of its elements.
+    value: Type<'c>,
+    map: &'c TmaBox,
+}
+
 /// The coordinates of a box, and its part of shared memory.
 type TileBox<'c> = (Vec<Val<'c>>, Val<'c>);
 
@@ -108,24 +119,38 @@ impl<'c> Lower<'c> {
         prefetch: cute_nvgpu::TmaPrefetch<'c>,
     ) -> Result<bool, Failure> {
         let (b, atom) = (self.b, prefetch.atom());
-        let [tile] = prefetch.coords()[..] else {
+        let Some(tile) = self.tile(atom, &prefetch.coords())? else {
             return Ok(false);
         };
-        let Some(CuteType::CoordTensor { start, layout }) = CuteType::of(tile.r#type()) else {
-            return Ok(false);
-        };
-        let Some(CuteType::Tma { map, .. }) = CuteType::get(atom.r#type()) else {
-            return Err(b.error("expected an atom of TMA"));
-        };
-        let boxes = map.boxes_of(&layout).map_err(self.wrong())?;
-        self.check_count("boxes", boxes.len() as i64, &layout)?;
-        let first = self.coordinates(tile, &start)?;
+        let boxes = tile.map.boxes_of(tile.layout).map_err(self.wrong())?;
+        self.check_count("boxes", boxes.len() as i64, tile.layout)?;
+        let first = self.coordinates(tile.coords, tile.start)?;
         let attributes = attributes_of(prefetch.op());
         for offsets in boxes {
             let operands = [vec![atom], moved(b, &first, &offsets)?].concat();
             b.op(cute_nvgpu::TMA_PREFETCH, &operands, &[], &attributes)?;
         }
         Ok(true)
+    }
+
+    /// The tile that coordinates are; nothing where they are numbers already.
+    fn tile(&self, atom: Val<'c>, coords: &[Val<'c>]) -> Result<Option<BoxedTile<'c>>, Failure> {
+        let [coords] = *coords else {
+            return Ok(None);
+        };
+        let Some(CuteType::CoordTensor { start, layout }) = CuteType::get(coords.r#type()) else {
+            return Ok(None);
+        };
+        let Some(CuteType::Tma { value, map, .. }) = CuteType::get(atom.r#type()) else {
+            return Err(self.b.error("expected an atom of TMA"));
+        };
+        Ok(Some(BoxedTile {
+            coords,
+            start,
+            layout,
+            value: *value,
+            map,
+        }))
     }
 
     /// The boxes of a tile: the coordinates of each, and its part of shared memory; nothing where the coordinates are numbers already.
@@ -136,19 +161,14 @@ impl<'c> Lower<'c> {
         smem: Val<'c>,
     ) -> Result<Option<Vec<TileBox<'c>>>, Failure> {
         let b = self.b;
-        let [tile] = *coords else {
+        let Some(tile) = self.tile(atom, coords)? else {
             return Ok(None);
-        };
-        let Some(CuteType::CoordTensor { start, layout }) = CuteType::of(tile.r#type()) else {
-            return Ok(None);
-        };
-        let Some(CuteType::Tma { value, map, .. }) = CuteType::get(atom.r#type()) else {
-            return Err(b.error("expected an atom of TMA"));
         };
         let memref = self.memref(smem)?;
-        let boxes = hopper::tma_boxes((*value, map), &layout, &memref).map_err(|e| b.error(e))?;
+        let boxes = hopper::tma_boxes((tile.value, tile.map), tile.layout, &memref);
+        let boxes = boxes.map_err(|e| b.error(e))?;
         self.check_count("boxes", boxes.len() as i64, &memref.layout)?;
-        let first = self.coordinates(tile, &start)?;
+        let first = self.coordinates(tile.coords, tile.start)?;
         let alone = boxes.len() == 1;
         let mut all = Vec::new();
         for (offsets, elements) in boxes {
@@ -156,7 +176,7 @@ impl<'c> Lower<'c> {
             let part = if alone {
                 smem
             } else {
-                self.part(smem, &memref, elements, map.size())?
+                self.part(smem, &memref, elements, tile.map.size())?
             };
             all.push((coords, part));
         }

@@ -277,7 +277,6 @@ pub fn choose<'c>(
             }
         }
     };
-    // Clusters and teams are of blocks whose warpgroups multiply.
     if problem.has_groups {
         let asked = [
             ("split", request.split.unwrap_or(1)),
@@ -290,6 +289,7 @@ pub fn choose<'c>(
             ));
         }
     }
+    // Clusters and teams are of blocks whose warpgroups multiply.
     let of_clusters = request.cluster.is_some_and(|cluster| cluster != [1, 1]);
     let of_teams = request.teams.is_some_and(|teams| teams > 1);
     let instructions = match request.instructions {

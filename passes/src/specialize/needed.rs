@@ -1,10 +1,10 @@
 //! The part of a kernel that its loads need: what those who copy compute themselves.
 
 use super::rings::Ring;
-use crate::memory::is_constant_load;
-use cute_ir::{Failure, attributes::NOALIAS, diag, mlir::*};
+use crate::memory::{constants, root_of};
+use cute_ir::{Failure, attributes::NOALIAS, diag, mlir::*, ops::cute};
 use melior::ir::operation::OperationLike;
-use std::collections::HashSet;
+use std::{cell::LazyCell, collections::HashSet};
 
 /// The ops that loads need, and the loops and branches around them.
 ///
@@ -55,6 +55,12 @@ pub(super) fn of<'c>(kernel: Op<'c>, rings: &[Ring<'c>]) -> Result<HashSet<OpKey
         }
         enclose(*load, *load, &mut around, &mut left);
     }
+    // Most kernels' loads need no memory.
+    let constants = LazyCell::new(|| constants(kernel));
+    let is_constant = |op: Op<'c>| {
+        let load = cute::MemrefLoad::of(op);
+        load.is_some_and(|load| constants.contains(&root_of(load.tensor())))
+    };
     while let Some((value, load)) = left.pop() {
         let Some(op) = defining_op(value) else {
             continue;
@@ -62,7 +68,7 @@ pub(super) fn of<'c>(kernel: Op<'c>, rings: &[Ring<'c>]) -> Result<HashSet<OpKey
         if around.contains(&op_key(op)) || !needed.insert(op_key(op)) {
             continue;
         }
-        if !is_pure(op) && !is_constant_load(kernel, op) {
+        if !is_pure(op) && !is_constant(op) {
             return Err(diag::error_with_notes(
                 op.location(),
                 format!(

@@ -331,10 +331,10 @@ impl Compute {
             .collect()
     }
 
-    /// The tensor of the ends of its groups of rows, with the tensor of the rows.
+    /// The tensor of the ends of its groups of rows, with C, which has these rows.
     pub(crate) fn groups(&self) -> Option<(usize, usize)> {
         match self {
-            Compute::Gemm(gemm) => gemm.groups.map(|ends| (ends, gemm.a)),
+            Compute::Gemm(gemm) => gemm.groups.map(|ends| (ends, gemm.c)),
             _ => None,
         }
     }

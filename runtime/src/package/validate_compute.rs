@@ -83,11 +83,7 @@ fn validate_places(place: &str, gemm: &Gemm, function: &Function) -> Checked {
     for ((name, rows), at) in gemm.rows().into_iter().zip(gemm.places()) {
         let Some(rows) = rows else { continue };
         let place = format!("{place}, {name}");
-        pattern(&place, rows, function)?;
-        let element = function.args[rows].element();
-        if !matches!(element, "i32" | "i64") {
-            return invalid(&place, "indices of i32 or i64", element.to_string(), "");
-        }
+        validate_integers(&place, "indices", rows, function)?;
         if at.is_some() {
             let found = "coordinates as well";
             return invalid(&place, "rows by index alone", found, "");
@@ -95,22 +91,27 @@ fn validate_places(place: &str, gemm: &Gemm, function: &Function) -> Checked {
     }
     if let Some(ends) = gemm.groups {
         let place = format!("{place}, ends");
-        pattern(&place, ends, function)?;
-        let element = function.args[ends].element();
-        if !matches!(element, "i32" | "i64") {
-            return invalid(
-                &place,
-                "ends of groups of i32 or i64",
-                element.to_string(),
-                "",
-            );
-        }
+        validate_integers(&place, "ends of groups", ends, function)?;
         if gemm.places().iter().any(Option::is_some) || gemm.rows_b.is_some() {
             let found = "coordinates or rows of B by index as well";
             return invalid(&place, "groups of rows alone", found, "");
         }
     }
     Ok(())
+}
+
+/// Checks that an argument is a tensor of integers by which rows are told.
+fn validate_integers(place: &str, what: &str, arg: usize, function: &Function) -> Checked {
+    pattern(place, arg, function)?;
+    match function.args[arg].element() {
+        "i32" | "i64" => Ok(()),
+        element => invalid(
+            place,
+            format!("{what} of i32 or i64"),
+            element.to_string(),
+            "",
+        ),
+    }
 }
 
 /// Checks that an output is written, and is no other tensor of the compute, but for one that its region reads.

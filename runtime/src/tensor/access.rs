@@ -181,13 +181,10 @@ impl<'a> Matrix<'a> {
         })
     }
 
-    /// The matrix of the rows from one up to another of this one, as far as it has them.
+    /// The matrix of the rows from one up to another of this one, as far as it has them; of one that is at no coordinates.
     pub(crate) fn rows_between(mut self, [from, to]: [usize; 2]) -> Matrix<'a> {
         let to = to.min(self.rows.len());
         self.rows = self.rows[from.min(to)..to].to_vec();
-        for along in &mut self.inside {
-            along.rows = along.rows[from.min(to)..to].to_vec();
-        }
         self
     }
 

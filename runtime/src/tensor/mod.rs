@@ -447,12 +447,14 @@ pub fn generate_given(
         Ok(tensor)
     });
     let mut tensors = tensors.collect::<Result<Vec<_>, ArgError>>()?;
+    let rows_of = |tensors: &[HostTensor], of: usize| {
+        let tensor = tensors.get(of)?;
+        tensor.layout().shape().first().copied()
+    };
     // Indices are of rows that there are, and of some that there are not.
     for compute in &function.computes {
         for (index, of) in compute.indices() {
-            let rows = tensors
-                .get(of)
-                .and_then(|tensor| tensor.layout().shape().first().copied());
+            let rows = rows_of(&tensors, of);
             if let (Some(rows), Some(index_of)) = (rows, tensors.get_mut(index)) {
                 let indices = Distribution::Integers {
                     low: -1,
@@ -462,9 +464,7 @@ pub fn generate_given(
             }
         }
         if let Some((ends, of)) = compute.groups() {
-            let rows = tensors
-                .get(of)
-                .and_then(|tensor| tensor.layout().shape().first().copied());
+            let rows = rows_of(&tensors, of);
             if let (Some(rows), Some(ends_of)) = (rows, tensors.get_mut(ends)) {
                 fill_ends(ends_of, rows, fill::mix(seed, ends as u64), seed % 2 == 1);
             }

@@ -409,42 +409,55 @@ impl<'a> Run<'a> {
     ) -> Result<Matrix<'a>, VerifyError> {
         match gemm.groups.filter(|_| operand != 1) {
             Some(ends) => {
-                let ends = self.ends(ends)?;
-                let from = product.checked_sub(1).and_then(|before| ends.get(before));
-                let to = ends.get(product).copied().unwrap_or(0);
-                let between = [from.copied().unwrap_or(0), to];
-                let mut matrix = self.matrix(index, tensor, 0)?;
-                // Rows by index are those of the whole tensor, and a group has some of the indices.
-                if let (0, Some(rows), true) = (operand, gemm.rows_a, index == gemm.a) {
-                    matrix = self.by_rows(matrix, rows, 0)?;
-                }
-                Ok(matrix.rows_between(between))
+                let of_group = self.rows_of_group(ends, product)?;
+                Ok(self.matrix(index, tensor, 0)?.rows_between(of_group))
             }
             None => self.matrix(index, tensor, product),
         }
     }
 
-    /// The ends of groups of rows. Errors: some that do not ascend from 0 to M.
-    fn ends(&self, index: usize) -> Result<Vec<usize>, VerifyError> {
-        let tensor = self.before(index)?;
-        let mut ends = Vec::new();
-        let mut least = 0;
-        for group in 0..tensor.layout().size() {
-            let end = tensor.get(group).unwrap_or(f64::NAN);
-            if !(f64::from(least)..=f64::from(u32::MAX)).contains(&end) {
-                let call = ArgError::Call {
-                    function: self.function.name.clone(),
-                    reason: format!(
-                        "expected {}, the ends of groups of rows, to ascend from 0, found {end} behind {least} at {group}",
-                        self.name(index)
-                    ),
-                };
-                return Err(call.into());
+    /// An end of groups of rows, which ascend from 0 to M ([`Run::check_groups`]).
+    fn end(&self, ends: usize, group: usize) -> Result<usize, VerifyError> {
+        let group = i64::try_from(group).unwrap_or(i64::MAX);
+        Ok(self.before(ends)?.get(group).unwrap_or(0.0) as usize)
+    }
+
+    /// The rows of a group, from the first to the one behind the last.
+    fn rows_of_group(&self, ends: usize, group: usize) -> Result<[usize; 2], VerifyError> {
+        let from = match group.checked_sub(1) {
+            Some(before) => self.end(ends, before)?,
+            None => 0,
+        };
+        Ok([from, self.end(ends, group)?])
+    }
+
+    /// Refuses ends of groups of rows that do not ascend from 0 to M.
+    fn check_groups(&self, gemm: &Gemm) -> Result<(), VerifyError> {
+        let Some(index) = gemm.groups else {
+            return Ok(());
+        };
+        let (ends, name) = (self.before(index)?, self.name(index));
+        let rows = self.matrix(gemm.c, &self.tensors[gemm.c], 0)?.rows() as f64;
+        let refuse = |reason: String| {
+            let function = self.function.name.clone();
+            Err(ArgError::Call { function, reason }.into())
+        };
+        let mut least = 0.0;
+        for group in 0..ends.layout().size() {
+            let end = ends.get(group).unwrap_or(f64::NAN);
+            if end.is_nan() || end < least {
+                return refuse(format!(
+                    "expected {name}, the ends of groups of rows, to ascend from 0, found {end} behind {least} at {group}"
+                ));
             }
-            least = end as u32;
-            ends.push(least as usize);
+            if end > rows {
+                return refuse(format!(
+                    "expected {name}, the ends of groups of rows, up to {rows}, found {end}"
+                ));
+            }
+            least = end;
         }
-        Ok(ends)
+        Ok(())
     }
 
     /// Elements of outputs behind the last group of rows that were written, as a failure of their output.
@@ -452,19 +465,11 @@ impl<'a> Run<'a> {
         let Some(ends) = gemm.groups else {
             return Ok(None);
         };
-        let last = self.ends(ends)?.last().copied().unwrap_or(0);
+        let groups = self.tensors[ends].layout().size();
+        let last = self.end(ends, usize::try_from(groups - 1).unwrap_or(0))?;
         let tensor = &self.tensors[output];
         let matrix = self.matrix(output, tensor, 0)?;
-        let rows = matrix.rows();
-        if last > rows {
-            let reason = format!(
-                "expected {}, the ends of groups of rows, up to {rows}, found {last}",
-                self.name(ends)
-            );
-            let function = self.function.name.clone();
-            return Err(ArgError::Call { function, reason }.into());
-        }
-        let columns = matrix.columns();
+        let (rows, columns) = (matrix.rows(), matrix.columns());
         let behind = matrix.rows_between([last, rows]);
         // The element at an offset is what it was: poison, where nothing else is known of what is only written. Of what something reads as well nothing may be known.
         let before = self.before(output).ok();
@@ -513,34 +518,26 @@ impl<'a> Run<'a> {
             }
             return Ok(matrix);
         }
-        let matrix = self.own(gemm, operand, (index, tensor), product)?;
-        match gemm.rows().get(operand).and_then(|(_, rows)| *rows) {
-            Some(rows) if gemm.groups.is_none() => self.by_rows(matrix, rows, product),
-            _ => Ok(matrix),
-        }
-    }
-
-    /// The rows of a matrix whose indices a tensor has for a product.
-    fn by_rows(
-        &self,
-        matrix: Matrix<'a>,
-        rows: usize,
-        product: usize,
-    ) -> Result<Matrix<'a>, VerifyError> {
+        let Some(rows) = gemm.rows().get(operand).and_then(|(_, rows)| *rows) else {
+            return self.own(gemm, operand, (index, tensor), product);
+        };
+        // Indices are of rows of the whole tensor: a product of a batch has its own, and a group some of them.
         let indices = self.before(rows)?;
-        let layout = indices.layout();
-        let count = usize::try_from(layout.shape().first().copied().unwrap_or(0)).unwrap_or(0);
-        let indices: Option<Vec<i64>> = (product * count..(product + 1) * count)
+        let shape = indices.layout().shape();
+        let count = usize::try_from(shape.first().copied().unwrap_or(0)).unwrap_or(0);
+        let (of, [from, to]) = match gemm.groups {
+            Some(ends) => (0, self.rows_of_group(ends, product)?),
+            None => (product, [product * count, (product + 1) * count]),
+        };
+        let indices: Option<Vec<i64>> = (from..to)
             .map(|at| Some(indices.get(i64::try_from(at).ok()?)? as i64))
             .collect();
-        let indices = indices.ok_or_else(|| ArgError::Call {
-            function: self.function.name.clone(),
-            reason: "expected an index for each row".into(),
-        })?;
-        Ok(matrix.by_rows(&indices))
+        let indices = indices.ok_or_else(|| call("expected an index for each row".into()))?;
+        Ok(self.matrix(index, tensor, of)?.by_rows(&indices))
     }
 
     fn verify_gemm(&self, gemm: &'a Gemm) -> Result<Vec<Report>, VerifyError> {
+        self.check_groups(gemm)?;
         let shape = match &gemm.at_c {
             Some(at) => {
                 let sizes = at.sizes(&plan::known(self.function, self.tensors)?);

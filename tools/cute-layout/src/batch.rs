@@ -8,7 +8,7 @@ use anyhow::Context;
 use cute_layout::symbolic::Scope;
 
 use crate::eval::evaluate;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, Outcome, whole};
 use crate::input::{self, MAX_TEXT};
 use crate::ir;
 
@@ -93,9 +93,9 @@ fn answer(
         }
         Form::Ir(kind) => {
             let suffix = format!("_{number}");
-            let whole = text.len() - text.trim_start().len()..text.trim_end().len();
-            let made = outcome
-                .and_then(|e| ir::result(&e, kind, &suffix).map_err(|fault| fault.locate(whole)));
+            let made = outcome.and_then(|e| {
+                ir::result(&e, kind, &suffix).map_err(|fault| fault.locate(whole(text)))
+            });
             match made {
                 Ok(ir) => out.write_all(ir.text.as_bytes()),
                 Err(f) => writeln!(out, "// error: {}", f.line(text)),

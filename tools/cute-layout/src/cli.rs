@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use cute_layout::Elem;
 
+use crate::input;
+
 /// Evaluates, prints and draws CuTe layouts.
 #[derive(Debug, Parser)]
 #[command(
@@ -77,36 +79,10 @@ pub enum Command {
     },
     /// Makes a tiled copy of an atom, as make_tiled_copy does; with --ir an alias of its type.
     #[command(name = "tiled_copy")]
-    TiledCopy {
-        /// For example 'copy_atom(UniversalCopy<64>, f16)'.
-        #[arg(value_name = "ATOM", allow_hyphen_values = true)]
-        atom: OsString,
-        /// Threads: (m,n) -> thread.
-        #[arg(value_name = "THREADS", allow_hyphen_values = true)]
-        threads: OsString,
-        /// Values of each thread: (m,n) -> value; one without it.
-        #[arg(value_name = "VALUES", allow_hyphen_values = true)]
-        values: Option<OsString>,
-        /// One JSON object, also for an error.
-        #[arg(long)]
-        json: bool,
-    },
+    TiledCopy(TiledCopy),
     /// Makes a tiled MMA of an atom, as make_tiled_mma does; with --ir an alias of its type.
     #[command(name = "tiled_mma")]
-    TiledMma {
-        /// For example SM80_16x8x16_F32F16F16F32_TN.
-        #[arg(value_name = "ATOM", allow_hyphen_values = true)]
-        atom: OsString,
-        /// Atoms over threads along M, N and K; one without it.
-        #[arg(value_name = "ATOM_LAYOUT", allow_hyphen_values = true)]
-        atoms: Option<OsString>,
-        /// The elements of M, N and K that one step takes; those that the atoms cover once without it.
-        #[arg(value_name = "PERMUTATION", allow_hyphen_values = true)]
-        permutation: Option<OsString>,
-        /// One JSON object, also for an error.
-        #[arg(long)]
-        json: bool,
-    },
+    TiledMma(TiledMma),
     /// Draws a layout, a tiled copy or a tiled MMA as CuTe's print_latex does, in TikZ.
     Latex {
         /// A layout of rank 1 or 2, a tiled copy, a tiled MMA, or an atom.
@@ -153,6 +129,70 @@ pub enum Command {
     Banks(Banks),
     /// Lists the functions of the expression language.
     Functions,
+}
+
+/// The arguments of `tiled_copy`.
+#[derive(Debug, Args)]
+pub struct TiledCopy {
+    /// For example 'copy_atom(UniversalCopy<64>, f16)'.
+    #[arg(value_name = "ATOM", allow_hyphen_values = true)]
+    pub atom: OsString,
+    /// Threads: (m,n) -> thread.
+    #[arg(value_name = "THREADS", allow_hyphen_values = true)]
+    pub threads: OsString,
+    /// Values of each thread: (m,n) -> value; one without it.
+    #[arg(value_name = "VALUES", allow_hyphen_values = true)]
+    pub values: Option<OsString>,
+    /// One JSON object, also for an error.
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl TiledCopy {
+    /// The expression that they stand for.
+    pub fn expression(&self) -> anyhow::Result<OsString> {
+        let arguments = [Some(&self.atom), Some(&self.threads), self.values.as_ref()];
+        call("make_tiled_copy", arguments)
+    }
+}
+
+/// The arguments of `tiled_mma`.
+#[derive(Debug, Args)]
+pub struct TiledMma {
+    /// For example SM80_16x8x16_F32F16F16F32_TN.
+    #[arg(value_name = "ATOM", allow_hyphen_values = true)]
+    pub atom: OsString,
+    /// Atoms over threads along M, N and K; one without it.
+    #[arg(value_name = "ATOM_LAYOUT", allow_hyphen_values = true)]
+    pub atoms: Option<OsString>,
+    /// The elements of M, N and K that one step takes; those that the atoms cover once without it.
+    #[arg(value_name = "PERMUTATION", allow_hyphen_values = true)]
+    pub permutation: Option<OsString>,
+    /// One JSON object, also for an error.
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl TiledMma {
+    /// The expression that they stand for.
+    pub fn expression(&self) -> anyhow::Result<OsString> {
+        let arguments = [
+            Some(&self.atom),
+            self.atoms.as_ref(),
+            self.permutation.as_ref(),
+        ];
+        call("make_tiled_mma", arguments)
+    }
+}
+
+/// Makes the text of a call of a function of the language, whose arguments are those of the command line.
+fn call(function: &str, arguments: [Option<&OsString>; 3]) -> anyhow::Result<OsString> {
+    let arguments = arguments.into_iter().flatten().map(|argument| {
+        let bytes = input::bytes(argument)?;
+        Ok(String::from_utf8_lossy(&bytes).trim().to_string())
+    });
+    let arguments: Vec<String> = arguments.collect::<anyhow::Result<_>>()?;
+    Ok(format!("{function}({})", arguments.join(", ")).into())
 }
 
 /// Where a picture goes and how much of it is drawn.

@@ -2,18 +2,17 @@
 
 use std::ops::Range;
 
-use anyhow::anyhow;
 use cute_layout::LayoutError;
 use cute_layout::symbolic::Scope;
 
 use crate::failure::{Failure, Outcome};
 
 /// The facts of `--where`. Errors: with a caret in its text.
-pub fn option(text: Option<&str>) -> anyhow::Result<Scope> {
+pub fn option(text: Option<&str>) -> Result<Scope, String> {
     let Some(text) = text else {
         return Ok(Scope::new());
     };
-    assume(&Scope::new(), text, 0..text.len()).map_err(|f| anyhow!(f.render(text)))
+    assume(&Scope::new(), text, 0..text.len()).map_err(|f| f.render(text))
 }
 
 /// The facts of a scope, and those of a part of a text. Errors: located in the text.

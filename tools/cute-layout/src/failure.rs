@@ -134,6 +134,11 @@ impl From<Failure> for Fault {
     }
 }
 
+/// The bytes of a text but for the space around it: what a fault of the whole expression is about.
+pub fn whole(text: &str) -> Range<usize> {
+    text.len() - text.trim_start().len()..text.trim_end().len()
+}
+
 /// The text as it is, or its beginning and end where it is long. Line breaks do not survive.
 pub fn shorten(text: String) -> String {
     let text = if text.contains(['\n', '\r']) {

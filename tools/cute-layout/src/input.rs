@@ -9,7 +9,7 @@ use anyhow::{Context, anyhow, bail};
 use cute_layout::symbolic::Scope;
 
 use crate::eval::{Evaluated, evaluate};
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, Outcome, whole};
 
 /// The longest expression.
 pub const MAX_TEXT: usize = 4 << 20;
@@ -76,8 +76,7 @@ pub fn evaluated<T>(
     let fail = |f: Failure| anyhow!(f.render(&text));
     let evaluated = outcome.map_err(fail)?;
     notes(&evaluated.notes);
-    let trimmed = text.len() - text.trim_start().len()..text.trim_end().len();
-    take(&evaluated).map_err(|e| fail(e.locate(trimmed)))
+    take(&evaluated).map_err(|e| fail(e.locate(whole(&text))))
 }
 
 /// Writes remarks to standard error.

@@ -26,7 +26,7 @@ mod tv;
 mod value;
 
 use cute_layout::symbolic::Scope;
-use failure::{Failure, Outcome};
+use failure::{Outcome, whole};
 
 pub use program::main;
 
@@ -44,7 +44,7 @@ pub enum Form {
 ///
 /// Errors: facts that are none, with a caret.
 pub fn evaluate(expression: &str, facts: Option<&str>) -> Result<String, String> {
-    let outcome = evaluated(expression, &scope(facts)?);
+    let outcome = evaluated(expression, &facts::option(facts)?);
     let object = match &outcome {
         Ok(evaluated) => evaluated.to_json(),
         Err(failure) => failure.to_json(),
@@ -60,10 +60,9 @@ pub fn picture(form: Form, expression: &str, facts: Option<&str>) -> Result<Stri
         Form::Svg => &program::SVG,
         Form::Latex => &program::LATEX,
     };
-    let drawn = evaluated(expression, &scope(facts)?).and_then(|evaluated| {
+    let drawn = evaluated(expression, &facts::option(facts)?).and_then(|evaluated| {
         let drawn = program::drawn(&evaluated.value, false, form);
-        let whole = expression.len() - expression.trim_start().len()..expression.trim_end().len();
-        drawn.map_err(|fault| fault.locate(whole))
+        drawn.map_err(|fault| fault.locate(whole(expression)))
     });
     match drawn {
         Ok((text, _)) => Ok(text),
@@ -79,13 +78,4 @@ pub fn function_list() -> String {
 fn evaluated(expression: &str, scope: &Scope) -> Outcome<eval::Evaluated> {
     batch::too_long(expression)?;
     eval::evaluate(expression, scope)
-}
-
-fn scope(facts: Option<&str>) -> Result<Scope, String> {
-    let text = facts.unwrap_or_default();
-    let render = |failure: Failure| failure.render(text);
-    match facts {
-        None => Ok(Scope::new()),
-        Some(_) => facts::assume(&Scope::new(), text, 0..text.len()).map_err(render),
-    }
 }

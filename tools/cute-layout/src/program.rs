@@ -1,7 +1,7 @@
 //! The commands of `cute-layout`. Exit codes: 0 done; 1 the expression is wrong or has no answer, or a file cannot be read or written; 2 the command line is
 //! wrong.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -39,30 +39,14 @@ pub fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> anyhow::Result<()> {
-    let scope = &facts::option(cli.facts.as_deref())?;
+    let scope = &facts::option(cli.facts.as_deref()).map_err(anyhow::Error::msg)?;
     if let Some(kind) = cli.ir {
         return ir::command::run(&cli.command, kind, scope);
     }
     match cli.command {
         Command::Eval { expr, json } => evaluate(&expr, json, scope),
-        Command::TiledCopy {
-            atom,
-            threads,
-            values,
-            json,
-        } => {
-            let arguments = [Some(&atom), Some(&threads), values.as_ref()];
-            evaluate(&call("make_tiled_copy", arguments)?, json, scope)
-        }
-        Command::TiledMma {
-            atom,
-            atoms,
-            permutation,
-            json,
-        } => {
-            let arguments = [Some(&atom), atoms.as_ref(), permutation.as_ref()];
-            evaluate(&call("make_tiled_mma", arguments)?, json, scope)
-        }
+        Command::TiledCopy(args) => evaluate(&args.expression()?, args.json, scope),
+        Command::TiledMma(args) => evaluate(&args.expression()?, args.json, scope),
         Command::Batch { file, json } => {
             let form = if json {
                 batch::Form::Json
@@ -94,16 +78,6 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Banks(args) => show_banks(&args, scope),
         Command::Functions => input::write(&functions(), None),
     }
-}
-
-/// Makes the text of a call of a function of the language, whose arguments are those of the command line.
-pub fn call(function: &str, arguments: [Option<&OsString>; 3]) -> anyhow::Result<OsString> {
-    let arguments = arguments.into_iter().flatten().map(|argument| {
-        let bytes = input::bytes(argument)?;
-        Ok(String::from_utf8_lossy(&bytes).trim().to_string())
-    });
-    let arguments: Vec<String> = arguments.collect::<anyhow::Result<_>>()?;
-    Ok(format!("{function}({})", arguments.join(", ")).into())
 }
 
 fn evaluate(expr: &OsStr, as_json: bool, scope: &Scope) -> anyhow::Result<()> {

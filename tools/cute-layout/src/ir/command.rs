@@ -6,7 +6,7 @@ use cute_layout::symbolic::Scope;
 
 use super::{Ir, Kind};
 use crate::cli::{Cli, Command, TvForm};
-use crate::program::{call, swizzle};
+use crate::program::swizzle;
 use crate::value::Value;
 use crate::{batch, input};
 
@@ -40,29 +40,13 @@ pub fn run(command: &Command, kind: Kind, scope: &Scope) -> anyhow::Result<()> {
             check("print", &[("--json", *json), ("--full", *full)], true);
             layout.clone()
         }
-        Command::TiledCopy {
-            atom,
-            threads,
-            values,
-            json,
-        } => {
-            check("tiled_copy", &[("--json", *json)], false);
-            call(
-                "make_tiled_copy",
-                [Some(atom), Some(threads), values.as_ref()],
-            )?
+        Command::TiledCopy(args) => {
+            check("tiled_copy", &[("--json", args.json)], false);
+            args.expression()?
         }
-        Command::TiledMma {
-            atom,
-            atoms,
-            permutation,
-            json,
-        } => {
-            check("tiled_mma", &[("--json", *json)], false);
-            call(
-                "make_tiled_mma",
-                [Some(atom), atoms.as_ref(), permutation.as_ref()],
-            )?
+        Command::TiledMma(args) => {
+            check("tiled_mma", &[("--json", args.json)], false);
+            args.expression()?
         }
         Command::Batch { file, json } => {
             check("batch", &[("--json", *json)], true);
