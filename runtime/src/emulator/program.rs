@@ -11,7 +11,7 @@ use super::lanes::Row;
 use super::mma::{Matrices, Mma};
 use crate::ptx::{Class, Place};
 pub(super) use asynchronous::{
-    At, Bulk, BulkKind, ClusterBarrier, MaxRegisters, WarpgroupOperand, Wgmma,
+    At, Bulk, BulkKind, ClusterBarrier, MaxRegisters, StoreAsync, WarpgroupOperand, Wgmma,
 };
 
 /// A row of the register file.
@@ -298,6 +298,7 @@ pub(super) enum Op {
         s: Reg,
     },
     Bulk(Box<Bulk>),
+    StoreAsync(Box<StoreAsync>),
     BulkCommit,
     /// Waits for all but the newest groups; `read` for their reads alone.
     BulkWait {
@@ -405,9 +406,9 @@ pub(super) enum Op {
 }
 
 impl Op {
-    /// Tells whether it is of the asynchronous proxy.
+    /// Tells whether it completes after its issue as an agent of its own.
     pub(super) fn is_asynchronous(&self) -> bool {
-        matches!(self, Op::Bulk(_) | Op::Wgmma(_))
+        matches!(self, Op::Bulk(_) | Op::StoreAsync(_) | Op::Wgmma(_))
     }
 }
 

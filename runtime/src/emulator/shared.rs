@@ -96,6 +96,18 @@ impl By<'_> {
     fn conflict(&self, trouble: Trouble, epoch: Epoch, inst: u32) -> Conflict {
         let thread = thread_of(epoch);
         if let Some(agent) = self.clocks.agents.of(thread) {
+            let is_stored = matches!(agent, Agent::Stores(_));
+            if is_stored
+                && self.agent.is_some()
+                && self.clocks.ordered(self.thread, thread, time_of(epoch))
+            {
+                return Conflict {
+                    trouble: Trouble::Unfenced,
+                    at: 0,
+                    thread: self.thread,
+                    inst,
+                };
+            }
             let is_read = trouble == Trouble::AfterRead;
             return Conflict {
                 trouble: match is_read {
@@ -314,6 +326,17 @@ impl Shared {
     /// Notes that an asynchronous copy starts.
     pub(super) fn start_copy(&mut self, at: u64, bytes: usize, by: By<'_>) -> Option<Conflict> {
         self.note_write(at, bytes, by, by.epoch() | IN_FLIGHT)
+    }
+
+    /// Notes that a thread's store starts, which an agent completes.
+    pub(super) fn start_store(
+        &mut self,
+        at: u64,
+        bytes: usize,
+        by: By<'_>,
+        (agent, time): (u32, u32),
+    ) -> Option<Conflict> {
+        self.note_write(at, bytes, by, epoch(agent, time) | IN_FLIGHT)
     }
 
     fn note_write(&mut self, at: u64, bytes: usize, by: By<'_>, mine: Epoch) -> Option<Conflict> {

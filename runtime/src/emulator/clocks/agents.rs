@@ -11,13 +11,15 @@ use super::{Clocks, News, View};
 /// `mbarrier` objects and warpgroups that have a clock, at most: one for every two threads of a cluster, and never fewer than these.
 const LEAST_SHARED: usize = 128;
 
-/// The one who acts in the asynchronous proxy.
+/// The one who acts after the threads that have started an operation have gone on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::emulator) enum Agent {
     /// Bulk copies that a thread waits for by groups.
     Groups(u32),
     /// Bulk copies that complete at the `mbarrier` object at that address.
     Mbarrier(u64),
+    /// Stores of threads (`st.async`) that complete at the `mbarrier` object at that address: of the generic proxy.
+    Stores(u64),
     /// The `wgmma` of a warpgroup.
     Warpgroup(u32),
 }
@@ -120,7 +122,13 @@ impl Clocks {
     pub(in crate::emulator) fn publish(&mut self, agent: u32, view: &mut View) {
         let time = self.own[agent as usize];
         self.own[agent as usize] = time.saturating_add(1);
-        for times in [&mut view.times, &mut view.proxied] {
+        // To the asynchronous proxy what the generic one stores is known by a fence alone.
+        let proxied = !matches!(self.agents.of(agent), Some(Agent::Stores(_)));
+        let both = [
+            Some(&mut view.times),
+            Some(&mut view.proxied).filter(|_| proxied),
+        ];
+        for times in both.into_iter().flatten() {
             let mut new = times.to_vec();
             new.resize(self.own.len(), 0);
             new[agent as usize] = time;

@@ -54,10 +54,10 @@ impl<'a> Decoder<'_, 'a> {
                 BulkKind::Reduce(op, names.ty)
             }
             ([Space::Global], None) if names.prefetch => BulkKind::Prefetch,
-            ([Space::Shared, Space::Shared], _) => {
-                return self.error(
-                    "the emulator knows no bulk copies from shared to shared memory; copy by ld.shared and st.shared::cluster",
-                );
+            ([Space::Shared, Space::Shared], None)
+                if names.barrier && !reduces && names.rank.is_none() && !names.multicast =>
+            {
+                BulkKind::Between
             }
             _ => return self.unknown(i),
         };
@@ -125,7 +125,7 @@ impl<'a> Decoder<'_, 'a> {
         let sized = names.rank.is_none();
         let (shared, global, size, barrier) = match (&kind, sized, operands) {
             (BulkKind::Load, false, [to, from, barrier]) => (Some(to), from, None, Some(barrier)),
-            (BulkKind::Load, true, [to, from, size, barrier]) => {
+            (BulkKind::Load | BulkKind::Between, true, [to, from, size, barrier]) => {
                 (Some(to), from, Some(size), Some(barrier))
             }
             (BulkKind::Store | BulkKind::Reduce(..), false, [to, from]) => {
@@ -162,6 +162,7 @@ impl<'a> Decoder<'_, 'a> {
         };
         let (global, coordinates) = match names.rank {
             Some(rank) => self.map_and_coordinates(global, rank)?,
+            None if kind == BulkKind::Between => (self.at(global, Space::Shared)?, None),
             None => (self.at(global, Space::Global)?, None),
         };
         let bytes = match size {

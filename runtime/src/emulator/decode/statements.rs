@@ -92,6 +92,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
             "ret" | "exit" => Ok(Op::Exit),
             "trap" => Ok(Op::Trap),
             "ld" | "ldu" => self.load(i),
+            "st" if i.modifiers.first() == Some(&"async") => self.store_async(i),
             "st" => self.store(i),
             "cvta" => self.cvta(i),
             "isspacep" => self.isspacep(i),

@@ -11,7 +11,7 @@ mod reduce;
 use super::*;
 use crate::emulator::clocks::Agent;
 use crate::emulator::global::Accessor;
-use crate::emulator::program::{At, Bulk, BulkKind, Order};
+use crate::emulator::program::{At, Bulk, BulkKind, Order, StoreAsync};
 use crate::emulator::shared::By;
 use crate::tensor_map::MapSwizzle;
 use pieces::{Boxed, Fill, Piece};
@@ -64,12 +64,21 @@ struct Pending {
     way: Way,
 }
 
+/// The bytes that arrive in shared memory.
+enum Source {
+    Global(Fill),
+    /// Shared memory, read as late as the bytes arrive.
+    Shared,
+    /// Registers of the thread, read at the issue.
+    Registers(Vec<u8>),
+}
+
 enum Way {
     Load {
         agent: u32,
         barrier: u64,
         bytes: u64,
-        fill: Fill,
+        source: Source,
     },
     Store {
         group: u32,
@@ -138,9 +147,10 @@ impl Context<'_> {
             None => address::SHARED_START,
         };
         let what = match op.kind {
-            BulkKind::Load => "writes",
+            BulkKind::Load | BulkKind::Between => "writes",
             _ => "reads",
         };
+        let between = op.kind == BulkKind::Between;
         let (pieces, bytes, fill) = match boxed {
             Some(_) if op.kind == BulkKind::Prefetch => return,
             Some(boxed) => {
@@ -161,7 +171,15 @@ impl Context<'_> {
                     });
                     return;
                 }
-                if !self.aligned(warp, lane, pc, Space::Global, from, GRANULE as usize) {
+                let space = if between {
+                    Space::Shared
+                } else {
+                    Space::Global
+                };
+                if !self.aligned(warp, lane, pc, space, from, GRANULE as usize) {
+                    return;
+                }
+                if between && !self.is_own_source(warp, lane, pc, from, bytes) {
                     return;
                 }
                 (Piece::whole(shared, from, bytes), bytes, Fill::zeros())
@@ -180,20 +198,14 @@ impl Context<'_> {
             return;
         }
         match &op.kind {
-            BulkKind::Load => {
+            BulkKind::Load | BulkKind::Between => {
                 let Some(at) = op.barrier else { return };
-                let (space, barrier) = Self::resolve(warp.rank, at.space, place(at));
-                if space != Space::Shared {
-                    self.outside(warp, lane, pc, space, barrier, 8, "uses a barrier");
+                let near = mask.is_none().then_some(shared);
+                let Some(barrier) = self.barrier_of(warp, lane, pc, (at.space, place(at)), near)
+                else {
                     return;
-                }
+                };
                 let (to, _) = address::block_of_place(shared);
-                if mask.is_none() && address::block_of_place(barrier).0 != to {
-                    self.find(Kind::Undefined, pc, None, warp.index, lane, None, || {
-                        "expected destination and mbarrier in one block of the cluster, found them in two".into()
-                    });
-                    return;
-                }
                 // The same places in each block that it is for.
                 let blocks = match mask {
                     Some(mask) => (0..16).filter(|rank| mask >> rank & 1 != 0).collect(),
@@ -206,7 +218,12 @@ impl Context<'_> {
                     for piece in &mut pieces {
                         piece.shared = there(piece.shared);
                     }
-                    self.start_load(warp, lane, pc, (there(barrier), bytes), pieces, fill);
+                    let source = if between {
+                        Source::Shared
+                    } else {
+                        Source::Global(fill)
+                    };
+                    self.start_load(warp, lane, pc, (there(barrier), bytes), pieces, source);
                 }
             }
             kind => {
@@ -231,6 +248,79 @@ impl Context<'_> {
         }
     }
 
+    /// The mbarrier object at an address, for what arrives in the block of `near`; none, and a finding, for what is none.
+    fn barrier_of(
+        &mut self,
+        warp: &Warp,
+        lane: usize,
+        pc: u32,
+        (space, at): (Space, u64),
+        near: Option<u64>,
+    ) -> Option<u64> {
+        let (space, barrier) = Self::resolve(warp.rank, space, at);
+        if space != Space::Shared {
+            self.outside(warp, lane, pc, space, barrier, 8, "uses a barrier");
+            return None;
+        }
+        let block = |place| address::block_of_place(place).0;
+        if near.is_some_and(|near| block(near) != block(barrier)) {
+            self.find(Kind::Undefined, pc, None, warp.index, lane, None, || {
+                "expected destination and mbarrier in one block of the cluster, found them in two"
+                    .into()
+            });
+            return None;
+        }
+        Some(barrier)
+    }
+
+    /// Tells whether bytes lie in the shared memory of the thread's own block, which copies between blocks begin at, and notes where they do not.
+    fn is_own_source(&mut self, warp: &Warp, lane: usize, pc: u32, from: u64, bytes: u64) -> bool {
+        if address::block_of_place(from).0 != u64::from(warp.rank) {
+            self.find(Kind::Undefined, pc, None, warp.index, lane, None, || {
+                "expected a source in the shared memory of the block that copies, found that of another one".into()
+            });
+            return false;
+        }
+        let size = u32::try_from(bytes).unwrap_or(u32::MAX);
+        self.holds_shared(warp, lane, pc, from, size, "reads")
+    }
+
+    /// `st.async`, thread by thread.
+    pub(super) fn store_async(&mut self, warp: &mut Warp, op: &StoreAsync, active: Mask, pc: u32) {
+        for reg in op
+            .values
+            .iter()
+            .copied()
+            .chain([op.to.base, op.barrier.base])
+        {
+            self.check(warp, reg, active, pc);
+        }
+        let width = op.width as usize;
+        let bytes = width * op.values.len();
+        for lane in lanes(active) {
+            self.progress += 1;
+            let value = |reg: Reg| warp.rows[reg as usize][lane];
+            let place = |at: At| value(at.base).wrapping_add_signed(at.offset);
+            let (space, to) = Self::resolve(warp.rank, op.to.space, place(op.to));
+            if space != Space::Shared {
+                self.outside(warp, lane, pc, space, to, bytes as u32, "writes");
+                continue;
+            }
+            if !self.inside_shared(warp, lane, pc, to, bytes as u32, "writes") {
+                continue;
+            }
+            let at = (op.barrier.space, place(op.barrier));
+            let Some(barrier) = self.barrier_of(warp, lane, pc, at, Some(to)) else {
+                continue;
+            };
+            let values = op.values.iter();
+            let data = values.flat_map(|&reg| value(reg).to_le_bytes().into_iter().take(width));
+            let source = Source::Registers(data.collect());
+            let pieces = Piece::whole(to, 0, bytes as u64);
+            self.start_load(warp, lane, pc, (barrier, bytes as u64), pieces, source);
+        }
+    }
+
     fn start_load(
         &mut self,
         warp: &Warp,
@@ -238,21 +328,47 @@ impl Context<'_> {
         pc: u32,
         (barrier, bytes): (u64, u64),
         pieces: Vec<Piece>,
-        fill: Fill,
+        source: Source,
     ) {
+        let stores = matches!(source, Source::Registers(_));
         if !self.inside_shared(warp, lane, pc, barrier, 8, "uses a barrier")
-            || !self.is_barrier_for_copies(warp, lane, pc, barrier)
+            || !self.is_barrier_for_copies(warp, lane, pc, barrier, !stores)
         {
             return;
         }
-        let Some(agent) = self.agent(warp, lane, pc, Agent::Mbarrier(barrier)) else {
+        let agent = if stores {
+            Agent::Stores(barrier)
+        } else {
+            Agent::Mbarrier(barrier)
+        };
+        let Some(agent) = self.agent(warp, lane, pc, agent) else {
             return;
         };
         let thread = warp.thread(lane);
         let as_agent = Some((agent, self.clocks.now(agent)));
-        self.touch_pieces(warp, lane, pc, &pieces, as_agent, true);
-        self.note_global(warp, lane, pc, &pieces, as_agent, false);
-        if let Some(swizzle) = fill.swizzle() {
+        match &source {
+            Source::Global(_) => {
+                self.touch_pieces(warp, lane, pc, &pieces, as_agent, true);
+                self.note_global(warp, lane, pc, &pieces, as_agent, false);
+            }
+            Source::Shared => {
+                let from = |piece: &Piece| Piece {
+                    shared: piece.global,
+                    ..*piece
+                };
+                let read: Vec<Piece> = pieces.iter().map(from).collect();
+                self.touch_pieces(warp, lane, pc, &read, as_agent, false);
+                self.touch_pieces(warp, lane, pc, &pieces, as_agent, true);
+            }
+            Source::Registers(_) => {
+                for piece in &pieces {
+                    self.touch_store(warp, lane, pc, piece, (agent, self.clocks.now(agent)));
+                }
+            }
+        }
+        if let Source::Global(fill) = &source
+            && let Some(swizzle) = fill.swizzle()
+        {
             for piece in &pieces {
                 let lines =
                     piece.shared / LINE..=(piece.shared + u64::from(piece.bytes) - 1) / LINE;
@@ -268,7 +384,7 @@ impl Context<'_> {
                 agent,
                 barrier,
                 bytes,
-                fill,
+                source,
             },
         });
         self.land_early();
@@ -357,6 +473,23 @@ impl Context<'_> {
                 let what = if writes { "writes" } else { "reads" };
                 self.shared_conflict(warp, lane, pc, conflict, what);
             }
+        }
+    }
+
+    /// Notes that a thread's store writes shared memory, later and in the generic proxy.
+    fn touch_store(&mut self, warp: &Warp, lane: usize, pc: u32, piece: &Piece, agent: (u32, u32)) {
+        let (thread, bytes) = (warp.thread(lane), piece.bytes as usize);
+        self.release_to(thread, piece.shared, bytes, Order::default());
+        let by = By {
+            thread,
+            inst: pc,
+            strong: 0,
+            agent: None,
+            clocks: &self.clocks,
+        };
+        let conflict = self.shared.start_store(piece.shared, bytes, by, agent);
+        if let Some(conflict) = conflict {
+            self.shared_conflict(warp, lane, pc, conflict, "writes");
         }
     }
 

@@ -303,7 +303,7 @@ impl<'a> Context<'a> {
         });
     }
 
-    /// Names operations of the asynchronous proxy.
+    /// Names operations that complete after their issue.
     fn agent_text(agent: Agent, warps: u32) -> String {
         match agent {
             Agent::Groups(thread) => {
@@ -319,6 +319,12 @@ impl<'a> Context<'a> {
                     .1
                     .saturating_sub(address::SHARED_START)
             ),
+            Agent::Stores(at) => format!(
+                "stores (st.async) that complete at the mbarrier at byte {}",
+                address::block_of_place(at)
+                    .1
+                    .saturating_sub(address::SHARED_START)
+            ),
             Agent::Warpgroup(first) => {
                 format!("wgmma of warps {} to {}", first % warps, first % warps + 3)
             }
@@ -330,7 +336,7 @@ impl<'a> Context<'a> {
             Agent::Groups(_) => {
                 "the copying thread's cp.async.bulk.wait_group (.read where its source is written), then a barrier for others"
             }
-            Agent::Mbarrier(_) => {
+            Agent::Mbarrier(_) | Agent::Stores(_) => {
                 "mbarrier.try_wait for the phase that their bytes end, by the thread or one that tells it"
             }
             Agent::Warpgroup(_) => {

@@ -27,8 +27,8 @@ struct Object {
     /// The instruction and the thread that made it, and whether a fence followed.
     made: (u32, u32),
     fenced: bool,
-    /// The clock of the bulk copies that complete here.
-    agent: Option<u32>,
+    /// The clocks of what completes here: bulk copies, and stores of threads.
+    agents: Vec<u32>,
     /// The last phase that each thread has seen the end of, and its own time then.
     seen: HashMap<u32, (u64, u32)>,
     /// The knowledge of those who arrived.
@@ -100,7 +100,7 @@ impl Context<'_> {
                         phase: 0,
                         made: (pc, warp.thread(lane)),
                         fenced: false,
-                        agent: None,
+                        agents: Vec::new(),
                         seen: HashMap::new(),
                         arriving: View::default(),
                         done: View::default(),
@@ -298,10 +298,10 @@ impl Context<'_> {
             let Object {
                 arriving,
                 done,
-                agent,
+                agents,
                 ..
             } = object;
-            if let Some(agent) = agent {
+            for agent in agents {
                 self.clocks.publish(*agent, arriving);
             }
             done.join(arriving);
@@ -309,13 +309,14 @@ impl Context<'_> {
         }
     }
 
-    /// Tells whether bulk copies may complete at an object, and notes why not.
+    /// Tells whether bulk copies, or stores of threads, may complete at an object, and notes why not.
     pub(super) fn is_barrier_for_copies(
         &mut self,
         warp: &Warp,
         lane: usize,
         pc: u32,
         at: u64,
+        bulk: bool,
     ) -> bool {
         self.touch(warp, lane, pc, at, false);
         let Some(object) = self.mbarriers.objects.get(&at) else {
@@ -323,7 +324,7 @@ impl Context<'_> {
             return false;
         };
         let ((made, _), fenced) = (object.made, object.fenced);
-        if !fenced {
+        if !fenced && bulk {
             let address = Some((Space::Shared, at));
             self.find(Kind::MissingFence, pc, Some(made), warp.index, lane, address, || {
                 "a bulk copy completes at an mbarrier object, and no fence follows its initialisation; execute fence.mbarrier_init.release.cluster \
@@ -346,7 +347,9 @@ impl Context<'_> {
         // It may be gone since.
         if let Some(object) = self.mbarriers.objects.get_mut(&at) {
             object.bytes -= bytes as i64;
-            object.agent = Some(agent);
+            if !object.agents.contains(&agent) {
+                object.agents.push(agent);
+            }
         }
         self.end_phase(at);
     }

@@ -20,17 +20,29 @@ pub(in crate::emulator) enum BulkKind {
     Store,
     /// The same, where each element is reduced with what is there: the operation, and the type where no map has it.
     Reduce(&'static str, Option<&'static str>),
+    /// From shared memory to that of a block of the cluster, completed at an `mbarrier` object there.
+    Between,
     /// From global memory into L2.
     Prefetch,
+}
+
+/// `st.async`: registers that a block of the cluster gets, completed at an `mbarrier` object there.
+#[derive(Debug)]
+pub(in crate::emulator) struct StoreAsync {
+    pub to: At,
+    pub barrier: At,
+    /// Bytes of an element.
+    pub width: u32,
+    pub values: Vec<Reg>,
 }
 
 /// `cp.async.bulk`, `cp.async.bulk.tensor`, their prefetches and reductions.
 #[derive(Debug)]
 pub(in crate::emulator) struct Bulk {
     pub kind: BulkKind,
-    /// The place in shared memory; none for a prefetch.
+    /// The place in shared memory, of copies between blocks the destination; none for a prefetch.
     pub shared: Option<At>,
-    /// The place in global memory, or that of the tensor map.
+    /// The place in global memory, that of the tensor map, or the source of a copy between blocks.
     pub global: At,
     /// Coordinates of the box, the fastest first; none without a map.
     pub coordinates: Option<Vec<Reg>>,

@@ -92,6 +92,10 @@ impl Op {
                     MbarrierOp::Invalidate | MbarrierOp::CopiesArrive { .. } => {}
                 }
             }
+            Op::StoreAsync(op) => {
+                reads.extend([op.to.base, op.barrier.base]);
+                reads.extend(&op.values);
+            }
             Op::Bulk(op) => {
                 let places = [op.shared, Some(op.global), op.barrier];
                 reads.extend(places.iter().flatten().map(|at| at.base));

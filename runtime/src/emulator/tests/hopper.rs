@@ -3,6 +3,7 @@
 mod blocks;
 mod bulk;
 mod cluster;
+mod distributed;
 mod gemm;
 mod llvm;
 mod tma;

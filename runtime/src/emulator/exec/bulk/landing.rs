@@ -49,7 +49,7 @@ impl Context<'_> {
                 agent,
                 barrier,
                 bytes,
-                fill,
+                source,
             } => {
                 let (rank, _) = address::block_of_place(barrier);
                 if self.blocks.len() > 1 && self.has_ended(rank as u32) {
@@ -70,14 +70,21 @@ impl Context<'_> {
                 }
                 for piece in &copy.pieces {
                     let bytes = piece.bytes as usize;
+                    let read = match &source {
+                        Source::Shared => self.shared.get(piece.global, bytes).to_vec(),
+                        _ => Vec::new(),
+                    };
                     let to = self.shared.get_mut(piece.shared, bytes);
-                    fill.write(piece, to, |from, out| {
-                        if let Some((buffer, offset)) =
-                            self.launch.global.range(from, out.len() as u64)
-                        {
-                            buffer.copy_out(offset, out);
-                        }
-                    });
+                    match &source {
+                        Source::Global(fill) => fill.write(piece, to, |from, out| {
+                            let found = self.launch.global.range(from, out.len() as u64);
+                            if let Some((buffer, offset)) = found {
+                                buffer.copy_out(offset, out);
+                            }
+                        }),
+                        Source::Shared => to.copy_from_slice(&read),
+                        Source::Registers(values) => to.copy_from_slice(values),
+                    }
                     self.shared
                         .finish_copy_as(piece.shared, bytes, agent, (agent, time));
                 }

@@ -279,8 +279,12 @@ fn prefetches_and_hints_change_nothing() {
 fn what_is_not_known_is_refused() {
     for (text, says) in [
         (
-            "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%s0], [%s0], 16, [%s0];",
-            "shared to shared",
+            "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u16 [%s0], %h0, [%s0];",
+            "4 or 8 bytes",
+        ),
+        (
+            "st.async.weak.shared::cluster.b32 [%s0], %r0, [%s0];",
+            "complete_tx",
         ),
         (
             "cp.async.bulk.tensor.3d.shared::cta.global.im2col.mbarrier::complete_tx::bytes [%s0], [%s80, {%r0, %r0, %r0}], [%s0];",
