@@ -71,9 +71,10 @@ pub(crate) fn check(kernel: Op<'_>) -> Result<(), Failure> {
 /// `wgmma`).
 fn required(op: Op<'_>) -> Option<Requirement> {
     Some(match name_of(op) {
-        cute_nvgpu::MBARRIER_INIT | cute_nvgpu::MBARRIER_INVAL | cute_nvgpu::MBARRIER_ARRIVE => {
-            Requirement::Since(8, 0)
-        }
+        cute_nvgpu::MBARRIER_INIT
+        | cute_nvgpu::MBARRIER_INVAL
+        | cute_nvgpu::MBARRIER_ARRIVE
+        | cute_nvgpu::CP_ASYNC_MBARRIER_ARRIVE => Requirement::Since(8, 0),
         cute_nvgpu::MBARRIER_ARRIVE_AND_EXPECT_TX
         | cute_nvgpu::MBARRIER_EXPECT_TX
         | cute_nvgpu::MBARRIER_WAIT
@@ -84,6 +85,9 @@ fn required(op: Op<'_>) -> Option<Requirement> {
         | cute_nvgpu::BULK_STORE
         | cute_nvgpu::TMA_PREFETCH
         | cute_nvgpu::BULK_PREFETCH
+        | cute_nvgpu::ARCH_MAP_DSMEM
+        | cute_nvgpu::ST_ASYNC
+        | cute_nvgpu::MBARRIER_ARRIVE_AT
         | cute_nvgpu::PREFETCH_TMA_DESC => Requirement::Since(9, 0),
         cute_nvgpu::WGMMA_FENCE | cute_nvgpu::WGMMA_COMMIT_GROUP | cute_nvgpu::WGMMA_WAIT_GROUP => {
             Requirement::Specific(9, 0)

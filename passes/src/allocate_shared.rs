@@ -97,6 +97,7 @@ fn outlives(op: Op<'_>) -> bool {
             | cute_nvgpu::BULK_STORE
             | cute_nvgpu::ATOM_WGMMA
             | cute_nvgpu::MBARRIER_INIT
+            | cute_nvgpu::ARCH_MAP_DSMEM
     )
 }
 

@@ -91,6 +91,8 @@ fn ordered_by_hand<'c>(kernel: Op<'c>) -> Result<(), Failure> {
                 | cute_nvgpu::TMA_STORE
                 | cute_nvgpu::BULK_LOAD
                 | cute_nvgpu::BULK_STORE
+                | cute_nvgpu::ARCH_MAP_DSMEM
+                | cute_nvgpu::CP_ASYNC_MBARRIER_ARRIVE
                 | cute_nvgpu::WGMMA_COMMIT_GROUP
         )
     };

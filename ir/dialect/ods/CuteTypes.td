@@ -157,7 +157,7 @@ def Cute_PtrType : Cute_Type<"Ptr", "ptr"> {
     ```
   }];
   let parameters = (ins
-    "::mlir::Type":$elementType, StringRefParameter<"gmem, smem, rmem, generic or tmem">:$space,
+    "::mlir::Type":$elementType, StringRefParameter<"gmem, smem, dsmem, rmem, generic or tmem">:$space,
     "int64_t":$align, StringRefParameter<"swizzle or empty">:$swizzle);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
@@ -170,13 +170,14 @@ def Cute_MemRefType : Cute_Type<"MemRef", "memref"> {
     place may stand `S<B,M,S> o offset o layout`, where the swizzle acts on the offset in elements.
     In `rmem` a tensor lives in registers: of one thread after partitioning;
     before it, of the block's threads together.
+    `dsmem` is shared memory of a block of the cluster, as `cute_nvgpu.arch.map_dsmem` gives it.
 
     ```mlir
     !cute.memref<f16, smem, align<512>, S<2,4,3>, "(128,32,3):(32,1,4096)">
     ```
   }];
   let parameters = (ins
-    "::mlir::Type":$elementType, StringRefParameter<"gmem, smem, rmem, generic or tmem">:$space,
+    "::mlir::Type":$elementType, StringRefParameter<"gmem, smem, dsmem, rmem, generic or tmem">:$space,
     "int64_t":$align, StringRefParameter<"swizzle or empty">:$swizzle,
     StringRefParameter<"layout">:$layout);
   let hasCustomAssemblyFormat = 1;

@@ -64,17 +64,20 @@ def Cute_LaunchOp : Cute_Op<"launch"> {
   let description = [{
     Stands in a function of the host. The shape has the extents of the grid, one to three of them, as `cute.ceil_div` gives them of a
     tensor's shape and a tile's. Blocks have as many threads as `known_block_size` of the kernel says. `cute-inline` makes a
-    `gpu.launch_func` of it, which is what to write where a launch has clusters or is asynchronous.
+    `gpu.launch_func` of it, which is what to write where a launch is asynchronous.
 
-    Errors: a grid of more than three modes, or of none; within a kernel; no such kernel; a kernel without `known_block_size`.
+    `clusters` says how many blocks a cluster has along x, y and z of the grid, at most 8 in all; the grid is a multiple of them.
+
+    Errors: a grid of more than three modes, or of none; clusters of no block or of more than 8; within a kernel; no such kernel; a kernel without `known_block_size`.
 
     ```mlir
     // Given %x: !cute.memref<f32, gmem, "(?,64):(64,1)">, %grid: !cute.shape<"(?,1)">
     cute.launch @kernels::@scale blocks(%grid) args(%x) : !cute.shape<"(?,1)">, (!cute.memref<f32, gmem, "(?,64):(64,1)">)
+    cute.launch @kernels::@scale clusters [2, 1, 1] blocks(%grid) args(%x) : !cute.shape<"(?,1)">, (!cute.memref<f32, gmem, "(?,64):(64,1)">)
     ```
   }];
-  let arguments = (ins SymbolRefAttr:$kernel, Cute_ShapeType:$grid, Variadic<AnyType>:$args);
-  let assemblyFormat = [{ $kernel `blocks` `(` $grid `)` `args` `(` $args `)` attr-dict `:` qualified(type($grid)) `,`
+  let arguments = (ins SymbolRefAttr:$kernel, OptionalAttr<DenseI64ArrayAttr>:$clusters, Cute_ShapeType:$grid, Variadic<AnyType>:$args);
+  let assemblyFormat = [{ $kernel (`clusters` $clusters^)? `blocks` `(` $grid `)` `args` `(` $args `)` attr-dict `:` qualified(type($grid)) `,`
     `(` type($args) `)` }];
   let opDocGroup = Cute_Functions;
 }

@@ -65,6 +65,23 @@ def CuteNvgpu_MbarrierArriveOp : CuteNvgpu_BarrierOp<"mbarrier_arrive", (ins), "
   }];
 }
 
+def CuteNvgpu_CpAsyncMbarrierArriveOp : CuteNvgpu_Op<"cp_async_mbarrier_arrive"> {
+  let summary = "An arrival at an mbarrier once the thread's asynchronous copies so far are done (PTX ISA, cp.async.mbarrier.arrive)";
+  let description = [{
+    With `noinc` it is one of the arrivals that the mbarrier was made for; without, it expects one more first, so that the phase ends when it has come beside those.
+    Products of warpgroups read what the copies wrote behind a wait and a `nvvm.fence.proxy` of theirs.
+
+    ```mlir
+    !bars = !cute.memref<i64, smem, align<8>, "4:1">
+    // Given %full: !bars, %i: i32
+    cute_nvgpu.cp_async_mbarrier_arrive %full[%i] noinc : !bars
+    ```
+  }];
+  let arguments = (ins Arg<Cute_MemRefType, "", [MemRead, MemWrite]>:$barriers, Optional<I32>:$index, UnitAttr:$noinc);
+  let assemblyFormat = "$barriers (`[` $index^ `]`)? (`noinc` $noinc^)? attr-dict `:` qualified(type($barriers))";
+  let opDocGroup = CuteNvgpu_Barriers;
+}
+
 def CuteNvgpu_MbarrierArriveAtOp : CuteNvgpu_BarrierOp<"mbarrier_arrive_at", (ins I32:$block), "`,` $block", ""> {
   let summary = "One arrival at the mbarrier of a block of the cluster";
   let description = [{
@@ -320,12 +337,68 @@ def CuteNvgpu_BulkLoadOp : CuteNvgpu_Op<"bulk_load"> {
     // Given %row: !row, %srow: !srow, %full: !bars, %i: i32
     cute_nvgpu.bulk_load(%row, %srow) on %full[%i] : (!row, !srow), !bars
     ```
+
+    From shared memory it copies to that of a block of the cluster, whose mbarrier the bytes count on. What threads wrote there before it sees behind their `nvvm.fence.proxy` and a barrier.
+
+    ```mlir
+    !theirs = !cute.memref<i64, dsmem, align<8>, "4:1">
+    !srow = !cute.memref<f32, smem, align<16>, "256:1">
+    !drow = !cute.memref<f32, dsmem, align<16>, "256:1">
+    // Given %srow: !srow, %drow: !drow, %full: !theirs, %i: i32
+    cute_nvgpu.bulk_load(%srow, %drow) on %full[%i] : (!srow, !drow), !theirs
+    ```
   }];
   let arguments = (ins Arg<Cute_MemRefType, "", [MemRead]>:$source, Arg<Cute_MemRefType, "", [MemWrite]>:$destination,
                        Arg<Cute_MemRefType, "", [MemRead, MemWrite]>:$barriers, I32:$index, OptionalAttr<StrAttr>:$policy);
   let assemblyFormat = [{ `(` $source `,` $destination `)` `on` $barriers `[` $index `]` (`policy` $policy^)? attr-dict `:`
     `(` qualified(type($source)) `,` qualified(type($destination)) `)` `,` qualified(type($barriers)) }];
   let opDocGroup = CuteNvgpu_TmaGroup;
+}
+
+//===----------------------------------------------------------------------===//
+// Distributed shared memory
+//===----------------------------------------------------------------------===//
+
+def CuteNvgpu_Dsmem : Cute_Group<"Distributed shared memory", [{
+  The blocks of a cluster reach each other's shared memory: a tensor in `dsmem` is one of a block's shared tensors as it stands in a block of the cluster.
+  Loads and stores of it are like those of other tensors, and `nvvm.cluster.arrive` and `nvvm.cluster.wait` order them. `st_async` and `cute_nvgpu.bulk_load` tell
+  an mbarrier of the receiving block what has arrived. No block may end while another one may still reach its shared memory.
+}]>;
+
+def CuteNvgpu_MapDsmemOp : CuteNvgpu_Op<"arch.map_dsmem", [Pure]> {
+  let summary = "A shared tensor or pointer as it is in a block of the cluster (PTX ISA, mapa)";
+  let description = [{
+    `block` is its rank in the cluster, the own one included. Each block of a kernel has its shared tensors at the same places.
+
+    ```mlir
+    !sum = !cute.memref<f32, smem, align<16>, "(4,8):(8,1)">
+    // Given %sum: !sum, %block: i32
+    %there = cute_nvgpu.arch.map_dsmem(%sum, %block) : (!sum, i32) -> !cute.memref<f32, dsmem, align<16>, "(4,8):(8,1)">
+    ```
+  }];
+  let arguments = (ins AnyTypeOf<[Cute_MemRefType, Cute_PtrType]>:$tensor, I32:$block);
+  let results = (outs AnyTypeOf<[Cute_MemRefType, Cute_PtrType]>:$result);
+  let assemblyFormat = "`(` operands `)` attr-dict `:` functional-type(operands, $result)";
+  let opDocGroup = CuteNvgpu_Dsmem;
+}
+
+def CuteNvgpu_StAsyncOp : CuteNvgpu_Op<"st_async"> {
+  let summary = "Starts storing a number or a vector into the shared memory of a block of the cluster (PTX ISA, st.async)";
+  let description = [{
+    Each thread stores 4, 8 or 16 bytes, side by side. They count on the mbarrier, which is of the block that receives them, and are there for who has waited for its phase.
+
+    ```mlir
+    !bars = !cute.memref<i64, dsmem, align<8>, "4:1">
+    !sum = !cute.memref<f32, dsmem, align<16>, "4:1">
+    // Given %full: !bars, %i: i32, %v: vector<4xf32>, %there: !sum
+    cute_nvgpu.st_async(%v, %there) on %full[%i] : (vector<4xf32>, !sum), !bars
+    ```
+  }];
+  let arguments = (ins AnyType:$value, Arg<Cute_MemRefType, "", [MemWrite]>:$destination,
+                       Arg<Cute_MemRefType, "", [MemRead, MemWrite]>:$barriers, I32:$index);
+  let assemblyFormat = [{ `(` $value `,` $destination `)` `on` $barriers `[` $index `]` attr-dict `:`
+    `(` type($value) `,` qualified(type($destination)) `)` `,` qualified(type($barriers)) }];
+  let opDocGroup = CuteNvgpu_Dsmem;
 }
 
 def CuteNvgpu_BulkStoreOp : CuteNvgpu_Op<"bulk_store"> {

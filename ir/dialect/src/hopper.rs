@@ -20,16 +20,66 @@ pub fn is_asynchronous(atom: &MmaAtom) -> bool {
     atom.sources.contains(&Source::SharedDescriptor)
 }
 
-/// Checks that a tensor is one of mbarriers, of so many, or with an index.
-pub fn check_barriers(barriers: &MemRef<'_>) -> Result<(), String> {
+/// The tensor that a shared tensor is in a block of the cluster. Errors: one that is not in shared memory, or of a layout that only the kernel knows.
+pub fn mapped<'c>(tensor: &MemRef<'c>) -> Result<MemRef<'c>, String> {
+    if tensor.space != Space::Smem {
+        return Err(format!(
+            "expected a tensor in smem, which each block of a cluster has at the same place, found one in {}",
+            tensor.space
+        ));
+    }
+    if !tensor.layout.is_static() {
+        return Err(format!(
+            "expected a tensor of a known layout, found {}; take its part of the mapped tensor",
+            tensor.layout
+        ));
+    }
+    Ok(MemRef {
+        space: Space::Dsmem,
+        ..tensor.clone()
+    })
+}
+
+/// The bytes that a thread stores into a tensor in another block's shared memory: 4, 8 or 16, side by side. Errors: a value that is no such number of bytes, and a
+/// tensor that does not take it.
+pub fn stored_bytes(value: Type<'_>, to: &MemRef<'_>) -> Result<i64, String> {
+    let (length, element) = crate::mlir::vector_of(value).unwrap_or((1, value));
+    if to.space != Space::Dsmem || to.swizzle.is_some_and(|s| s.b() > 0) || to.inner.is_some() {
+        return Err(format!(
+            "expected a tensor in dsmem without a swizzle, as cute_nvgpu.arch.map_dsmem gives it, found one in {}",
+            to.space
+        ));
+    }
+    let bytes = length * to.element_bytes();
+    if element != to.element || ![4, 8, 16].contains(&bytes) {
+        return Err(format!(
+            "expected a number or a vector of {} of 4, 8 or 16 bytes, found {value}",
+            to.element
+        ));
+    }
+    let flat = to.layout.flat_or("st.async").map_err(|e| e.to_string())?;
+    if flat.size() != length || (0..length).any(|i| flat.at(i) != i) {
+        return Err(format!(
+            "expected {length} elements side by side, as many as the value has, found {}",
+            to.layout
+        ));
+    }
+    if to.align % bytes != 0 {
+        return Err(format!(
+            "expected a tensor at a multiple of {bytes} bytes, found align<{}>",
+            to.align
+        ));
+    }
+    Ok(bytes)
+}
+
+/// Checks that a tensor is one of mbarriers, of so many, or with an index; in the block's own shared memory, or in `dsmem`.
+pub fn check_barriers(barriers: &MemRef<'_>, space: Space) -> Result<(), String> {
     let is_i64 = barriers.element.to_string() == "i64";
-    if barriers.space != Space::Smem
-        || !is_i64
-        || barriers.swizzle.is_some()
-        || barriers.inner.is_some()
+    if barriers.space != space || !is_i64 || barriers.swizzle.is_some() || barriers.inner.is_some()
     {
         return Err(format!(
-            "expected mbarriers, a tensor of i64 in smem without a swizzle such as !cute.memref<i64, smem, align<8>, \"4:1\">, found one of \
+            "expected mbarriers, a tensor of i64 in {space} without a swizzle such as !cute.memref<i64, {space}, align<8>, \"4:1\">, found one of \
              {} in {}",
             barriers.element, barriers.space
         ));
@@ -175,6 +225,14 @@ pub fn check_reduction(name: &str, element: Type<'_>) -> Result<(), String> {
     }
 }
 
+/// The memory of source and destination of a bulk copy that an mbarrier tells of: from global to shared memory, or from shared memory to that of a block of the cluster.
+pub fn bulk_spaces(from: &MemRef<'_>) -> (Space, Space) {
+    match from.space {
+        Space::Smem => (Space::Smem, Space::Dsmem),
+        _ => (Space::Gmem, Space::Smem),
+    }
+}
+
 /// Bytes that a bulk copy moves between two tensors of these spaces. Errors: tensors that are not one run of bytes each, in one order.
 pub fn bulk_bytes(sides: [(&MemRef<'_>, Space); 2]) -> Result<i64, String> {
     let mut sizes = Vec::new();
@@ -184,7 +242,7 @@ pub fn bulk_bytes(sides: [(&MemRef<'_>, Space); 2]) -> Result<i64, String> {
             || memref.inner.is_some()
         {
             return Err(format!(
-                "expected tensors in gmem and smem without a swizzle, found one in {}; a tensor map swizzles: cute_nvgpu.tma_load",
+                "expected a tensor in {space} without a swizzle, found one in {}; a tensor map swizzles: cute_nvgpu.tma_load",
                 memref.space
             ));
         }

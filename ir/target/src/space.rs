@@ -9,6 +9,8 @@ pub enum Space {
     Gmem,
     /// Shared memory of a block.
     Smem,
+    /// Shared memory of a block of the cluster, which may be another one.
+    Dsmem,
     /// Registers.
     Rmem,
     /// Any of the spaces that have addresses.
@@ -18,11 +20,12 @@ pub enum Space {
 }
 
 impl Space {
-    /// The name as types have it: `gmem`, `smem`, `rmem`, `generic`, `tmem`.
+    /// The name as types have it: `gmem`, `smem`, `dsmem`, `rmem`, `generic`, `tmem`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Gmem => "gmem",
             Self::Smem => "smem",
+            Self::Dsmem => "dsmem",
             Self::Rmem => "rmem",
             Self::Generic => "generic",
             Self::Tmem => "tmem",
@@ -38,13 +41,16 @@ impl FromStr for Space {
         let all = [
             Self::Gmem,
             Self::Smem,
+            Self::Dsmem,
             Self::Rmem,
             Self::Generic,
             Self::Tmem,
         ];
         let found = all.into_iter().find(|space| space.name() == text);
         found.ok_or_else(|| {
-            format!("expected the memory space gmem, smem, rmem, generic or tmem, found '{text}'")
+            format!(
+                "expected the memory space gmem, smem, dsmem, rmem, generic or tmem, found '{text}'"
+            )
         })
     }
 }

@@ -4,7 +4,7 @@ use cute_ir::{
     Failure,
     interpret::{Digit, digits},
     mlir::{Builder, Val},
-    ops::{arith, llvm},
+    ops::{arith, llvm, nvvm},
 };
 use cute_layout::{Layout, Swizzle};
 use melior::ir::{Type, ValueLike};
@@ -19,7 +19,27 @@ pub(super) struct Address<'c> {
     pub constant: i64,
     /// Bits that every offset into the whole tensor fits in: 32, or 64 beyond 2 GiB.
     pub width: u32,
-    shared: bool,
+    memory: Memory,
+}
+
+/// The memory that an address is of.
+#[derive(Clone, Copy)]
+enum Memory {
+    Global,
+    Shared,
+    /// Shared memory of a block of the cluster.
+    Cluster,
+}
+
+impl Memory {
+    /// The type of pointers into it.
+    fn pointer<'c>(self, b: Builder<'c>) -> Result<Type<'c>, Failure> {
+        b.ty(match self {
+            Self::Global => "!llvm.ptr<1>",
+            Self::Shared => "!llvm.ptr<3>",
+            Self::Cluster => "!llvm.ptr<7>",
+        })
+    }
 }
 
 /// Offsets below this fit 32 bits, with the sign to spare.
@@ -34,7 +54,7 @@ impl<'c> Address<'c> {
             dynamic: None,
             constant: 0,
             width,
-            shared: false,
+            memory: Memory::Global,
         }
     }
 
@@ -45,7 +65,7 @@ impl<'c> Address<'c> {
             dynamic: None,
             constant: 0,
             width: 64,
-            shared: false,
+            memory: Memory::Global,
         }
     }
 
@@ -56,8 +76,19 @@ impl<'c> Address<'c> {
             dynamic: None,
             constant: offset,
             width: 32,
-            shared: true,
+            memory: Memory::Shared,
         }
+    }
+
+    /// The same place in the shared memory of a block of the cluster.
+    pub(crate) fn in_block(&self, b: Builder<'c>, block: Val<'c>) -> Result<Self, Failure> {
+        let memory = Memory::Cluster;
+        let base = b.value(nvvm::MAPA, &[self.base, block], memory.pointer(b)?, &[])?;
+        Ok(Self {
+            base,
+            memory,
+            ..self.clone()
+        })
     }
 
     /// Tells whether a swizzle leaves the start where it is.
@@ -106,12 +137,7 @@ impl<'c> Address<'c> {
         b: Builder<'c>,
         swizzle: Option<Swizzle>,
     ) -> Result<Val<'c>, Failure> {
-        let space = if self.shared {
-            "!llvm.ptr<3>"
-        } else {
-            "!llvm.ptr<1>"
-        };
-        let pointer = b.ty(space)?;
+        let pointer = self.memory.pointer(b)?;
         let constant = self.constant;
         let Some(swizzle) = swizzle else {
             let base = match self.dynamic {

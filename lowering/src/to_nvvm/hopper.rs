@@ -3,7 +3,7 @@
 use super::{
     Lowering,
     address::evaluate,
-    registers::{assembly, pure_assembly},
+    registers::{assembly, bitcast, pure_assembly, words},
 };
 use cute_arith::Predicate;
 use cute_ir::{
@@ -12,6 +12,10 @@ use cute_ir::{
     ops::{cute_nvgpu, nvvm, scf},
     types::Space,
 };
+use melior::ir::ValueLike;
+
+/// The PTX version that brought `st.async` (PTX ISA, st.async).
+const ST_ASYNC_VERSION: i64 = 81;
 
 impl<'c> Lowering<'c, '_> {
     /// Lowers an op of SM90; false where `op` is none.
@@ -30,6 +34,20 @@ impl<'c> Lowering<'c, '_> {
             let of_cluster = b.ty("!llvm.ptr<7>")?;
             let there = b.value(nvvm::MAPA, &[bar, arrive.block()], of_cluster, &[])?;
             b.op(nvvm::MBARRIER_ARRIVE, &[there], &[], &[])?;
+        } else if let Some(arrive) = cute_nvgpu::CpAsyncMbarrierArrive::of(op) {
+            let bar = self.barrier(arrive.barriers(), arrive.index(), b)?;
+            let noinc = attribute_of(op, "noinc").is_some();
+            let noinc = [("noinc", b.attribute(if noinc { "true" } else { "false" })?)];
+            b.op(nvvm::CP_ASYNC_MBARRIER_ARRIVE, &[bar], &[], &noinc)?;
+        } else if let Some(store) = cute_nvgpu::StAsync::of(op) {
+            let to = self.place(store.destination(), b)?;
+            let value = store.value();
+            let bytes = hopper::stored_bytes(value.r#type(), &to.memref);
+            let bytes = bytes.map_err(|e| b.error(e))?;
+            let to = to.start.pointer(b, None)?;
+            let bar = self.barrier(store.barriers(), Some(store.index()), b)?;
+            crate::binary::require_ptx(self.kernel, ST_ASYNC_VERSION);
+            store_async(b, [to, bar], value, bytes)?;
         } else if let Some(arrive) = cute_nvgpu::MbarrierArriveAndExpectTx::of(op) {
             let bar = self.barrier(arrive.barriers(), arrive.index(), b)?;
             let operands = [bar, arrive.bytes()];
@@ -101,15 +119,19 @@ impl<'c> Lowering<'c, '_> {
                 self.place(load.source(), b)?,
                 self.place(load.destination(), b)?,
             );
-            let bytes =
-                hopper::bulk_bytes([(&from.memref, Space::Gmem), (&to.memref, Space::Smem)])
-                    .map_err(|e| b.error(e))?;
+            let (source, destination) = hopper::bulk_spaces(&from.memref);
+            let bytes = hopper::bulk_bytes([(&from.memref, source), (&to.memref, destination)])
+                .map_err(|e| b.error(e))?;
+            let source = match source {
+                Space::Smem => "shared::cta",
+                _ => "global",
+            };
             let (from, to) = (from.start.pointer(b, None)?, to.start.pointer(b, None)?);
             let bar = self.barrier(load.barriers(), Some(load.index()), b)?;
             let policy = policy_of(b, op)?;
             let (hint, by, of_policy) = hinted(policy, 4);
             let text = format!(
-                "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes{hint} [$0], [$1], $2, [$3]{by};"
+                "cp.async.bulk.shared::cluster.{source}.mbarrier::complete_tx::bytes{hint} [$0], [$1], $2, [$3]{by};"
             );
             let operands = [to, from, b.i32(bytes)?, bar].into_iter().chain(policy);
             let operands: Vec<_> = operands.collect();
@@ -161,6 +183,35 @@ impl<'c> Lowering<'c, '_> {
         }
         start.pointer(b, None)
     }
+}
+
+/// `st.async` of a value of so many bytes, as words of 32 bits.
+fn store_async<'c>(
+    b: Builder<'c>,
+    [to, bar]: [Val<'c>; 2],
+    value: Val<'c>,
+    bytes: i64,
+) -> Result<(), Failure> {
+    let values = match vector_of(value.r#type()) {
+        Some(_) => words(b, value)?,
+        None if bytes == 4 => vec![bitcast(b, value, b.i32_type())?],
+        None => words(b, bitcast(b, value, b.ty("vector<2xi32>")?)?)?,
+    };
+    let names: Vec<_> = (2..2 + values.len()).map(|i| format!("${i}")).collect();
+    let (vector, list) = match &names[..] {
+        [one] => (String::new(), one.clone()),
+        all => (
+            format!(".v{}", all.len()),
+            format!("{{{}}}", all.join(", ")),
+        ),
+    };
+    let text = format!(
+        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes{vector}.b32 [$0], {list}, [$1];"
+    );
+    let constraints = format!("l,l,{}~{{memory}}", "r,".repeat(values.len()));
+    let operands: Vec<_> = [to, bar].into_iter().chain(values).collect();
+    assembly(b, &text, &constraints, &operands, &[])?;
+    Ok(())
 }
 
 /// One attempt to see a phase of that parity end, which may sleep for a while.

@@ -104,7 +104,7 @@ impl<'c> Starts<'c, '_> {
                 "is in {}, which is not lowered; expected gmem or smem",
                 memref.space
             )))),
-            Space::Gmem | Space::Smem | Space::Rmem => Ok(()),
+            Space::Gmem | Space::Smem | Space::Dsmem | Space::Rmem => Ok(()),
         }
     }
 }
@@ -193,6 +193,15 @@ impl<'c> Domain<'c> for Starts<'c, '_> {
         };
         let start = self.shared.start(self.b)?;
         Ok(Some(Address::shared(start, offset)))
+    }
+
+    fn mapped(
+        &mut self,
+        from: &Place<'c, Address<'c>>,
+        block: Val<'c>,
+        _: &MemRef<'c>,
+    ) -> Result<Address<'c>, Failure> {
+        from.start.in_block(self.b, block)
     }
 
     fn seen_as(

@@ -75,10 +75,17 @@ fn one<'c>(
     for extent in threads {
         operands.push(host.constant(host.index_type(), extent)?);
     }
+    let clusters = attribute_of(op, "clusters").and_then(i64s_of);
+    let clustered = i32::from(clusters.is_some());
+    for blocks in clusters.into_iter().flatten() {
+        operands.push(host.constant(host.index_type(), blocks)?);
+    }
     operands.push(host.i32(0)?);
     operands.extend(launch.args());
     let arguments = i32::try_from(launch.args().len()).unwrap_or(0);
-    let segments = host.i32_array(&[0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, arguments, 0]);
+    let segments = host.i32_array(&[
+        0, 1, 1, 1, 1, 1, 1, clustered, clustered, clustered, 1, arguments, 0,
+    ]);
     let attributes = [("kernel", path), ("operandSegmentSizes", segments)];
     host.op(gpu::LAUNCH_FUNC, &operands, &[], &attributes)?;
     rewriter.erase(op)

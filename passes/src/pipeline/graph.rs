@@ -229,6 +229,7 @@ fn conflict(one: &Access<'_>, other: &Access<'_>) -> bool {
         && a != b
         && a != Space::Generic
         && b != Space::Generic
+        && ![[Space::Smem, Space::Dsmem], [Space::Dsmem, Space::Smem]].contains(&[a, b])
     {
         return false;
     }

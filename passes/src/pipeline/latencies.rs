@@ -116,7 +116,7 @@ fn cost(op: Op<'_>, timing: Timing) -> Option<Cost> {
     if let Some(read) = touched(EffectKind::Read) {
         let bytes = moved(results_of(op).first().map(|v| v.r#type()));
         return Some(match read.space {
-            Space::Smem => timing.shared_load(bytes),
+            Space::Smem | Space::Dsmem => timing.shared_load(bytes),
             _ => timing.global_load(bytes),
         });
     }

@@ -484,8 +484,8 @@ impl<'c> AtomOp<'c> {
 
 fn simple(memref: &MemRef, stores: bool) -> Kind {
     match (memref.space, stores) {
-        (Space::Smem, false) => Kind::SharedLoad,
-        (Space::Smem, true) => Kind::SharedStore,
+        (Space::Smem | Space::Dsmem, false) => Kind::SharedLoad,
+        (Space::Smem | Space::Dsmem, true) => Kind::SharedStore,
         (_, false) => Kind::GlobalLoad,
         (_, true) => Kind::GlobalStore,
     }

@@ -142,6 +142,16 @@ pub(super) fn infer<'c>(
         cute::ALL_REDUCE | cute_nvgpu::ATOM_SET_VALUE | cute_nvgpu::ARCH_MAKE_WARP_UNIFORM => {
             first().map(|ty| vec![ty])
         }
+        cute_nvgpu::ARCH_MAP_DSMEM => match decoded(0) {
+            Some(CuteType::MemRef(tensor)) => {
+                hopper::mapped(&tensor).and_then(|tensor| memref_type(context, tensor))
+            }
+            Some(CuteType::Ptr(pointer)) => hopper::mapped(&pointer).and_then(|pointer| {
+                let ty = pointer.to_ptr_type(Location::unknown(context));
+                ty.map(|ty| vec![ty]).map_err(|_| super::tensors::invalid())
+            }),
+            _ => Err(expected("a tensor or a pointer in smem", operands)),
+        },
         cute_nvgpu::ATOM_MAKE_TMA_LOAD | cute_nvgpu::ATOM_MAKE_TMA_STORE => {
             match (decoded(0), decoded(1)) {
                 (Some(CuteType::MemRef(tensor)), Some(layout)) => {

@@ -15,7 +15,7 @@ use crate::{
     args::{ElementArgs, Reinterpretation, leaves_of},
     infer::{Viewed, traced_view},
     mlir::*,
-    ops::cute,
+    ops::{cute, cute_nvgpu},
     tensor::atom_view,
     types::{CuteType, MemRef},
     view::{self, View},
@@ -54,6 +54,16 @@ pub trait Domain<'c>: Numbers {
         from: &Place<'c, Self::Start>,
         to: &MemRef<'c>,
     ) -> Result<Self::Start, Self::Error>;
+
+    /// The start of what is at `from` in the shared memory of a block of the cluster.
+    fn mapped(
+        &mut self,
+        from: &Place<'c, Self::Start>,
+        _block: Val<'c>,
+        to: &MemRef<'c>,
+    ) -> Result<Self::Start, Self::Error> {
+        self.seen_as(from, to)
+    }
 
     /// The value that stands for a coordinate by now.
     fn stands_for(&self, coordinate: Val<'c>) -> Val<'c> {
@@ -135,6 +145,11 @@ impl<'c, S: Clone> Views<'c, S> {
         let place = if let Some(cast) = Reinterpretation::of(op) {
             let memref = memref.in_bytes().map_err(|e| broken(domain, e))?;
             let start = domain.seen_as(self.place(domain, cast.from)?, &memref)?;
+            Place { memref, start }
+        } else if let Some(map) = cute_nvgpu::ArchMapDsmem::of(op) {
+            let memref = memref.in_bytes().map_err(|e| broken(domain, e))?;
+            let from = self.place(domain, map.tensor())?;
+            let start = domain.mapped(from, map.block(), &memref)?;
             Place { memref, start }
         } else if let Some(add) = cute::AddOffset::of(op) {
             let start = self.offset(domain, add)?;

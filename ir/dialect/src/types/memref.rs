@@ -185,13 +185,14 @@ impl<'c> MemRef<'c> {
                 memref.element_bytes()
             ));
         }
-        if memref.inner.is_some() && memref.space != Space::Smem {
+        let is_shared = matches!(memref.space, Space::Smem | Space::Dsmem);
+        if memref.inner.is_some() && !is_shared {
             return Err(format!(
                 "expected a swizzled layout only of tensors in smem, found one in {}",
                 memref.space
             ));
         }
-        if memref.swizzle.is_some() && memref.space != Space::Smem {
+        if memref.swizzle.is_some() && !is_shared {
             return Err(format!(
                 "expected a swizzle only on tensors in smem, found one in {}",
                 memref.space

@@ -5,6 +5,7 @@ use crate::mlir::*;
 use crate::ops::{cute, gpu};
 use crate::{
     algebra,
+    plan::MOST_BLOCKS,
     types::{CuteType, MemRef, Space, int_width},
 };
 use cute_layout::{Leaf, ops::Value};
@@ -65,6 +66,17 @@ pub(super) fn verify_launch(op: cute::Launch<'_>) -> Checked {
         return Err(format!(
             "expected a grid of one to three modes, found {grid}"
         ));
+    }
+    if let Some(clusters) = attribute_of(op.op(), "clusters").and_then(i64s_of) {
+        let blocks = clusters.iter().try_fold(1i64, |all, n| all.checked_mul(*n));
+        let is_cluster = clusters.len() == 3
+            && clusters.iter().all(|n| *n >= 1)
+            && blocks.is_some_and(|blocks| blocks <= MOST_BLOCKS);
+        if !is_cluster {
+            return Err(format!(
+                "expected three numbers of blocks of a cluster, along x, y and z, of at least 1 and at most {MOST_BLOCKS} in all, found {clusters:?}"
+            ));
+        }
     }
     Ok(())
 }
@@ -168,7 +180,9 @@ fn address_width(space: Space) -> Result<u32, String> {
     match space {
         Space::Smem => Ok(32),
         Space::Gmem | Space::Generic => Ok(64),
-        Space::Rmem | Space::Tmem => Err(format!("expected memory with addresses, found {space}")),
+        Space::Dsmem | Space::Rmem | Space::Tmem => {
+            Err(format!("expected memory with addresses, found {space}"))
+        }
     }
 }
 

@@ -18,7 +18,11 @@ const MOST_ARRIVALS: i64 = (1 << 20) - 1;
 pub(super) fn verify_barrier(op: Op<'_>) -> Checked {
     let operands = operands_of(op);
     let barriers = operand(0, *operands.first().ok_or("expected mbarriers")?)?;
-    check_indexed(&barriers, operands.len() - usize::from(has_number(op)) > 1)?;
+    check_indexed(
+        &barriers,
+        operands.len() - usize::from(has_number(op)) > 1,
+        Space::Smem,
+    )?;
     if !has_number(op)
         || name_of(op) == cute_nvgpu::MBARRIER_WAIT
         || name_of(op) == cute_nvgpu::MBARRIER_TRY_WAIT
@@ -40,7 +44,9 @@ pub(super) fn verify_barrier(op: Op<'_>) -> Checked {
 fn has_number(op: Op<'_>) -> bool {
     !matches!(
         name_of(op),
-        cute_nvgpu::MBARRIER_INVAL | cute_nvgpu::MBARRIER_ARRIVE
+        cute_nvgpu::MBARRIER_INVAL
+            | cute_nvgpu::MBARRIER_ARRIVE
+            | cute_nvgpu::CP_ASYNC_MBARRIER_ARRIVE
     )
 }
 
@@ -49,8 +55,8 @@ fn constant_of(value: Val<'_>) -> Option<i64> {
     integer_of(op, "value")
 }
 
-fn check_indexed(barriers: &MemRef<'_>, indexed: bool) -> Checked {
-    check_barriers(barriers)?;
+fn check_indexed(barriers: &MemRef<'_>, indexed: bool, space: Space) -> Checked {
+    check_barriers(barriers, space)?;
     let count = barriers.layout.size().map_err(|e| e.to_string())?;
     if count != 1 && !indexed {
         return Err(format!(
@@ -155,7 +161,9 @@ pub(super) fn verify_tma_load(op: cute_nvgpu::TmaLoad<'_>) -> Checked {
     let smem = operand(2, op.destination())?;
     check_coordinates(op.atom(), &op.coords(), Some(&smem))?;
     match (op.barriers(), op.index()) {
-        (Some(barriers), index) => check_indexed(&operand(3, barriers)?, index.is_some()),
+        (Some(barriers), index) => {
+            check_indexed(&operand(3, barriers)?, index.is_some(), Space::Smem)
+        }
         (None, None) => Ok(()),
         (None, Some(_)) => Err("expected an mbarrier before its index".to_owned()),
     }
@@ -184,8 +192,41 @@ pub(super) fn verify_bulk_prefetch(op: cute_nvgpu::BulkPrefetch<'_>) -> Checked 
 pub(super) fn verify_bulk_load(op: cute_nvgpu::BulkLoad<'_>) -> Checked {
     check_policy(op.op())?;
     let (from, to) = (operand(0, op.source())?, operand(1, op.destination())?);
-    hopper::bulk_bytes([(&from, Space::Gmem), (&to, Space::Smem)])?;
-    check_indexed(&operand(2, op.barriers())?, true)
+    let (source, destination) = hopper::bulk_spaces(&from);
+    hopper::bulk_bytes([(&from, source), (&to, destination)])?;
+    if destination == Space::Dsmem && string_of(op.op(), "policy").is_some() {
+        return Err(
+            "expected no policy of L2, which a copy between blocks does not pass".to_owned(),
+        );
+    }
+    check_indexed(&operand(2, op.barriers())?, true, destination)
+}
+
+pub(super) fn verify_map_dsmem(op: cute_nvgpu::ArchMapDsmem<'_>) -> Checked {
+    let location = op.op().location();
+    let (from, found) = (op.tensor().r#type(), op.result().r#type());
+    let expected = match CuteType::of(from) {
+        Some(CuteType::MemRef(from)) => hopper::mapped(&from)?.to_type(location),
+        Some(CuteType::Ptr(from)) => hopper::mapped(&from)?.to_ptr_type(location),
+        _ => return Err(format!("expected a tensor or a pointer, found {from}")),
+    };
+    match expected {
+        Ok(expected) if expected == found => Ok(()),
+        Ok(expected) => Err(format!(
+            "expected the same in {}, {expected}, found {found}",
+            Space::Dsmem
+        )),
+        Err(_) => Err(format!(
+            "expected a type that {} has, found {from}",
+            Space::Dsmem
+        )),
+    }
+}
+
+pub(super) fn verify_st_async(op: cute_nvgpu::StAsync<'_>) -> Checked {
+    let to = operand(1, op.destination())?;
+    hopper::stored_bytes(op.value().r#type(), &to)?;
+    check_indexed(&operand(2, op.barriers())?, true, Space::Dsmem)
 }
 
 pub(super) fn verify_bulk_store(op: cute_nvgpu::BulkStore<'_>) -> Checked {

@@ -130,10 +130,16 @@ pub fn verify(op: Op<'_>) -> Result<(), Failure> {
         cute_nvgpu::MBARRIER_INIT
         | cute_nvgpu::MBARRIER_INVAL
         | cute_nvgpu::MBARRIER_ARRIVE
+        | cute_nvgpu::MBARRIER_ARRIVE_AT
         | cute_nvgpu::MBARRIER_ARRIVE_AND_EXPECT_TX
         | cute_nvgpu::MBARRIER_EXPECT_TX
         | cute_nvgpu::MBARRIER_WAIT
-        | cute_nvgpu::MBARRIER_TRY_WAIT => hopper::verify_barrier(op),
+        | cute_nvgpu::MBARRIER_TRY_WAIT
+        | cute_nvgpu::CP_ASYNC_MBARRIER_ARRIVE => hopper::verify_barrier(op),
+        cute_nvgpu::ARCH_MAP_DSMEM => {
+            with(cute_nvgpu::ArchMapDsmem::of(op), hopper::verify_map_dsmem)
+        }
+        cute_nvgpu::ST_ASYNC => with(cute_nvgpu::StAsync::of(op), hopper::verify_st_async),
         cute_nvgpu::ATOM_MAKE_TMA_LOAD | cute_nvgpu::ATOM_MAKE_TMA_STORE => {
             hopper::verify_make_tma(op)
         }
