@@ -32,7 +32,8 @@ pub(crate) fn second_body<'c>(kernel: Op<'c>, old: Blk<'c>, mapping: &mut Mappin
 pub(crate) fn is_of_a_block(op: Op<'_>) -> bool {
     matches!(
         name_of(op),
-        cute::BLOCK_COPY
+        cute::BLOCK_CLUSTER_SUM
+            | cute::BLOCK_COPY
             | cute::BLOCK_FUSE
             | cute::BLOCK_GEMM
             | cute::BLOCK_MAP

@@ -445,6 +445,26 @@ def Cute_BlockGemmOp : Cute_Op<"block.gemm"> {
   let opDocGroup = Cute_Algorithms;
 }
 
+def Cute_BlockClusterSumOp : Cute_Op<"block.cluster_sum"> {
+  let summary = "Adds the sums of the blocks of a cluster that share a tile, by all of their threads together";
+  let description = [{
+    Each block has a tile of sums in registers, whose columns are parts, as many for each block of the cluster: block r adds parts r, r + b, ... of all b blocks, and has the
+    results in its own registers; its other parts are what they were. Blocks exchange sums through `exchange` in shared memory, which holds for each thread its values of a part, once
+    for each other block. `turn` counts the tiles that the block has added so before. `cute-partition` gives each thread its own part, and
+    `cute-specialize-warps` makes stores to the other blocks and mbarriers of it.
+
+    ```mlir
+    !acc = !cute.memref<f32, rmem, "(64,128):(128,1)">
+    !exchange = !cute.memref<f32, smem, align<16>, "((4,8),128,1):((1,512),4,4096)">
+    // Given %sums: !acc, %exchange: !exchange, %turn: i32
+    cute.block.cluster_sum(%sums, %exchange, %turn) : (!acc, !exchange)
+    ```
+  }];
+  let arguments = (ins Arg<Cute_MemRefType, "", [MemRead, MemWrite]>:$sums, Arg<Cute_MemRefType, "", [MemRead, MemWrite]>:$exchange, I32:$turn);
+  let assemblyFormat = [{ `(` $sums `,` $exchange `,` $turn `)` attr-dict `:` `(` qualified(type($sums)) `,` qualified(type($exchange)) `)` }];
+  let opDocGroup = Cute_Algorithms;
+}
+
 def Cute_CopyOp : Cute_AlgorithmOp<"copy"> {
   let summary = "Copies one thread's tensor into another of the same shape, by an atom";
   let description = [{

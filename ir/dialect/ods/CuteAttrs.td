@@ -156,6 +156,8 @@ def Cute_PlanAttr : AttrDef<Cute_Dialect, "Plan"> {
       than 1, each leaves its sums in a workspace, and a second kernel adds them.
     - `cluster_m`, `cluster_n`: blocks along M and N of a cluster, whose tiles of C are neighbours; 1 where it is not written. Those along M share the
       loads of B, those along N the loads of A: each loads a slice for all of them.
+    - `cluster_k`: blocks of a cluster that share a tile of C along K, each a range of its tiles, and add their sums through shared memory: each
+      adds and stores some of the parts in which C goes out. 1 where it is not written.
     - `teams`: groups of warpgroups of a block that take tiles of C in turn, each all of a tile; 1 where it is not written. With 2 (CUTLASS: ping-pong) one
       team's sums go out while the other multiplies. Each has a tile of C in shared memory; the ring of A and B is for all.
     - `mma`: the atom that multiplies, and its tiling over the warps of a team.
@@ -184,11 +186,12 @@ def Cute_PlanAttr : AttrDef<Cute_Dialect, "Plan"> {
   }];
   let parameters = (ins "int64_t":$m, "int64_t":$n, "int64_t":$k, "int64_t":$stages,
     "int64_t":$raster, DefaultValuedParameter<"int64_t", "1">:$split, DefaultValuedParameter<"int64_t", "1">:$clusterM,
-    DefaultValuedParameter<"int64_t", "1">:$clusterN, DefaultValuedParameter<"int64_t", "1">:$teams, "::mlir::Type":$mma, "::mlir::ArrayAttr":$a, "::mlir::ArrayAttr":$b,
+    DefaultValuedParameter<"int64_t", "1">:$clusterN, DefaultValuedParameter<"int64_t", "1">:$clusterK, DefaultValuedParameter<"int64_t", "1">:$teams, "::mlir::Type":$mma, "::mlir::ArrayAttr":$a, "::mlir::ArrayAttr":$b,
     "::mlir::ArrayAttr":$c);
   let assemblyFormat = [{
     `<` `tile` `=` custom<ShapeMNK>($m, $n, $k) `,` `stages` `=` $stages `,`
         `raster` `=` $raster `,` (`split` `=` $split^ `,`)? (`cluster_m` `=` $clusterM^ `,`)? (`cluster_n` `=` $clusterN^ `,`)?
+        (`cluster_k` `=` $clusterK^ `,`)?
         (`teams` `=` $teams^ `,`)? `mma` `=` $mma `,` `A` `=` custom<Movements>($a) `,`
         `B` `=` custom<Movements>($b) `,` `C` `=` custom<Movements>($c) `>` }];
   let genVerifyDecl = 1;

@@ -171,6 +171,8 @@ impl<'c> Partition<'c> {
                 self.fragments.insert(key(convert.result()), converted);
             } else if let Some(gemm) = cute::BlockGemm::of(op) {
                 self.gemm(b, [gemm.a(), gemm.b()], gemm.c())?;
+            } else if let Some(sum) = cute::BlockClusterSum::of(op) {
+                self.cluster_sum(b, sum)?;
             } else if let Some(copy) = cute::BlockCopy::of(op) {
                 self.copy(b, copy)?;
             } else if let Some(transform) = cute::BlockTransform::of(op) {

@@ -86,6 +86,22 @@ impl<'c> Partition<'c> {
         Ok(Some(b.infer(cute::SLICE, &[all, coord], &[])?))
     }
 
+    /// Adds a thread's sums and those of the same thread of other blocks of the cluster.
+    pub(super) fn cluster_sum(
+        &self,
+        b: Builder<'c>,
+        sum: cute::BlockClusterSum<'c>,
+    ) -> Result<(), Failure> {
+        let sums = self.fragment(b, sum.sums())?;
+        let thread = b.infer(cute::GET_SCALARS, &[self.thread], &[])?;
+        let keep = cute_layout::IntTuple::underscore;
+        let own = tuple([keep(), cute_layout::IntTuple::dynamic(), keep()]);
+        let own = b.coord(&own, &[thread])?;
+        let own = b.infer(cute::SLICE, &[sum.exchange(), own], &[])?;
+        b.op(cute::BLOCK_CLUSTER_SUM, &[sums, own, sum.turn()], &[], &[])?;
+        Ok(())
+    }
+
     /// Copies a part of C from registers into shared memory, as the product deals it out.
     pub(super) fn gather(
         &self,

@@ -72,6 +72,10 @@ mod roles {
     pub(super) const SUMS: i64 = 78_000;
     /// Picoseconds from the last product of one team to the first of the next.
     pub(super) const HANDOVER: i64 = 200_000;
+    /// Picoseconds in which blocks of a cluster tell each other that they are done, and have, and may have more.
+    pub(super) const EXCHANGE: i64 = 1_000_000;
+    /// Picoseconds for 1024 sums that a block sends to others of its cluster.
+    pub(super) const EXCHANGED: i64 = 37_000;
     /// The part of a tile's time beside its turns that is left where another team multiplies: one in so many.
     pub(super) const BESIDE_OTHERS: i64 = 2;
 }
@@ -115,8 +119,8 @@ pub(super) struct TileOfRoles {
     pub groups: i64,
     /// Teams of a block.
     pub teams: i64,
-    /// Blocks along M and N of a cluster.
-    pub cluster: [i64; 2],
+    /// Blocks along M, N and K of a cluster.
+    pub cluster: [i64; 3],
     /// Places of the ring of A and B.
     pub stages: i64,
     /// Blocks that share the tile, a range of K each.
@@ -136,6 +140,8 @@ pub struct Estimate {
     cluster: i64,
     /// Blocks that share a tile's sums.
     split: i64,
+    /// Blocks of a cluster that share them.
+    shared: i64,
     /// Bytes of the sums of a tile.
     sums: i64,
     /// Bits of an element of A, B and C.
@@ -184,6 +190,7 @@ impl Estimate {
             tile: plan.step(),
             cluster: plan.blocks_of_cluster(),
             split: plan.split,
+            shared: 1,
             sums: plan.tile[0] * plan.tile[1] * atom.d.bits() / 8,
             bits: [narrower, types::elem(plan.element(Operand::C)?)?.bits()],
             at_once: i64::from(at_once(plan, registers, sources, arch)?).max(1),
@@ -203,8 +210,8 @@ impl Estimate {
         [bits, sum_bits, out_bits]: [i64; 3],
         accesses: &[Access],
     ) -> Self {
-        let ([m, n, k], [cm, cn]) = (of.tile, of.cluster);
-        let blocks = cm * cn;
+        let ([m, n, k], [cm, cn, ck]) = (of.tile, of.cluster);
+        let blocks = cm * cn * ck;
         // In parts of 128 bytes along K: each is two cycles for a row and a column of 64 x 8 sums.
         let parts = (k * bits / 1024).max(1);
         let atoms = m / 64;
@@ -217,7 +224,7 @@ impl Estimate {
             extent * parts * roles::LINE[usize::from(!is_aligned)] / sharers
         };
         let moved = lines(m, cn, accesses.first()) + lines(n, cm, accesses.get(1));
-        let latency = match blocks {
+        let latency = match cm * cn {
             1 => roles::LATENCY,
             _ => roles::LATENCY_OF_CLUSTER,
         };
@@ -226,11 +233,17 @@ impl Estimate {
         let [_, second, longest] = times;
         let groups = of.groups.max(1);
         let beside =
-            roles::TILE + roles::GROUP * (groups - 1) + roles::SUMS * m * n / (1024 * groups);
+            roles::TILE + roles::GROUP * (groups - 1) + roles::SUMS * m * n / (1024 * groups * ck);
+        let exchanged = match ck {
+            1 => 0,
+            _ => roles::EXCHANGE + roles::EXCHANGED * m * n * (ck - 1) / (1024 * ck),
+        };
+        let beside = beside + exchanged;
         Self {
             tile: [m * cm, n * cn, k],
             cluster: blocks,
             split: of.split,
+            shared: ck,
             sums: m * n * sum_bits / 8,
             bits: [bits, out_bits],
             at_once: 1,
@@ -275,6 +288,9 @@ impl Estimate {
             let split = n.constant(self.split)?;
             turns = n.apply(Op::CeilDivS, [&turns, &split])?;
             blocks = n.apply(Op::Mul, [&blocks, &split])?;
+        }
+        if self.shared > 1 {
+            turns = n.apply(Op::CeilDivS, [&turns, &n.constant(self.shared)?])?;
         }
         let own = n.apply(Op::CeilDivS, [&blocks, sms])?;
         let wave = |blocks: &N::Value| {

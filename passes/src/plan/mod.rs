@@ -281,7 +281,12 @@ pub fn choose<'c>(
         let asked = [
             ("split", request.split.unwrap_or(1)),
             ("teams", request.teams.unwrap_or(1)),
-            ("cluster", request.cluster.map_or(1, |[m, n]| m * n)),
+            (
+                "cluster",
+                request
+                    .cluster
+                    .map_or(1, |cluster| cluster.0.iter().product()),
+            ),
         ];
         if let Some((name, _)) = asked.iter().find(|(_, asked)| *asked > 1) {
             return Err(format!(
@@ -290,7 +295,7 @@ pub fn choose<'c>(
         }
     }
     // Clusters and teams are of blocks whose warpgroups multiply.
-    let of_clusters = request.cluster.is_some_and(|cluster| cluster != [1, 1]);
+    let of_clusters = request.cluster.is_some_and(|cluster| cluster.0 != [1; 3]);
     let of_teams = request.teams.is_some_and(|teams| teams > 1);
     let instructions = match request.instructions {
         None if of_clusters || of_teams => Some(Instructions::Wgmma),

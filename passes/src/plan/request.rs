@@ -76,6 +76,34 @@ impl OptionValue for Instructions {
     }
 }
 
+/// Blocks along M, N and K of a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cluster(pub [i64; 3]);
+
+/// Reads `2x1`, or `1x1x2`.
+impl OptionValue for Cluster {
+    fn read(text: &str) -> Result<Self, String> {
+        let numbers: Option<Vec<i64>> = text
+            .split('x')
+            .map(|number| number.parse().ok().filter(|number| *number > 0))
+            .collect();
+        match numbers.as_deref() {
+            Some([m, n]) => Ok(Self([*m, *n, 1])),
+            Some([m, n, k]) => Ok(Self([*m, *n, *k])),
+            _ => Err(format!(
+                "expected blocks along M and N, such as 2x1, or along M, N and K, such as 1x1x2, found '{text}'"
+            )),
+        }
+    }
+
+    fn written(&self) -> String {
+        match self.0 {
+            [m, n, 1] => format!("{m}x{n}"),
+            [m, n, k] => format!("{m}x{n}x{k}"),
+        }
+    }
+}
+
 cute_ir::options! {
     /// The parts of a plan that were asked for; what is missing is chosen.
     #[derive(Copy)]
@@ -94,8 +122,8 @@ cute_ir::options! {
             "Blocks that share the sums of a tile along K, which a second kernel adds, where 1 is one kernel; chosen where not given";
         instructions: Option<Instructions> = None, "",
             "The instructions that multiply: mma, of warps, or wgmma, of warpgroups with operands that TMA brings (sm_90a); chosen where not given";
-        cluster: Option<[i64; 2]> = None, "",
-            "Blocks along M and N of a cluster, which share what TMA loads, such as 2x1; chosen where not given";
+        cluster: Option<Cluster> = None, "",
+            "Blocks along M and N of a cluster, which share what TMA loads, such as 2x1, or along K, which share a tile, such as 1x1x2; chosen where not given";
         teams: Option<i64> = None, "",
             "Groups of warpgroups of a block that take tiles in turn, each of so many warps: 1, or 2, of which one multiplies while the other's sums go out (sm_90a); chosen where not given";
         variants: Option<i64> = None, "",
@@ -117,8 +145,9 @@ impl Avoid {
         let ([m, n, k], [wm, wn]) = (plan.tile, warps_of(plan));
         let name = format!("{m}x{n}x{k}-{wm}x{wn}-{}-{}", plan.stages, plan.split);
         let name = match plan.cluster {
-            [1, 1] => name,
-            [cm, cn] => format!("{name}-{cm}x{cn}"),
+            [1, 1, 1] => name,
+            [cm, cn, 1] => format!("{name}-{cm}x{cn}"),
+            [cm, cn, ck] => format!("{name}-{cm}x{cn}x{ck}"),
         };
         match plan.teams {
             1 => name,
@@ -138,7 +167,7 @@ impl OptionValue for Avoid {
         let names: Vec<String> = text.split('+').map(str::to_owned).collect();
         let known = |name: &String| {
             let parts: Vec<&str> = name.split(['x', '-']).collect();
-            matches!(parts.len(), 7 | 9)
+            matches!(parts.len(), 7 | 9 | 10)
                 && parts
                     .iter()
                     .all(|part| part.parse::<i64>().is_ok_and(|n| n > 0))

@@ -470,7 +470,7 @@ impl<'c> Builder<'c> {
             stages: choice.stages,
             raster: choice.raster,
             split: choice.split,
-            cluster: [1, 1],
+            cluster: [1; 3],
             teams: 1,
             mma,
             paths: [

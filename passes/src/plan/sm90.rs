@@ -6,7 +6,7 @@
 use super::{
     Access, Candidate, Problem, Request, SwizzleChoice, WIDEST,
     estimate::{Estimate, TileOfRoles},
-    request::Instructions,
+    request::{Cluster, Instructions},
     require,
 };
 use crate::arch::{WARP, WARPGROUP};
@@ -109,7 +109,7 @@ const MADE: usize = 8;
 
 /// Blocks along M and N of the clusters that are tried. Two share a load: of larger ones, not as many may be on the chip at once as there are
 /// multiprocessors for.
-const CLUSTERS: &[[i64; 2]] = &[[1, 1], [2, 1], [1, 2]];
+const CLUSTERS: &[[i64; 3]] = &[[1, 1, 1], [2, 1, 1], [1, 2, 1], [1, 1, 2], [1, 1, 4]];
 
 /// Bytes of shared memory beside tiles: mbarriers, and what starts at multiples of 1024.
 const BESIDE: i64 = 2048;
@@ -300,7 +300,7 @@ impl<'c> Builder<'c> {
         };
         let bits = types::elem(c)?.bits();
         let [of_a, of_b, of_c] = &self.accesses;
-        let columns = columns_of_part(bits, n);
+        let columns = columns_of_part(bits, n, choice.cluster[2]);
         let copy = |bits| types::copy_atom_type(self.location, c, CopyOp::Universal { bits });
         let pairs = Movement {
             atom: copy(2 * bits).map_err(said)?,
@@ -367,7 +367,8 @@ impl<'c> Builder<'c> {
         let alone = TABLE.iter().map(|(tile, groups)| (*tile, *groups, 1));
         let teams = TABLE_OF_TEAMS.iter().map(|tile| (*tile, 1, 2));
         let mut tiles: Vec<_> = alone.chain(teams).chain(own).collect();
-        let mut clusters: Vec<_> = CLUSTERS.iter().copied().chain(request.cluster).collect();
+        let asked_cluster = request.cluster.map(|cluster| cluster.0);
+        let mut clusters: Vec<_> = CLUSTERS.iter().copied().chain(asked_cluster).collect();
         dedup(&mut tiles);
         dedup(&mut clusters);
         let mut why = None;
@@ -379,20 +380,30 @@ impl<'c> Builder<'c> {
                         .warps
                         .is_none_or(|asked| asked == [groups * WARPS, 1])
                     && asked_teams.is_none_or(|asked| asked == teams);
-                if !is_asked || request.cluster.is_some_and(|asked| asked != *cluster) {
+                if !is_asked || asked_cluster.is_some_and(|asked| asked != *cluster) {
                     continue;
                 }
-                if self.has_groups && (teams > 1 || *cluster != [1, 1]) {
+                if self.has_groups && (teams > 1 || *cluster != [1; 3]) {
                     continue;
                 }
-                let is_open = request.cluster.is_none();
+                let is_open = asked_cluster.is_none();
+                if cluster[2] > 1 && self.sum.bits() != 32 {
+                    why = Some(
+                        "expected sums of 32 bits where blocks of a cluster share a tile along K"
+                            .to_owned(),
+                    );
+                    continue;
+                }
+                if is_open && cluster[2] > 1 && (teams > 1 || !self.is_shared(cluster[2])) {
+                    continue;
+                }
                 for split in splits {
                     // Teams gain where blocks have several tiles, which they have not where K is split.
                     if teams > 1 && *split > 1 && request.teams.is_none() {
                         continue;
                     }
                     if is_open
-                        && *cluster != [1, 1]
+                        && *cluster != [1; 3]
                         && (*split > 1 || !self.is_filled([m, n], *cluster))
                     {
                         continue;
@@ -454,12 +465,18 @@ impl<'c> Builder<'c> {
     }
 
     /// Tells whether there are tiles of C for all blocks of a cluster, as far as M and N are known.
-    fn is_filled(&self, tile: [i64; 2], cluster: [i64; 2]) -> bool {
+    fn is_filled(&self, tile: [i64; 2], cluster: [i64; 3]) -> bool {
         (0..2).all(|axis| {
             let known = self.extents[axis];
             cluster[axis] == 1
                 || known.is_none_or(|extent| extent > tile[axis] * (cluster[axis] - 1))
         })
+    }
+
+    /// Tells whether K has a turn for each of so many blocks, as far as it is known.
+    fn is_shared(&self, blocks: i64) -> bool {
+        let turn = ROW * 8 / self.elems[0].bits();
+        self.extents[2].is_none_or(|extent| extent >= turn * blocks)
     }
 
     /// The estimate of a tile's time.
@@ -485,7 +502,9 @@ impl<'c> Builder<'c> {
         let out = match choice.split {
             1 => {
                 let bits = types::elem(self.elements[2])?.bits();
-                choice.teams * m * columns_of_part(bits, n) * bits / 8
+                let columns = columns_of_part(bits, n, choice.cluster[2]);
+                let exchanged = (choice.cluster[2] - 1) * self.sum.bits();
+                m * columns * (choice.teams * bits + exchanged) / 8
             }
             _ => 0,
         };
@@ -517,9 +536,9 @@ impl<'c> Builder<'c> {
     }
 }
 
-/// Columns of C of a part that goes out at once, of elements of so many bits.
-fn columns_of_part(bits: i64, columns: i64) -> i64 {
-    gcd((ROW * 8 / bits).min(PART), columns)
+/// Columns of C of a part that goes out at once, of elements of so many bits, where so many blocks have parts of a tile.
+fn columns_of_part(bits: i64, columns: i64, blocks: i64) -> i64 {
+    gcd((ROW * 8 / bits).min(PART), columns / blocks.max(1))
 }
 
 /// Leaves the first of those that are the same.
@@ -539,7 +558,7 @@ fn asking(plan: &Plan<'_>, groups: i64) -> String {
         warps: Some([groups * WARPS, 1]),
         stages: Some(plan.stages),
         raster: Some(plan.raster).filter(|raster| *raster != RASTER),
-        cluster: Some(plan.cluster),
+        cluster: Some(Cluster(plan.cluster)),
         teams: Some(plan.teams).filter(|teams| *teams > 1),
         split: Some(plan.split).filter(|split| *split > 1),
         instructions: Some(Instructions::Wgmma),

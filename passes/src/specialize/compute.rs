@@ -8,7 +8,7 @@ use super::{
 use crate::memory::{is_memory, root_of};
 use crate::synchronize::barrier_of;
 use cute_arith::Predicate;
-use cute_ir::ops::{arith, cute_nvgpu, nvvm};
+use cute_ir::ops::{arith, cute, cute_nvgpu, nvvm};
 use cute_ir::{Expected, Failure, mlir::*};
 use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::{HashMap, HashSet};
@@ -192,6 +192,9 @@ impl<'c> Emit<'_, 'c> {
             .copied();
         if let Some(behind) = behind {
             self.wait_for_stores(b, behind)?;
+        }
+        if let Some(sum) = cute::BlockClusterSum::of(op) {
+            return self.cluster_sum(sum, b);
         }
         b.clone_op(op, &mut self.mapping);
         self.written.extend(staged);

@@ -13,8 +13,11 @@
 //! Where `cute.teams` stands on a loop, those who compute are so many teams, which take its turns in turn: one multiplies while the sums of another go
 //! out. The rings are for all, so that each team skips the places of the others' turns; tensors that are not loaded exist once for each.
 //!
-//! `rings.rs` finds the rings, `needed.rs` what loads need; `emit.rs` writes a role's part, `compute.rs` what only those who compute have.
+//! Where blocks of a cluster share tiles, `cute.block.cluster_sum` becomes stores into each other's shared memory.
+//!
+//! `rings.rs` finds the rings, `needed.rs` what loads need; `emit.rs` writes a role's part, `compute.rs` what only those who compute have, `cluster.rs` sums of a cluster's blocks.
 
+mod cluster;
 mod compute;
 mod emit;
 mod needed;
@@ -25,9 +28,12 @@ use crate::{
     arch::{REGISTERS, WARP, WARPGROUP},
     divergence::Together,
     kernel::body_of_kernel,
+    memory::root_of,
     pipeline::rings::{ring_of, slice},
     shared::in_shared,
 };
+pub(crate) use cluster::AT_ONCE;
+use cluster::Exchange;
 use cute_arith::Predicate;
 use cute_ir::ops::{arith, cute, cute_nvgpu, gpu, nvvm, scf};
 use cute_ir::{
@@ -76,6 +82,8 @@ struct Who<'c> {
     together: Together,
     /// The team of this thread, where there are several.
     team: Option<Team<'c>>,
+    /// The mbarriers of blocks that share tiles, where they do.
+    exchange: Option<Exchange<'c>>,
 }
 
 fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(), Failure> {
@@ -132,6 +140,9 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
     let first = *old.first().expected(kernel, "an op in the body")?;
     let top = Builder::before(first).at_location(kernel.location());
     let staged = compute::staged(kernel);
+    let exchanged = nested_ops(kernel).into_iter();
+    let exchanged = exchanged.filter_map(cute::BlockClusterSum::of);
+    let exchanged: HashSet<_> = exchanged.map(|sum| key(root_of(sum.exchange()))).collect();
 
     // What all threads see: memory that they share, and the barriers of rings.
     let mut mapping = Mapping::new();
@@ -156,13 +167,15 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
                     copy
                 }
             };
-            if staged.contains(&key(tensor)) {
+            let is_exchanged = exchanged.contains(&key(tensor));
+            if staged.contains(&key(tensor)) || is_exchanged {
                 // Its accesses are ordered here.
                 set_attribute(copy, RING, top.unit());
             }
         }
     }
     let order = teams.allocate(top)?;
+    let exchange = Exchange::allocate(kernel, top, (blocks, teams.threads))?;
     let rings = rings
         .into_iter()
         .map(|ring| ring.allocate(top))
@@ -178,6 +191,9 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
             ring.init(init, teams.threads / WARP)?;
         }
         teams.init(init, order)?;
+        if let Some(exchange) = exchange {
+            exchange.init(init)?;
+        }
         init.op(nvvm::FENCE_MBARRIER_INIT, &[], &[], &[])?;
         Ok(())
     })?;
@@ -218,6 +234,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
         lane,
         together,
         team: None,
+        exchange,
     };
 
     let b = Builder::at_end(top.context, copying, top.location);

@@ -254,7 +254,7 @@ impl<'c> Gemm<'c> {
         // Along K, from the first tile of this block's part on.
         let (first, turns) = match part {
             Some(part) => {
-                let (first, turns) = self.range(b, body, part)?;
+                let (first, turns) = self.range(b, body, (part, self.plan.split))?;
                 (Some(first), turns)
             }
             None => (None, self.tiles(b, body, 2)?),

@@ -9,7 +9,11 @@ use super::{
     kernel::{Located, Place, Product, block_copy, tile_of},
     matrix::Matrix,
 };
-use crate::algorithms::{Arrival, start_load};
+use crate::{
+    algorithms::{Arrival, start_load},
+    specialize::AT_ONCE,
+};
+use cute_arith::Predicate;
 use cute_ir::ops::{arith, cute, cute_nvgpu, gpu, scf};
 use cute_ir::{
     Expected, Failure,
@@ -22,8 +26,8 @@ use cute_ir::{
 use cute_layout::{IntTuple, Layout, Operand, tuple};
 use melior::ir::{Type, ValueLike};
 
-/// The places of a block in its cluster along M and N; none along which the cluster has one.
-type Ranks<'c> = [Option<Val<'c>>; 2];
+/// The places of a block in its cluster along M, N and K; none along which the cluster has one.
+type Ranks<'c> = [Option<Val<'c>>; 3];
 
 /// The types of an atom of TMA, and of the coordinates of its tensor.
 type Bulk<'c> = (Type<'c>, Type<'c>);
@@ -133,6 +137,7 @@ impl<'c> Gemm<'c> {
             true => None,
             false => Some(self.shared(b, Operand::C)?),
         };
+        let exchange = self.exchange(b)?;
         let sums =
             super::kernel::block_registers(self.accumulate, tm, tn).map_err(|e| b.error(e))?;
         let sums = sums.to_type(b.location)?;
@@ -200,6 +205,8 @@ impl<'c> Gemm<'c> {
         let accumulators = t.value(cute::MEMREF_ALLOCA, &[], sums, &[])?;
         t.step("clear accumulators")
             .op(cute::CLEAR, &[accumulators], &[], &[])?;
+        let shared = ranks[2].map(|rank| (rank, self.plan.parts_in_cluster()));
+        let part = part.map(|part| (part, self.plan.split)).or(shared);
         let (start, turns) = match (part, of_all) {
             (Some(part), _) => {
                 let (start, turns) = self.range(t, body, part)?;
@@ -210,8 +217,17 @@ impl<'c> Gemm<'c> {
         };
         let product = [shared_a, shared_b, accumulators];
         self.turns(t, body, (&at, ranks), (start, turns), product)?;
+        if let Some(exchange) = exchange {
+            let turn = t.value(arith::SUBI, &[index, first], i32_type, &[])?;
+            let turn = t.value(arith::DIVUI, &[turn, blocks], i32_type, &[])?;
+            let operands = [accumulators, exchange, turn];
+            t.step("add parts")
+                .op(cute::BLOCK_CLUSTER_SUM, &operands, &[], &[])?;
+        }
         match shared_c {
-            Some(shared_c) => self.parts_of_c(t, body, &at, [accumulators, shared_c])?,
+            Some(shared_c) => {
+                self.parts_of_c(t, body, (&at, ranks[2]), [accumulators, shared_c])?;
+            }
             // What is to be added, other blocks have.
             None => {
                 let sums = self.sums(t, body, index)?;
@@ -231,9 +247,44 @@ impl<'c> Gemm<'c> {
         Ok(())
     }
 
-    /// The places of a block in its cluster along M and along N; none along which there is one.
+    /// The shared memory in which a block of a cluster gets the sums of those that share its tiles: for each thread its values of a part of C, four at a time side by
+    /// side with its neighbours', once for each other block; none where blocks share no tile.
+    fn exchange(&self, b: Builder<'c>) -> Result<Option<Val<'c>>, Failure> {
+        let blocks = self.plan.parts_in_cluster();
+        if blocks == 1 {
+            return Ok(None);
+        }
+        let threads = self.plan.team().map_err(|e| b.error(e))?;
+        let [rows, columns] = self.plan.extents(Operand::C);
+        let values = rows * columns / threads;
+        let int = cute_layout::int;
+        let shape = [
+            tuple([int(AT_ONCE), int(values / AT_ONCE)]),
+            int(threads),
+            int(blocks - 1),
+        ];
+        let stride = [
+            tuple([int(1), int(AT_ONCE * threads)]),
+            int(AT_ONCE),
+            int(values * threads),
+        ];
+        let layout =
+            Layout::new(tuple(shape), tuple(stride)).map_err(|e| b.error(e.to_string()))?;
+        let tensor = types::MemRef {
+            element: self.accumulate,
+            space: types::Space::Smem,
+            align: 128,
+            swizzle: None,
+            inner: None,
+            layout,
+        };
+        let ty = tensor.to_type(b.location)?;
+        b.value(cute::MEMREF_ALLOCA, &[], ty, &[]).map(Some)
+    }
+
+    /// The places of a block in its cluster along M, N and K; none along which there is one.
     fn ranks(&self, b: Builder<'c>, block: Val<'c>) -> Result<Ranks<'c>, Failure> {
-        let [m, n] = self.plan.cluster;
+        let [m, n, k] = self.plan.cluster;
         let unsigned = |name: &str, x, y| b.value(name, &[x, b.i32(y)?], b.i32_type(), &[]);
         let along_m = match m {
             1 => None,
@@ -247,7 +298,11 @@ impl<'c> Gemm<'c> {
                 Some(unsigned(arith::DIVUI, rank, m)?)
             }
         };
-        Ok([along_m, along_n])
+        let along_k = match k {
+            1 => None,
+            _ => Some(unsigned(arith::REMUI, block, k)?),
+        };
+        Ok([along_m, along_n, along_k])
     }
 
     /// The place of a block's tile among all tiles, from that of its cluster's.
@@ -257,7 +312,7 @@ impl<'c> Gemm<'c> {
         at: Place<'c>,
         ranks: Ranks<'c>,
     ) -> Result<Place<'c>, Failure> {
-        let [m, n] = self.plan.cluster;
+        let [m, n, _] = self.plan.cluster;
         Ok(Place {
             m: within(b, at.m, m, ranks[0])?,
             n: within(b, at.n, n, ranks[1])?,
@@ -271,9 +326,9 @@ impl<'c> Gemm<'c> {
         &self,
         b: Builder<'c>,
         operand: Operand,
-        [along_m, along_n]: Ranks<'c>,
+        [along_m, along_n, _]: Ranks<'c>,
     ) -> Result<Option<(Val<'c>, Val<'c>)>, Failure> {
-        let [m, n] = self.plan.cluster;
+        let [m, n, _] = self.plan.cluster;
         // Blocks are numbered along M first.
         let (slice, other, first, apart) = match operand {
             Operand::A => (along_n, along_m, (0..n).map(|at| 1 << (at * m)).sum(), 1),
@@ -360,12 +415,12 @@ impl<'c> Gemm<'c> {
         Ok(())
     }
 
-    /// The way of C out through shared memory, part by part.
+    /// The way of C out through shared memory, part by part; of the blocks of a cluster that share a tile, each has some of the parts.
     fn parts_of_c(
         &self,
         t: Builder<'c>,
         body: Blk<'c>,
-        at: &Place<'c>,
+        (at, rank): (&Place<'c>, Option<Val<'c>>),
         [accumulators, shared_c]: [Val<'c>; 2],
     ) -> Result<(), Failure> {
         let i32_type = t.i32_type();
@@ -378,8 +433,20 @@ impl<'c> Gemm<'c> {
         let (region, inner) = Detached::with_block(&[(i32_type, t.location)]);
         let unrolled = [(UNROLL, t.unit())];
         t.with_regions(scf::FOR, &[from, to, step], &[], &unrolled, vec![region])?;
-        let p = Builder::at_end(t.context, inner, t.location);
+        let all = Builder::at_end(t.context, inner, t.location);
         let part = argument(inner, 0);
+        let p = match rank {
+            Some(rank) => {
+                let blocks = all.i32(self.plan.parts_in_cluster())?;
+                let owner = all.value(arith::REMUI, &[part, blocks], i32_type, &[])?;
+                let is_own = all.compare(Predicate::Eq, owner, rank)?;
+                let (then, own) = Detached::with_block(&[]);
+                let branch = vec![then, Detached::empty()];
+                all.with_regions(scf::IF, &[is_own], &[], &[], branch)?;
+                Builder::at_end(all.context, own, all.location)
+            }
+            None => all,
+        };
         let at = Place {
             m: at.m,
             n: p.value(arith::ADDI, &[first, part], i32_type, &[])?,
@@ -410,6 +477,9 @@ impl<'c> Gemm<'c> {
             }
         }
         p.op(scf::YIELD, &[], &[], &[])?;
+        if rank.is_some() {
+            all.op(scf::YIELD, &[], &[], &[])?;
+        }
         Ok(())
     }
 

@@ -84,15 +84,14 @@ impl<'c> Gemm<'c> {
         )
     }
 
-    /// The first tile along K of a part, and how many it has: the tiles are shared out evenly, one more to each of the first parts
+    /// The first tile along K of one of so many parts, and how many it has: the tiles are shared out evenly, one more to each of the first parts
     /// where they cannot be.
     pub(super) fn range(
         &self,
         b: Builder<'c>,
         body: Blk<'c>,
-        part: Val<'c>,
+        (part, parts): (Val<'c>, i64),
     ) -> Result<(Val<'c>, Val<'c>), Failure> {
-        let parts = self.plan.split;
         let ty = b.i32_type();
         let number = |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], ty, &[]);
         if let Some(tiles) = self.known_tiles(2).filter(|tiles| tiles % parts == 0) {

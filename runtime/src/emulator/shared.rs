@@ -132,8 +132,8 @@ impl By<'_> {
         // What a copy wrote that arrives somewhere, where nobody has waited for it.
         let copier = thread.checked_sub(self.clocks.threads() as u32);
         let trouble = match copier {
-            Some(_) => Trouble::InFlight,
-            None => trouble,
+            Some(_) if trouble != Trouble::Unfenced => Trouble::InFlight,
+            _ => trouble,
         };
         Conflict {
             trouble,

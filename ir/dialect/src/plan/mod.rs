@@ -35,8 +35,8 @@ pub struct Plan<'c> {
     /// Blocks that share the sums of a tile of C, each along a range of K; with more than 1 a second kernel adds what they leave in
     /// a workspace.
     pub split: i64,
-    /// Blocks along M and N of a cluster, which share loads: those along M of B, those along N of A.
-    pub cluster: [i64; 2],
+    /// Blocks along M, N and K of a cluster. Those along M and N share loads, those along M of B, those along N of A; those along K share a tile of C, a range of K each.
+    pub cluster: [i64; 3],
     /// Groups of warpgroups of a block that take tiles of C in turn; with 2 the sums of one go out while the other multiplies.
     pub teams: i64,
     /// The tiled MMA of a team, a type.
@@ -186,10 +186,10 @@ impl<'c> Plan<'c> {
     }
 
     pub(crate) fn from_parts(parts: &Parts<'c, '_>) -> Result<Self, String> {
-        let ([m, n, k, stages, raster, split, cm, cn, teams], [a, b, c]) =
+        let ([m, n, k, stages, raster, split, cm, cn, ck, teams], [a, b, c]) =
             (&parts.ints[..], &parts.arrays[..])
         else {
-            return Err("expected nine integers and three arrays in a plan".to_owned());
+            return Err("expected ten integers and three arrays in a plan".to_owned());
         };
         let path = |all: &[Attribute<'c>]| {
             all.iter()
@@ -204,7 +204,7 @@ impl<'c> Plan<'c> {
             stages: *stages,
             raster: *raster,
             split: *split,
-            cluster: [*cm, *cn],
+            cluster: [*cm, *cn, *ck],
             teams: *teams,
             mma: parts.types[0],
             paths: [path(a)?, path(b)?, path(c)?],
@@ -213,7 +213,7 @@ impl<'c> Plan<'c> {
 
     /// The attribute. Errors, at `location`: a plan that [`Plan::verify`] refuses.
     pub fn attribute(&self, location: Location<'c>) -> Result<Attribute<'c>, Failure> {
-        let ([m, n, k], [cm, cn]) = (self.tile, self.cluster);
+        let ([m, n, k], [cm, cn, ck]) = (self.tile, self.cluster);
         let mut arrays = Vec::new();
         for path in &self.paths {
             let movements = path.iter().map(|movement| movement.attribute(location));
@@ -232,6 +232,7 @@ impl<'c> Plan<'c> {
                 self.split,
                 cm,
                 cn,
+                ck,
                 self.teams,
             ],
             arrays,
@@ -313,13 +314,18 @@ impl<'c> Plan<'c> {
 
     /// Elements along M, N and K that the blocks of a cluster compute at a time.
     pub fn step(&self) -> [i64; 3] {
-        let ([m, n, k], [cm, cn]) = (self.tile, self.cluster);
+        let ([m, n, k], [cm, cn, _]) = (self.tile, self.cluster);
         [m * cm, n * cn, k]
     }
 
     /// Blocks of a cluster.
     pub fn blocks_of_cluster(&self) -> i64 {
         self.cluster.iter().product()
+    }
+
+    /// Parts of K that blocks of a cluster share a tile by.
+    pub fn parts_in_cluster(&self) -> i64 {
+        self.cluster[2]
     }
 
     /// The blocks of a cluster that load an operand's tile together, a slice of its first mode each; 1 of C.

@@ -84,6 +84,7 @@ impl Plan<'_> {
             ("split", self.split, MOST_SPLIT),
             ("blocks of a cluster along M", self.cluster[0], MOST_BLOCKS),
             ("blocks of a cluster along N", self.cluster[1], MOST_BLOCKS),
+            ("blocks of a cluster along K", self.cluster[2], MOST_BLOCKS),
             ("teams", self.teams, MOST_TEAMS),
         ] {
             if !(1..=most).contains(&value) {
@@ -94,14 +95,27 @@ impl Plan<'_> {
         let blocks = self.blocks_of_cluster();
         if blocks > MOST_BLOCKS || (blocks > 1 && !self.has_roles()) {
             return Err(format!(
-                "expected clusters of at most {MOST_BLOCKS} blocks where warps have roles, and of one elsewhere, found {}x{}",
-                self.cluster[0], self.cluster[1]
+                "expected clusters of at most {MOST_BLOCKS} blocks where warps have roles, and of one elsewhere, found {}x{}x{}",
+                self.cluster[0], self.cluster[1], self.cluster[2]
             ));
         }
         if blocks > 1 && self.is_split() {
             return Err(format!(
-                "expected clusters of one block where K is split, found {}x{} and split = {}",
-                self.cluster[0], self.cluster[1], self.split
+                "expected clusters of one block where K is split, found {}x{}x{} and split = {}",
+                self.cluster[0], self.cluster[1], self.cluster[2], self.split
+            ));
+        }
+        let shared = self.cluster[2];
+        if shared > 1 && (blocks != shared || self.teams > 1) {
+            return Err(format!(
+                "expected one team, and no other blocks along M and N, in clusters whose blocks share tiles along K, found {}x{}x{} and teams = {}",
+                self.cluster[0], self.cluster[1], shared, self.teams
+            ));
+        }
+        let parts = self.parts(Operand::C);
+        if parts % shared != 0 {
+            return Err(format!(
+                "expected parts of C for each of {shared} blocks of a cluster that share a tile along K, as many for each, found {parts}"
             ));
         }
         if self.teams > 1 && (!self.has_roles() || self.is_split()) {

@@ -100,6 +100,10 @@ pub fn verify(op: Op<'_>) -> Result<(), Failure> {
         ),
         cute::BLOCK_COPY => with(cute::BlockCopy::of(op), algorithms::verify_block_copy),
         cute::BLOCK_GEMM => with(cute::BlockGemm::of(op), algorithms::verify_block_gemm),
+        cute::BLOCK_CLUSTER_SUM => with(
+            cute::BlockClusterSum::of(op),
+            algorithms::verify_block_cluster_sum,
+        ),
         cute::COPY => algorithms::verify_copy(op),
         cute::COPY_IF => algorithms::verify_copy_if(op),
         cute::AUTOVEC_COPY | cute::BASIC_COPY => algorithms::verify_plain_copy(op),

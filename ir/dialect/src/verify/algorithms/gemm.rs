@@ -370,6 +370,38 @@ pub(in super::super) fn verify_block_gemm(op: cute::BlockGemm<'_>) -> Checked {
     check_space("C", &c, Space::Rmem)
 }
 
+/// Sums in registers of a block or a thread, and room for those of other blocks: (values of a thread, threads, other blocks), or a thread's part of it.
+pub(in super::super) fn verify_block_cluster_sum(op: cute::BlockClusterSum<'_>) -> Checked {
+    let (sums, exchange) = (operand(0, op.sums())?, operand(1, op.exchange())?);
+    check_space("sums", &sums, Space::Rmem)?;
+    check_space("the exchange", &exchange, Space::Smem)?;
+    if sums.element != exchange.element || sums.element_bytes() != 4 {
+        return Err(format!(
+            "expected sums of one type of 32 bits on both sides, found {} and {}",
+            sums.element, exchange.element
+        ));
+    }
+    if !matches!(exchange.layout.rank(), 2 | 3)
+        || !exchange.layout.is_static()
+        || exchange.swizzle.is_some()
+        || exchange.inner.is_some()
+        || exchange.align % 16 != 0
+    {
+        return Err(format!(
+            "expected an exchange of (values, threads, other blocks) of a known layout without a swizzle, at a multiple of 16 bytes, found {} and align<{}>",
+            exchange.layout, exchange.align
+        ));
+    }
+    let values = exchange.layout.mode(0).and_then(|mode| mode.size());
+    let values = values.map_err(|e| e.to_string())?;
+    if values % 4 != 0 {
+        return Err(format!(
+            "expected a multiple of 4 values of a thread, which are sent at once, found {values}"
+        ));
+    }
+    Ok(())
+}
+
 pub(super) fn check_space(name: &str, tensor: &MemRef, expected: Space) -> Checked {
     if tensor.space == expected {
         return Ok(());

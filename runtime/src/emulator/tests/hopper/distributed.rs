@@ -114,3 +114,26 @@ fn bulk_copies_go_from_block_to_block() {
     copy(&[("[%s3], [%s0+128]", "[%s3], [%s3]")])
         .finds(Kind::Undefined, "of the block that copies");
 }
+
+/// What `cp.async` brought is the generic proxy's too, however one has learned that it is there.
+#[test]
+fn asynchronous_copies_of_threads_are_fenced() {
+    let run = |wait: &str, fence: &str| {
+        let body = format!(
+            "mul.wide.u32 %s1, %r0, 4; add.s64 %s2, %s0, %s1; add.s64 %s3, %s90, %s1; setp.ne.u32 %p0, %r0, 0; @%p0 bra READY;
+            mbarrier.init.shared::cta.b64 [%s0], 32; READY: bar.sync 0;
+            cp.async.ca.shared.global [%s2+128], [%s3], 4; {wait}
+            WAIT: {AWAIT} {fence} bar.sync 0; @%p0 bra END;
+            cp.async.bulk.global.shared::cta.bulk_group [%s91], [%s0+128], 128; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;
+            END: ret;"
+        );
+        hopper(&body).input(bytes_of(0..32)).output(128)
+    };
+    let by_thread = "cp.async.mbarrier.arrive.noinc.shared.b64 [%s0];";
+    let by_wait = "cp.async.wait_all; mbarrier.arrive.shared::cta.b64 _, [%s0];";
+    for wait in [by_thread, by_wait] {
+        let fenced = run(wait, "fence.proxy.async.shared::cta;");
+        assert_eq!(words(&fenced.clean(1)), (0..32).collect::<Vec<_>>());
+        run(wait, "").finds(Kind::MissingFence, "fence.proxy.async");
+    }
+}

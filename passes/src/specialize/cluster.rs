@@ -1,0 +1,251 @@
+//! Sums of blocks of a cluster that share a tile: each block sends its sums of the parts that are another one's, and adds those that it gets to its own.
+//!
+//! Thread i of one block has the same elements as thread i of another. So each thread sends to itself in the other blocks, by stores that an mbarrier there counts the
+//! bytes of, and there is no other order between threads than that of the mbarrier's phases. A second mbarrier tells those who send that what they sent before was read.
+
+use super::{Who, alone, emit::Emit, rings::mbarriers};
+use crate::arch::WARP;
+use cute_arith::Predicate;
+use cute_ir::ops::{arith, cute, cute_nvgpu, nvvm};
+use cute_ir::{
+    Expected, Failure, diag, hopper,
+    mlir::*,
+    tensor,
+    types::{self, MemRef, memref_of},
+};
+use cute_layout::{IntTuple, Layout, int, tuple};
+use melior::ir::{ValueLike, operation::OperationLike};
+
+/// Sums that a thread sends at once: 16 bytes of them.
+pub(crate) const AT_ONCE: i64 = 4;
+
+/// The mbarriers of blocks that share tiles.
+#[derive(Clone, Copy)]
+pub(super) struct Exchange<'c> {
+    /// The mbarrier at which sums of other blocks arrive.
+    full: Val<'c>,
+    /// The mbarrier at which other blocks say that they have read what this one sent.
+    empty: Val<'c>,
+    /// Blocks of the cluster.
+    blocks: i64,
+    /// Threads that compute.
+    threads: i64,
+}
+
+impl<'c> Exchange<'c> {
+    /// Makes the mbarriers of a kernel whose blocks share tiles; none of another kernel. Errors: sums that not all blocks of a cluster share.
+    pub(super) fn allocate(
+        kernel: Op<'c>,
+        b: Builder<'c>,
+        (blocks, threads): (i64, i64),
+    ) -> Result<Option<Self>, Failure> {
+        let mut all = nested_ops(kernel)
+            .into_iter()
+            .filter_map(cute::BlockClusterSum::of);
+        let Some(sum) = all.next() else {
+            return Ok(None);
+        };
+        let wrong = |op: Op<'c>, message: String| Err(diag::error(op.location(), message));
+        if let Some(other) = all.next() {
+            let message = "is a second sum over the blocks of a cluster; expected one in a kernel";
+            return wrong(other.op(), message.to_owned());
+        }
+        let exchange = memref_of(sum.exchange()).expected(sum.op(), "a tensor")?;
+        let others = exchange.layout.mode(1).and_then(|mode| mode.size());
+        let others = others.map_err(|e| b.error(e.to_string()))?;
+        if others + 1 != blocks {
+            return wrong(
+                sum.op(),
+                format!(
+                    "expected room for the sums of {} other blocks of the cluster, found {others}",
+                    blocks - 1
+                ),
+            );
+        }
+        Ok(Some(Self {
+            full: mbarriers(b, 1)?,
+            empty: mbarriers(b, 1)?,
+            blocks,
+            threads,
+        }))
+    }
+
+    /// Makes the mbarriers ready: one arrival and the bytes end a phase of the first, one of each warp of each other block a phase of the second.
+    pub(super) fn init(self, b: Builder<'c>) -> Result<(), Failure> {
+        let zero = b.i32(0)?;
+        let arrivals = (self.blocks - 1) * (self.threads / WARP);
+        for (barrier, count) in [(self.full, 1), (self.empty, arrivals)] {
+            let operands = [barrier, zero, b.i32(count)?];
+            b.op(cute_nvgpu::MBARRIER_INIT, &operands, &[], &[])?;
+        }
+        Ok(())
+    }
+}
+
+/// A view of registers or of a thread's room in shared memory: the chunk of a part, or of what another block sent.
+fn chunk<'c>(
+    b: Builder<'c>,
+    view: Val<'c>,
+    chunk: i64,
+    (known, leaf): (IntTuple, &[Val<'c>]),
+) -> Result<Val<'c>, Failure> {
+    let values = tuple([IntTuple::underscore(), int(chunk)]);
+    let at = b.coord(&tuple([values, known]), leaf)?;
+    b.infer(cute::SLICE, &[view, at], &[])
+}
+
+/// A tensor in shared memory as it is in a block of the cluster.
+fn mapped<'c>(b: Builder<'c>, tensor: Val<'c>, block: Val<'c>) -> Result<Val<'c>, Failure> {
+    let memref = memref_of(tensor).expected(b, "a tensor")?;
+    let there = hopper::mapped(&memref).map_err(|e| b.error(e))?;
+    let ty = there.to_type(b.location)?;
+    b.value(cute_nvgpu::ARCH_MAP_DSMEM, &[tensor, block], ty, &[])
+}
+
+impl<'c> Emit<'_, 'c> {
+    /// Writes the sum over the blocks of a cluster.
+    pub(super) fn cluster_sum(
+        &mut self,
+        sum: cute::BlockClusterSum<'c>,
+        b: Builder<'c>,
+    ) -> Result<(), Failure> {
+        let exchange = self.who.exchange.expected(b, "mbarriers of the cluster")?;
+        let Exchange {
+            full,
+            empty,
+            blocks,
+            ..
+        } = exchange;
+        let [sums, room, turn] =
+            [sum.sums(), sum.exchange(), sum.turn()].map(|value| self.mapped(value));
+        let i32_type = b.i32_type();
+        let of_thread = memref_of(room).expected(b, "a tensor")?;
+        let values = of_thread.layout.mode(0).and_then(|mode| mode.size());
+        let values = values.map_err(|e| b.error(e.to_string()))?;
+        let (parts, view) = parts_of(b, sums, values)?;
+        let chunks = values / AT_ONCE;
+        let rounds = parts / blocks;
+        let rank = b.value(nvvm::READ_PTX_SREG_CLUSTER_CTARANK, &[], i32_type, &[])?;
+        let (zero, one) = (b.i32(0)?, b.i32(1)?);
+        let first = b.value(arith::MULI, &[turn, b.i32(rounds)?], i32_type, &[])?;
+        let bytes = (blocks - 1) * values * exchange.threads * of_thread.element_bytes();
+        for round in 0..rounds {
+            let number = b.value(arith::ADDI, &[first, b.i32(round)?], i32_type, &[])?;
+            let parity = b.value(arith::ANDI, &[number, one], i32_type, &[])?;
+            // Of a new mbarrier the phase before the first is over.
+            let before = b.value(arith::XORI, &[parity, one], i32_type, &[])?;
+            b.op(cute_nvgpu::MBARRIER_WAIT, &[empty, zero, before], &[], &[])?;
+            alone(b, self.who.is_first, |b| {
+                let operands = [full, zero, b.i32(bytes)?];
+                b.op(
+                    cute_nvgpu::MBARRIER_ARRIVE_AND_EXPECT_TX,
+                    &operands,
+                    &[],
+                    &[],
+                )?;
+                Ok(())
+            })?;
+            for other in 0..blocks {
+                let part = round * blocks + other;
+                let is_other = b.compare(Predicate::Ne, rank, b.i32(other)?)?;
+                alone(b, is_other, |b| {
+                    // A block has no room for its own: those behind it move up.
+                    let other = b.i32(other)?;
+                    let is_behind = b.compare(Predicate::Sgt, rank, other)?;
+                    let moved = b.value(arith::EXTUI, &[is_behind], i32_type, &[])?;
+                    let place = b.value(arith::SUBI, &[rank, moved], i32_type, &[])?;
+                    let there = mapped(b, room, other)?;
+                    let arrives = mapped(b, full, other)?;
+                    for at in 0..chunks {
+                        let from = chunk(b, view, at, (int(part), &[]))?;
+                        let vector = b.infer(cute::MEMREF_LOAD_VEC, &[from], &[])?;
+                        let to = chunk(b, there, at, (IntTuple::dynamic(), &[place]))?;
+                        let operands = [vector, to, arrives, zero];
+                        b.op(cute_nvgpu::ST_ASYNC, &operands, &[], &[])?;
+                    }
+                    Ok(())
+                })?;
+            }
+            b.op(cute_nvgpu::MBARRIER_WAIT, &[full, zero, parity], &[], &[])?;
+            for own in 0..blocks {
+                let part = round * blocks + own;
+                let is_own = b.compare(Predicate::Eq, rank, b.i32(own)?)?;
+                alone(b, is_own, |b| {
+                    for place in 0..blocks - 1 {
+                        add(b, (view, part), (room, place), chunks)?;
+                    }
+                    Ok(())
+                })?;
+            }
+            // All threads of the warp have read: each of its first ones tells a block.
+            b.op(nvvm::BAR_WARP_SYNC, &[b.i32(-1)?], &[], &[])?;
+            let Who { lane, .. } = self.who;
+            let tells = b.compare(Predicate::Ult, lane, b.i32(blocks)?)?;
+            let is_other = b.compare(Predicate::Ne, lane, rank)?;
+            let tells = b.value(arith::ANDI, &[tells, is_other], tells.r#type(), &[])?;
+            // A block that there is even where nothing is told: LLVM computes its address ahead of the branch.
+            let last = b.i32(blocks - 1)?;
+            let told = b.value(arith::MINUI, &[lane, last], i32_type, &[])?;
+            alone(b, tells, |b| {
+                let operands = [empty, zero, told];
+                b.op(cute_nvgpu::MBARRIER_ARRIVE_AT, &operands, &[], &[])?;
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// A thread's sums as a tensor of values and parts, and how many parts there are of so many values.
+fn parts_of<'c>(b: Builder<'c>, sums: Val<'c>, values: i64) -> Result<(i64, Val<'c>), Failure> {
+    let wrong = |e: cute_layout::LayoutError| b.error(e.to_string());
+    let memref = memref_of(sums).expected(b, "sums in registers")?;
+    let (size, reach) = (
+        memref.layout.size().map_err(wrong)?,
+        memref.layout.cosize().map_err(wrong)?,
+    );
+    if size != reach || values < AT_ONCE || values % AT_ONCE != 0 || size % values != 0 {
+        return Err(b.error(format!(
+            "expected sums in registers without gaps, in parts of {values}, found {}",
+            memref.layout
+        )));
+    }
+    let shape = tuple([
+        tuple([int(AT_ONCE), int(values / AT_ONCE)]),
+        int(size / values),
+    ]);
+    let stride = tuple([tuple([int(1), int(AT_ONCE)]), int(values)]);
+    let layout = Layout::new(shape, stride).map_err(wrong)?;
+    let start = b.infer(cute::GET_ITER, &[sums], &[])?;
+    let of_type = b.static_value(types::layout_type(b.context, &layout))?;
+    let ty = MemRef { layout, ..memref }.to_type(b.location)?;
+    let view = b.value(cute::MAKE_VIEW, &[start, of_type], ty, &[])?;
+    Ok((size / values, view))
+}
+
+/// Adds what a block has sent to a part of a thread's sums.
+fn add<'c>(
+    b: Builder<'c>,
+    (view, part): (Val<'c>, i64),
+    (room, place): (Val<'c>, i64),
+    chunks: i64,
+) -> Result<(), Failure> {
+    for at in 0..chunks {
+        let sent = chunk(b, room, at, (int(place), &[]))?;
+        let memref = memref_of(sent).expected(b, "a tensor")?;
+        let registers = tensor::registers(memref.element, memref.layout.clone());
+        let registers = registers.to_type(b.location)?;
+        let registers = b.value(cute::MEMREF_ALLOCA, &[], registers, &[])?;
+        b.op(cute::AUTOVEC_COPY, &[sent, registers], &[], &[])?;
+        let sums = chunk(b, view, at, (int(part), &[]))?;
+        let one = b.infer(cute::MEMREF_LOAD_VEC, &[sums], &[])?;
+        let other = b.infer(cute::MEMREF_LOAD_VEC, &[registers], &[])?;
+        let name = match is_float(memref.element) {
+            true => arith::ADDF,
+            false => arith::ADDI,
+        };
+        let both = b.value(name, &[one, other], one.r#type(), &[])?;
+        b.op(cute::MEMREF_STORE_VEC, &[both, sums], &[], &[])?;
+    }
+    Ok(())
+}
