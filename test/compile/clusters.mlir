@@ -16,6 +16,8 @@
 // RUN: cute-run %t-mn.cutepkg --function open --device=emulator --sms 4 --shape A=200x136 --shape B=264x136 --shape C=200x264 | FileCheck %s --check-prefix=RIGHT
 // RUN: cute-run %t-m.cutepkg --function open --device=emulator --sms 4 --shape A=64x0 --shape B=72x0 --shape C=64x72 | FileCheck %s --check-prefix=RIGHT
 // RUN: not cute-opt %S/warpgroups.mlir --cute-compile="arch=sm_90a cluster=2x1 instructions=mma package=%t-x.cutepkg" -o /dev/null 2>&1 | FileCheck %s --check-prefix=MMA
+// RUN: not cute-opt %S/warpgroups.mlir --cute-compile="arch=sm_90a cluster=2x1x2 package=%t-x.cutepkg" -o /dev/null 2>&1 | FileCheck %s --check-prefix=BOTH
+// RUN: not cute-opt %S/warpgroups.mlir --cute-compile="arch=sm_90a cluster=2x1x1x1 package=%t-x.cutepkg" -o /dev/null 2>&1 | FileCheck %s --check-prefix=FORM
 // RUN: not cute-opt %S/warpgroups.mlir --cute-compile="arch=sm_90a cluster=4x4 package=%t-x.cutepkg" -o /dev/null 2>&1 | FileCheck %s --check-prefix=MANY
 //
 // INFO: cluster 2x1x1, beside what is before
@@ -24,4 +26,6 @@
 // RIGHT: no findings
 //
 // MMA: asks for clusters, whose blocks share what TMA loads, and for instructions=mma; expected instructions=wgmma
-// MANY: expected clusters of at most 8 blocks where warps have roles, and of one elsewhere, found 4x4
+// BOTH: expected one team, and no other blocks along M and N, in clusters whose blocks share tiles along K, found 2x1x2 and teams = 1
+// FORM: expected blocks along M and N, such as 2x1, or along M, N and K, such as 1x1x2, found '2x1x1x1'
+// MANY: expected clusters of at most 8 blocks where warps have roles, and of one elsewhere, found 4x4x1

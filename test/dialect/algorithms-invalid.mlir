@@ -676,3 +676,43 @@ func.func @product_of_values(%mma: !mma, %a: vector<8xf16>, %c: vector<4xf32>) {
   %d = cute.atom_mma(%mma, %a, %a, %c) : (!mma, vector<8xf16>, vector<8xf16>, vector<4xf32>) -> vector<4xf32>
   return
 }
+
+// -----
+
+!acc = !cute.memref<f32, rmem, "(64,128):(128,1)">
+!exchange = !cute.memref<f32, smem, align<16>, "((4,8),128,1):((1,512),4,4096)">
+func.func @cluster_sum_of_other_types(%sums: !cute.memref<f16, rmem, "(64,128):(128,1)">, %exchange: !exchange, %turn: i32) {
+  // expected-error @+1 {{expected sums of one type of 32 bits on both sides, found f16 and f32}}
+  cute.block.cluster_sum(%sums, %exchange, %turn) : (!cute.memref<f16, rmem, "(64,128):(128,1)">, !exchange)
+  return
+}
+
+// -----
+
+!acc = !cute.memref<f32, rmem, "(64,128):(128,1)">
+!exchange = !cute.memref<f32, smem, align<16>, "((4,8),128,1):((1,512),4,4096)">
+func.func @cluster_sum_elsewhere(%sums: !exchange, %turn: i32) {
+  // expected-error @+1 {{expected sums in rmem, found smem}}
+  cute.block.cluster_sum(%sums, %sums, %turn) : (!exchange, !exchange)
+  return
+}
+
+// -----
+
+!acc = !cute.memref<f32, rmem, "(64,128):(128,1)">
+!exchange = !cute.memref<f32, smem, align<16>, "(3,128,1):(1,4,512)">
+func.func @cluster_sum_of_three(%sums: !acc, %exchange: !exchange, %turn: i32) {
+  // expected-error @+1 {{expected a multiple of 4 values of a thread, which are sent at once, found 3}}
+  cute.block.cluster_sum(%sums, %exchange, %turn) : (!acc, !exchange)
+  return
+}
+
+// -----
+
+!acc = !cute.memref<f32, rmem, "(64,128):(128,1)">
+!exchange = !cute.memref<f32, smem, align<16>, "4096:1">
+func.func @cluster_sum_of_one_mode(%sums: !acc, %exchange: !exchange, %turn: i32) {
+  // expected-error @+1 {{expected an exchange of (values, threads, other blocks) of a known layout without a swizzle}}
+  cute.block.cluster_sum(%sums, %exchange, %turn) : (!acc, !exchange)
+  return
+}

@@ -214,3 +214,32 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// A turn of a loop that is written out makes its fragments anew, in a branch too: the branch of the second turn is given none of the first one's.
+!f = !cute.memref<f32, rmem, "4:1">
+!g = !cute.memref<f32, gmem, align<16>, "4:1">
+gpu.module @kernels {
+  // CHECK-LABEL: gpu.func @fragments_of_turns
+  // CHECK:         scf.if %{{.*}} {
+  // CHECK-NOT:     scf.if {{.*}} -> (vector
+  // CHECK:         scf.if %{{.*}} {
+  gpu.func @fragments_of_turns(%g: !g, %n: i32) kernel {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c2 = arith.constant 2 : i32
+    scf.for %i = %c0 to %c2 step %c1 : i32 {
+      %is = arith.cmpi eq, %i, %n : i32
+      scf.if %is {
+        %f = cute.memref.alloca() : !f
+        %x = arith.constant 1.0 : f32
+        %v = vector.broadcast %x : f32 to vector<4xf32>
+        cute.memref.store_vec %v, %f : !f
+        %w = cute.memref.load_vec %f : !f
+        gpu.printf "%f", %x : f32
+      }
+    } {cute.unroll}
+    gpu.return
+  }
+}

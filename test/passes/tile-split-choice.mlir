@@ -40,14 +40,17 @@ func.func @small(%A: !t, %B: !t, %C: !t) {
 
 // -----
 
-// Where the launch brings K, one kernel for short ones and another one for long ones; only that has a workspace.
+// Where the launch brings K, one kernel for short ones, one whose clusters share tiles for longer ones, and another one for long ones; only that has a workspace.
 // CHECK-LABEL: func.func @open
 // CHECK:         scf.if
 // CHECK:           gpu.launch_func {{ *}}@open_kernels::@open_kernel_0
 // CHECK:         } else {
-// CHECK:           %[[W:.*]] = cute.workspace
-// CHECK:           gpu.launch_func {{ *}}@open_kernels::@open_kernel_1 {{.*}}%[[W]]
-// CHECK:           gpu.launch_func {{ *}}@open_kernels::@open_kernel_1_parts {{.*}}%[[W]]
+// CHECK:           scf.if
+// CHECK:             gpu.launch_func {{ *}}@open_kernels::@open_kernel_1 clusters in
+// CHECK:           } else {
+// CHECK:             %[[W:.*]] = cute.workspace
+// CHECK:             gpu.launch_func {{ *}}@open_kernels::@open_kernel_2 {{.*}}%[[W]]
+// CHECK:             gpu.launch_func {{ *}}@open_kernels::@open_kernel_2_parts {{.*}}%[[W]]
 !l = !cute.memref<f16, gmem, align<16>, "(64,?{div=8}):(?{div=8},1)">
 !s = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
 func.func @open(%A: !l, %B: !l, %C: !s) {

@@ -448,9 +448,9 @@ def Cute_BlockGemmOp : Cute_Op<"block.gemm"> {
 def Cute_BlockClusterSumOp : Cute_Op<"block.cluster_sum"> {
   let summary = "Adds the sums of the blocks of a cluster that share a tile, by all of their threads together";
   let description = [{
-    Each block has a tile of sums in registers, whose columns are parts, as many for each block of the cluster: block r adds parts r, r + b, ... of all b blocks, and has the
-    results in its own registers; its other parts are what they were. Blocks exchange sums through `exchange` in shared memory, which holds for each thread its values of a part, once
-    for each other block. `turn` counts the tiles that the block has added so before. `cute-partition` gives each thread its own part, and
+    Each block has a tile of sums in registers, whose columns are a share for each block of the cluster, one behind the other: block r adds up share r of all blocks, and has
+    the results in its own registers; its other shares are what they were. Blocks exchange sums through `exchange` in shared memory, which holds for each thread its values of a
+    share, once for each other block. `turn` counts the tiles that the block has added so before. `cute-partition` gives each thread its own part, and
     `cute-specialize-warps` makes stores to the other blocks and mbarriers of it.
 
     ```mlir

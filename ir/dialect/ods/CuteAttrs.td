@@ -157,7 +157,7 @@ def Cute_PlanAttr : AttrDef<Cute_Dialect, "Plan"> {
     - `cluster_m`, `cluster_n`: blocks along M and N of a cluster, whose tiles of C are neighbours; 1 where it is not written. Those along M share the
       loads of B, those along N the loads of A: each loads a slice for all of them.
     - `cluster_k`: blocks of a cluster that share a tile of C along K, each a range of its tiles, and add their sums through shared memory: each
-      adds and stores some of the parts in which C goes out. 1 where it is not written.
+      adds and stores some of the columns of C. 1 where it is not written.
     - `teams`: groups of warpgroups of a block that take tiles of C in turn, each all of a tile; 1 where it is not written. With 2 (CUTLASS: ping-pong) one
       team's sums go out while the other multiplies. Each has a tile of C in shared memory; the ring of A and B is for all.
     - `mma`: the atom that multiplies, and its tiling over the warps of a team.

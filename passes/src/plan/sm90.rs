@@ -107,9 +107,9 @@ fn not_of_the_table(request: &Request, tiles: &[([i64; 2], i64, i64)], k: i64) -
 /// Candidates for a problem of known sizes that are made to plans: as many as differ by less than the estimate is sure of.
 const MADE: usize = 8;
 
-/// Blocks along M and N of the clusters that are tried. Two share a load: of larger ones, not as many may be on the chip at once as there are
-/// multiprocessors for.
-const CLUSTERS: &[[i64; 3]] = &[[1, 1, 1], [2, 1, 1], [1, 2, 1], [1, 1, 2], [1, 1, 4]];
+/// Blocks along M, N and K of the clusters that are tried. Two share a load, or a tile: of larger ones, not as many may be on the chip at once as there are
+/// multiprocessors for, and four that share a tile were hardly ever faster than two (`docs/performance.md`).
+const CLUSTERS: &[[i64; 3]] = &[[1, 1, 1], [2, 1, 1], [1, 2, 1], [1, 1, 2]];
 
 /// Bytes of shared memory beside tiles: mbarriers, and what starts at multiples of 1024.
 const BESIDE: i64 = 2048;
@@ -502,9 +502,11 @@ impl<'c> Builder<'c> {
         let out = match choice.split {
             1 => {
                 let bits = types::elem(self.elements[2])?.bits();
-                let columns = columns_of_part(bits, n, choice.cluster[2]);
-                let exchanged = (choice.cluster[2] - 1) * self.sum.bits();
-                m * columns * (choice.teams * bits + exchanged) / 8
+                let blocks = choice.cluster[2];
+                let out = choice.teams * m * columns_of_part(bits, n, blocks) * bits;
+                // The sums of a share, of each other block.
+                let exchanged = m * (n / blocks) * (blocks - 1) * self.sum.bits();
+                (out + exchanged) / 8
             }
             _ => 0,
         };

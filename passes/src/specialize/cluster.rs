@@ -1,4 +1,4 @@
-//! Sums of blocks of a cluster that share a tile: each block sends its sums of the parts that are another one's, and adds those that it gets to its own.
+//! Sums of blocks of a cluster that share a tile: each block sends its sums of the columns that are another one's, and adds those that it gets to its own.
 //!
 //! Thread i of one block has the same elements as thread i of another. So each thread sends to itself in the other blocks, by stores that an mbarrier there counts the
 //! bytes of, and there is no other order between threads than that of the mbarrier's phases. A second mbarrier tells those who send that what they sent before was read.
@@ -82,7 +82,7 @@ impl<'c> Exchange<'c> {
     }
 }
 
-/// A view of registers or of a thread's room in shared memory: the chunk of a part, or of what another block sent.
+/// A view of registers or of a thread's room in shared memory: the chunk of a share, or of what another block sent.
 fn chunk<'c>(
     b: Builder<'c>,
     view: Val<'c>,
@@ -122,111 +122,105 @@ impl<'c> Emit<'_, 'c> {
         let of_thread = memref_of(room).expected(b, "a tensor")?;
         let values = of_thread.layout.mode(0).and_then(|mode| mode.size());
         let values = values.map_err(|e| b.error(e.to_string()))?;
-        let (parts, view) = parts_of(b, sums, values)?;
+        let view = shares_of(b, sums, (values, blocks))?;
         let chunks = values / AT_ONCE;
-        let rounds = parts / blocks;
         let rank = b.value(nvvm::READ_PTX_SREG_CLUSTER_CTARANK, &[], i32_type, &[])?;
         let (zero, one) = (b.i32(0)?, b.i32(1)?);
-        let first = b.value(arith::MULI, &[turn, b.i32(rounds)?], i32_type, &[])?;
         let bytes = (blocks - 1) * values * exchange.threads * of_thread.element_bytes();
-        for round in 0..rounds {
-            let number = b.value(arith::ADDI, &[first, b.i32(round)?], i32_type, &[])?;
-            let parity = b.value(arith::ANDI, &[number, one], i32_type, &[])?;
-            // Of a new mbarrier the phase before the first is over.
-            let before = b.value(arith::XORI, &[parity, one], i32_type, &[])?;
-            b.op(cute_nvgpu::MBARRIER_WAIT, &[empty, zero, before], &[], &[])?;
-            alone(b, self.who.is_first, |b| {
-                let operands = [full, zero, b.i32(bytes)?];
-                b.op(
-                    cute_nvgpu::MBARRIER_ARRIVE_AND_EXPECT_TX,
-                    &operands,
-                    &[],
-                    &[],
-                )?;
-                Ok(())
-            })?;
-            for other in 0..blocks {
-                let part = round * blocks + other;
-                let is_other = b.compare(Predicate::Ne, rank, b.i32(other)?)?;
-                alone(b, is_other, |b| {
-                    // A block has no room for its own: those behind it move up.
-                    let other = b.i32(other)?;
-                    let is_behind = b.compare(Predicate::Sgt, rank, other)?;
-                    let moved = b.value(arith::EXTUI, &[is_behind], i32_type, &[])?;
-                    let place = b.value(arith::SUBI, &[rank, moved], i32_type, &[])?;
-                    let there = mapped(b, room, other)?;
-                    let arrives = mapped(b, full, other)?;
-                    for at in 0..chunks {
-                        let from = chunk(b, view, at, (int(part), &[]))?;
-                        let vector = b.infer(cute::MEMREF_LOAD_VEC, &[from], &[])?;
-                        let to = chunk(b, there, at, (IntTuple::dynamic(), &[place]))?;
-                        let operands = [vector, to, arrives, zero];
-                        b.op(cute_nvgpu::ST_ASYNC, &operands, &[], &[])?;
-                    }
-                    Ok(())
-                })?;
-            }
-            b.op(cute_nvgpu::MBARRIER_WAIT, &[full, zero, parity], &[], &[])?;
-            for own in 0..blocks {
-                let part = round * blocks + own;
-                let is_own = b.compare(Predicate::Eq, rank, b.i32(own)?)?;
-                alone(b, is_own, |b| {
-                    for place in 0..blocks - 1 {
-                        add(b, (view, part), (room, place), chunks)?;
-                    }
-                    Ok(())
-                })?;
-            }
-            // All threads of the warp have read: each of its first ones tells a block.
-            b.op(nvvm::BAR_WARP_SYNC, &[b.i32(-1)?], &[], &[])?;
-            let Who { lane, .. } = self.who;
-            let tells = b.compare(Predicate::Ult, lane, b.i32(blocks)?)?;
-            let is_other = b.compare(Predicate::Ne, lane, rank)?;
-            let tells = b.value(arith::ANDI, &[tells, is_other], tells.r#type(), &[])?;
-            // A block that there is even where nothing is told: LLVM computes its address ahead of the branch.
-            let last = b.i32(blocks - 1)?;
-            let told = b.value(arith::MINUI, &[lane, last], i32_type, &[])?;
-            alone(b, tells, |b| {
-                let operands = [empty, zero, told];
-                b.op(cute_nvgpu::MBARRIER_ARRIVE_AT, &operands, &[], &[])?;
+        let parity = b.value(arith::ANDI, &[turn, one], i32_type, &[])?;
+        // Of a new mbarrier the phase before the first is over.
+        let before = b.value(arith::XORI, &[parity, one], i32_type, &[])?;
+        b.op(cute_nvgpu::MBARRIER_WAIT, &[empty, zero, before], &[], &[])?;
+        alone(b, self.who.is_first, |b| {
+            let operands = [full, zero, b.i32(bytes)?];
+            b.op(
+                cute_nvgpu::MBARRIER_ARRIVE_AND_EXPECT_TX,
+                &operands,
+                &[],
+                &[],
+            )?;
+            Ok(())
+        })?;
+        // Which share is whose is known, so that it is known which registers are sent; not which of them is this block's.
+        for other in 0..blocks {
+            let is_other = b.compare(Predicate::Ne, rank, b.i32(other)?)?;
+            alone(b, is_other, |b| {
+                // A block has no room for its own: those behind it move up.
+                let block = b.i32(other)?;
+                let is_behind = b.compare(Predicate::Sgt, rank, block)?;
+                let moved = b.value(arith::EXTUI, &[is_behind], i32_type, &[])?;
+                let place = b.value(arith::SUBI, &[rank, moved], i32_type, &[])?;
+                let there = mapped(b, room, block)?;
+                let arrives = mapped(b, full, block)?;
+                for at in 0..chunks {
+                    let from = chunk(b, view, at, (int(other), &[]))?;
+                    let vector = b.infer(cute::MEMREF_LOAD_VEC, &[from], &[])?;
+                    let to = chunk(b, there, at, (IntTuple::dynamic(), &[place]))?;
+                    let operands = [vector, to, arrives, zero];
+                    b.op(cute_nvgpu::ST_ASYNC, &operands, &[], &[])?;
+                }
                 Ok(())
             })?;
         }
+        b.op(cute_nvgpu::MBARRIER_WAIT, &[full, zero, parity], &[], &[])?;
+        for own in 0..blocks {
+            let is_own = b.compare(Predicate::Eq, rank, b.i32(own)?)?;
+            alone(b, is_own, |b| {
+                for place in 0..blocks - 1 {
+                    add(b, (view, own), (room, place), chunks)?;
+                }
+                Ok(())
+            })?;
+        }
+        // All threads of the warp have read: each of its first ones tells a block.
+        b.op(nvvm::BAR_WARP_SYNC, &[b.i32(-1)?], &[], &[])?;
+        let Who { lane, .. } = self.who;
+        let tells = b.compare(Predicate::Ult, lane, b.i32(blocks)?)?;
+        let is_other = b.compare(Predicate::Ne, lane, rank)?;
+        let tells = b.value(arith::ANDI, &[tells, is_other], tells.r#type(), &[])?;
+        // A block that there is even where nothing is told: LLVM computes its address ahead of the branch.
+        let last = b.i32(blocks - 1)?;
+        let told = b.value(arith::MINUI, &[lane, last], i32_type, &[])?;
+        alone(b, tells, |b| {
+            let operands = [empty, zero, told];
+            b.op(cute_nvgpu::MBARRIER_ARRIVE_AT, &operands, &[], &[])?;
+            Ok(())
+        })?;
         Ok(())
     }
 }
 
-/// A thread's sums as a tensor of values and parts, and how many parts there are of so many values.
-fn parts_of<'c>(b: Builder<'c>, sums: Val<'c>, values: i64) -> Result<(i64, Val<'c>), Failure> {
+/// A thread's sums as a tensor of values, four at a time, and of shares of the blocks of a cluster, of so many values each.
+fn shares_of<'c>(
+    b: Builder<'c>,
+    sums: Val<'c>,
+    (values, blocks): (i64, i64),
+) -> Result<Val<'c>, Failure> {
     let wrong = |e: cute_layout::LayoutError| b.error(e.to_string());
     let memref = memref_of(sums).expected(b, "sums in registers")?;
     let (size, reach) = (
         memref.layout.size().map_err(wrong)?,
         memref.layout.cosize().map_err(wrong)?,
     );
-    if size != reach || values < AT_ONCE || values % AT_ONCE != 0 || size % values != 0 {
+    if size != reach || values % AT_ONCE != 0 || size != values * blocks {
         return Err(b.error(format!(
-            "expected sums in registers without gaps, in parts of {values}, found {}",
+            "expected sums in registers without gaps, {values} for each of {blocks} blocks, found {}",
             memref.layout
         )));
     }
-    let shape = tuple([
-        tuple([int(AT_ONCE), int(values / AT_ONCE)]),
-        int(size / values),
-    ]);
+    let shape = tuple([tuple([int(AT_ONCE), int(values / AT_ONCE)]), int(blocks)]);
     let stride = tuple([tuple([int(1), int(AT_ONCE)]), int(values)]);
     let layout = Layout::new(shape, stride).map_err(wrong)?;
     let start = b.infer(cute::GET_ITER, &[sums], &[])?;
     let of_type = b.static_value(types::layout_type(b.context, &layout))?;
     let ty = MemRef { layout, ..memref }.to_type(b.location)?;
-    let view = b.value(cute::MAKE_VIEW, &[start, of_type], ty, &[])?;
-    Ok((size / values, view))
+    b.value(cute::MAKE_VIEW, &[start, of_type], ty, &[])
 }
 
-/// Adds what a block has sent to a part of a thread's sums.
+/// Adds what a block has sent to a thread's own share.
 fn add<'c>(
     b: Builder<'c>,
-    (view, part): (Val<'c>, i64),
+    (view, own): (Val<'c>, i64),
     (room, place): (Val<'c>, i64),
     chunks: i64,
 ) -> Result<(), Failure> {
@@ -237,7 +231,7 @@ fn add<'c>(
         let registers = registers.to_type(b.location)?;
         let registers = b.value(cute::MEMREF_ALLOCA, &[], registers, &[])?;
         b.op(cute::AUTOVEC_COPY, &[sent, registers], &[], &[])?;
-        let sums = chunk(b, view, at, (int(part), &[]))?;
+        let sums = chunk(b, view, at, (int(own), &[]))?;
         let one = b.infer(cute::MEMREF_LOAD_VEC, &[sums], &[])?;
         let other = b.infer(cute::MEMREF_LOAD_VEC, &[registers], &[])?;
         let name = match is_float(memref.element) {

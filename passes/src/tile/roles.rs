@@ -247,7 +247,7 @@ impl<'c> Gemm<'c> {
         Ok(())
     }
 
-    /// The shared memory in which a block of a cluster gets the sums of those that share its tiles: for each thread its values of a part of C, four at a time side by
+    /// The shared memory in which a block of a cluster gets the sums of those that share its tiles: for each thread its values of its share of C, four at a time side by
     /// side with its neighbours', once for each other block; none where blocks share no tile.
     fn exchange(&self, b: Builder<'c>) -> Result<Option<Val<'c>>, Failure> {
         let blocks = self.plan.parts_in_cluster();
@@ -256,7 +256,8 @@ impl<'c> Gemm<'c> {
         }
         let threads = self.plan.team().map_err(|e| b.error(e))?;
         let [rows, columns] = self.plan.extents(Operand::C);
-        let values = rows * columns / threads;
+        let parts = self.plan.parts(Operand::C) / blocks;
+        let values = rows * columns * parts / threads;
         let int = cute_layout::int;
         let shape = [
             tuple([int(AT_ONCE), int(values / AT_ONCE)]),
@@ -437,8 +438,8 @@ impl<'c> Gemm<'c> {
         let part = argument(inner, 0);
         let p = match rank {
             Some(rank) => {
-                let blocks = all.i32(self.plan.parts_in_cluster())?;
-                let owner = all.value(arith::REMUI, &[part, blocks], i32_type, &[])?;
+                let each = all.i32(parts / self.plan.parts_in_cluster())?;
+                let owner = all.value(arith::DIVUI, &[part, each], i32_type, &[])?;
                 let is_own = all.compare(Predicate::Eq, owner, rank)?;
                 let (then, own) = Detached::with_block(&[]);
                 let branch = vec![then, Detached::empty()];

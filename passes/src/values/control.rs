@@ -91,6 +91,11 @@ impl<'c> Values<'c> {
             )));
         }
         let body = op.region().expected(op.op(), "a body")?;
+        let own: Vec<_> = ops_of(body)
+            .into_iter()
+            .flat_map(|op| std::iter::once(op).chain(nested_ops(op)))
+            .flat_map(results_of)
+            .collect();
         let mut carried = self.map_all(op.init_args());
         for turn in 0..turns(from, to, step, unsigned, ty) as i64 {
             let turn = from.wrapping_add(turn.wrapping_mul(step));
@@ -105,6 +110,10 @@ impl<'c> Values<'c> {
                 self.op(op, b.at_location(op.location()))?;
             }
             carried = self.map_all(operands_of(end));
+            // What the turn made is not there before the next one makes it.
+            for value in &own {
+                self.views.forget(*value);
+            }
         }
         for (result, value) in op.results().into_iter().zip(carried) {
             self.mapping.insert(key(result), value);

@@ -110,6 +110,11 @@ impl<'c, S: Clone> Views<'c, S> {
         self.places.insert(key(value), place);
     }
 
+    /// Forgets where a value starts.
+    pub fn forget(&mut self, value: Val<'c>) {
+        self.places.remove(&key(value));
+    }
+
     /// Returns where a value starts, if that is known.
     pub fn get(&self, value: Val<'c>) -> Option<&Place<'c, S>> {
         self.places.get(&key(value))

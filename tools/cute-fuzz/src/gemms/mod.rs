@@ -244,7 +244,12 @@ fn of_warpgroups(random: &mut Random, options: &mut Vec<(&'static str, String)>)
         options.push(("teams", "2".to_owned()));
     }
     if random.chance(15) {
-        options.push(("cluster", random.pick(&["2x1", "1x2", "2x2"]).to_string()));
+        options.push((
+            "cluster",
+            random
+                .pick(&["2x1", "1x2", "2x2", "1x1x2", "1x1x2", "1x1x4"])
+                .to_string(),
+        ));
     }
 }
 
