@@ -73,7 +73,7 @@ mod roles {
     /// Picoseconds from the last product of one team to the first of the next.
     pub(super) const HANDOVER: i64 = 200_000;
     /// Picoseconds in which blocks of a cluster tell each other that they are done, and have, and may have more.
-    pub(super) const EXCHANGE: i64 = 400_000;
+    pub(super) const EXCHANGE: i64 = 1_000_000;
     /// Picoseconds for 1024 sums that a block sends to others of its cluster.
     pub(super) const EXCHANGED: i64 = 80_000;
     /// The part of a tile's time beside its turns that is left where another team multiplies: one in so many.

@@ -190,7 +190,7 @@ impl<'c> Emit<'_, 'c> {
     }
 }
 
-/// A thread's sums as a tensor of values, four at a time, and of shares of the blocks of a cluster, of so many values each.
+/// A thread's sums as a tensor of values, four at a time, and of shares of the blocks of a cluster, of so many values each: some columns of every atom along M.
 fn shares_of<'c>(
     b: Builder<'c>,
     sums: Val<'c>,
@@ -198,18 +198,24 @@ fn shares_of<'c>(
 ) -> Result<Val<'c>, Failure> {
     let wrong = |e: cute_layout::LayoutError| b.error(e.to_string());
     let memref = memref_of(sums).expected(b, "sums in registers")?;
-    let (size, reach) = (
+    let atom = memref.layout.mode(0).map_err(wrong)?;
+    let (size, of_atom) = (
         memref.layout.size().map_err(wrong)?,
-        memref.layout.cosize().map_err(wrong)?,
+        atom.size().map_err(wrong)?,
     );
-    if size != reach || values % AT_ONCE != 0 || size != values * blocks {
+    let has_gaps =
+        memref.layout.cosize().map_err(wrong)? != size || atom.cosize().map_err(wrong)? != of_atom;
+    let each = of_atom / blocks;
+    if has_gaps || each % AT_ONCE != 0 || each * blocks != of_atom || size != values * blocks {
         return Err(b.error(format!(
             "expected sums in registers without gaps, {values} for each of {blocks} blocks, found {}",
             memref.layout
         )));
     }
-    let shape = tuple([tuple([int(AT_ONCE), int(values / AT_ONCE)]), int(blocks)]);
-    let stride = tuple([tuple([int(1), int(AT_ONCE)]), int(values)]);
+    let chunks = [int(each / AT_ONCE), int(size / of_atom)];
+    let shape = tuple([tuple([int(AT_ONCE), tuple(chunks)]), int(blocks)]);
+    let apart = tuple([int(AT_ONCE), int(of_atom)]);
+    let stride = tuple([tuple([int(1), apart]), int(each)]);
     let layout = Layout::new(shape, stride).map_err(wrong)?;
     let start = b.infer(cute::GET_ITER, &[sums], &[])?;
     let of_type = b.static_value(types::layout_type(b.context, &layout))?;
