@@ -1,6 +1,10 @@
 //! The number of registers that a kernel's vectors are live in at once: an estimate, for ptxas orders instructions anew.
 
-use cute_ir::{mlir::vector_of, mlir::*, types};
+use cute_ir::{
+    mlir::*,
+    ops::{arith, ub, vector},
+    types,
+};
 use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::HashMap;
 
@@ -38,6 +42,15 @@ fn registers_of(value: Val<'_>) -> i64 {
     };
     let bits = types::element_bits(element).unwrap_or(32);
     length.saturating_mul(bits).div_euclid(32).max(1)
+}
+
+/// Tells whether the elements of a vector are one number, or are known, and take the registers of the others only where they become one of them.
+fn is_one_number(op: Op<'_>) -> bool {
+    match name_of(op) {
+        arith::CONSTANT | ub::POISON | vector::BROADCAST => true,
+        vector::FROM_ELEMENTS => operands_of(op).windows(2).all(|two| two[0] == two[1]),
+        _ => false,
+    }
 }
 
 impl Spans {
@@ -83,7 +96,7 @@ impl Spans {
                 }
             }
         }
-        for i in 0..op.result_count() {
+        for i in (0..op.result_count()).filter(|_| !is_one_number(op)) {
             self.define(result_of(op, i));
         }
     }

@@ -1,7 +1,7 @@
 //! The report as a table, and as JSON.
 
 use super::{AccessReport, KernelReport, Report, figures::Range};
-use cute_ir::mlir::Place;
+use cute_ir::mlir::{Place, place_of};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -17,11 +17,16 @@ const HEADER: [&str; 9] = [
     "passes/ideal",
 ];
 
-fn place(place: Option<&Place>) -> String {
+/// A place as a table has it: with its file where that is not the kernel's.
+fn place(place: Option<&Place>, home: Option<&str>) -> String {
     let Some(place) = place else {
         return "?".to_owned();
     };
-    let mut text = format!("{}:{}", place.line, place.column);
+    let mut text = match home {
+        Some(home) if place.file != home => format!("{}:", place.file),
+        _ => String::new(),
+    };
+    let _ = write!(text, "{}:{}", place.line, place.column);
     if let Some(step) = &place.step {
         let _ = write!(text, " ({step})");
     }
@@ -80,6 +85,8 @@ pub(super) fn text(report: &Report) -> String {
 
 fn of_kernel(kernel: &KernelReport, text: &mut String) {
     let _ = writeln!(text, "{}", kernel.summary());
+    let home = place_of(kernel.location);
+    let home = home.as_ref().map(|place| place.file.as_str());
     for part in &kernel.parts {
         let at = part
             .offset
@@ -87,7 +94,7 @@ fn of_kernel(kernel: &KernelReport, text: &mut String) {
         let _ = writeln!(
             text,
             "  shared memory of {}: {} bytes{at}",
-            place(part.place.as_ref()),
+            place(part.place.as_ref(), home),
             part.bytes
         );
     }
@@ -98,7 +105,7 @@ fn of_kernel(kernel: &KernelReport, text: &mut String) {
     for op in &kernel.ops {
         for access in &op.accesses {
             // What is alike on one line is one row.
-            let row = row(place(op.place.as_ref()), access);
+            let row = row(place(op.place.as_ref(), home), access);
             match rows.last_mut() {
                 Some(last)
                     if (0..9).all(|i| i == 3 || last[i] == row[i]) && last[3] != HEADER[3] =>
