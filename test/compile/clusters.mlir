@@ -27,5 +27,5 @@
 //
 // MMA: asks for clusters, whose blocks share what TMA loads, and for instructions=mma; expected instructions=wgmma
 // BOTH: expected one team, and no other blocks along M and N, in clusters whose blocks share tiles along K, found 2x1x2 and teams = 1
-// FORM: expected blocks along M and N, such as 2x1, or along M, N and K, such as 1x1x2, found '2x1x1x1'
+// FORM: expected at most 8 blocks along M and N, such as 2x1, or along M, N and K, such as 1x1x2, found '2x1x1x1'
 // MANY: expected clusters of at most 8 blocks where warps have roles, and of one elsewhere, found 4x4x1

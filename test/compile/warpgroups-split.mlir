@@ -34,7 +34,7 @@
 //
 // RUN: not cute-opt %s --cute-tile="arch=sm_90a split=2 cluster=2x1" 2>&1 | FileCheck %s --check-prefix=CLUSTER
 //
-// CLUSTER: error: 'cute.contract' op expected clusters of one block where K is split, found 2x1 and split = 2
+// CLUSTER: error: 'cute.contract' op expected clusters of one block where K is split, found 2x1x1 and split = 2
 
 !long = !cute.memref<f16, gmem, align<16>, "(256,32768):(32768,1)">
 !C = !cute.memref<f16, gmem, align<16>, "(256,256):(256,1)">

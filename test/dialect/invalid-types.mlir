@@ -109,12 +109,12 @@ func.func private @composed_word(!cute.composed_layout<"S<3,5,4> x 0 o (8,4)">)
 // Tensors and pointers
 //===----------------------------------------------------------------------===//
 
-// expected-error @below {{expected the memory space gmem, smem, rmem, generic or tmem, found 'global'}}
+// expected-error @below {{expected the memory space gmem, smem, dsmem, rmem, generic or tmem, found 'global'}}
 func.func private @space(!cute.memref<f16, global, "8:1">)
 
 // -----
 
-// expected-error @below {{expected the memory space gmem, smem, rmem, generic or tmem, found 'shared'}}
+// expected-error @below {{expected the memory space gmem, smem, dsmem, rmem, generic or tmem, found 'shared'}}
 func.func private @pointer_space(!cute.ptr<f16, shared>)
 
 // -----

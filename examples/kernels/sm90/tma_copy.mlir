@@ -12,14 +12,14 @@
 // RUN: cute-run %t.cutepkg --device=emulator --seeds 2 --shape src=131x200 --shape dst=131x200
 
 !mat = !cute.memref<f16, gmem, align<16>, "(?,?):(?{div=8},1)">
-// A tile of 128 rows of 64 elements: 128 bytes, which the swizzle spans.
-!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>
-!store = !cute_nvgpu.atom.tma_store<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>
+// A tile of 32 rows of 256 elements, as many as a box may have side by side. No thread touches it, so that it needs no swizzle.
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 131072, tma_gbasis = <"(256,32):(1@1,1@0)">, swizzle = 0>
+!store = !cute_nvgpu.atom.tma_store<f16, copy_bits = 131072, tma_gbasis = <"(256,32):(1@1,1@0)">, swizzle = 0>
 // The coordinates of all elements, counted as a map counts: columns first.
 !coords = !cute.coord_tensor<"(0,0)", "(?,?):(1@1,1@0)">
-!sT = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(128,64):(64,1)">
+!sT = !cute.memref<f16, smem, align<128>, "(32,256):(256,1)">
 !bar = !cute.memref<i64, smem, align<8>, "1:0">
-!gT = !cute.coord_tensor<"(?{div=64},?{div=128})", "(128,64):(1@1,1@0)">
+!gT = !cute.coord_tensor<"(?{div=256},?{div=32})", "(32,256):(1@1,1@0)">
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
@@ -27,13 +27,13 @@ module attributes {gpu.container_module} {
         attributes {known_block_size = array<i32: 32, 1, 1>} {
       %bx = gpu.block_id x
       %by = gpu.block_id y
-      %i = arith.index_cast %bx : index to i32
-      %j = arith.index_cast %by : index to i32
+      %j = arith.index_cast %bx : index to i32
+      %i = arith.index_cast %by : index to i32
       %c0 = arith.constant 0 : i32
       %c1 = arith.constant 1 : i32
       %bytes = arith.constant 16384 : i32
       %all = arith.constant -1 : i32
-      %tiler = cute.static "[128:1;64:1]"
+      %tiler = cute.static "[32:1;256:1]"
       %at = cute.make_coord(%i, %j)
       %g = cute.local_tile(%from, %tiler, %at)
       %h = cute.local_tile(%to, %tiler, %at)
@@ -65,18 +65,18 @@ module attributes {gpu.container_module} {
     %c0 = arith.constant 0 : i32
     %layout = cute.get_layout(%S)
     %m, %n, %ld = cute.get_scalars <{only_dynamic}>(%layout)
-    %rows = arith.constant 128 : i32
-    %columns = arith.constant 64 : i32
+    %rows = arith.constant 32 : i32
+    %columns = arith.constant 256 : i32
     %bm = arith.ceildivsi %m, %rows : i32
     %bn = arith.ceildivsi %n, %columns : i32
     %x = arith.index_cast %bm : i32 to index
     %y = arith.index_cast %bn : i32 to index
     %one = arith.constant 1 : index
     %threads = arith.constant 32 : index
-    %tile = cute.static "S<3,4,3> o 0 o (128,64):(64,1)"
+    %tile = cute.static "(32,256):(256,1)"
     %load, %from = cute_nvgpu.atom.make_tma_load(%S, %tile)
     %store, %to = cute_nvgpu.atom.make_tma_store(%D, %tile)
-    gpu.launch_func @kernels::@tma_copy_kernel blocks in (%x, %y, %one) threads in (%threads, %one, %one)
+    gpu.launch_func @kernels::@tma_copy_kernel blocks in (%y, %x, %one) threads in (%threads, %one, %one)
       dynamic_shared_memory_size %c0 args(%load : !load, %from : !coords, %store : !store, %to : !coords)
     return
   }

@@ -244,7 +244,7 @@ def CuteNvgpu_Sm90WarpMmaType : CuteNvgpu_MmaType<"Sm90WarpMma", "sm90.warp_mma"
     "!cute_nvgpu.sm90.warp_mma<16x8x8, elem_type = (f64, f64, f64) >">;
 
 def CuteNvgpu_Sm90MmaType : CuteNvgpu_Type<"Sm90Mma", "sm90.mma"> {
-  let summary = "wgmma.mma_async (PTX ISA, wgmma), with A in shared memory; A in registers is not lowered yet";
+  let summary = "wgmma.mma_async (PTX ISA, wgmma), with A in shared memory (ss) or in registers (rs)";
   let description = [{
     `frag_kind` says where A and B come from, `r` for registers and `s` for shared
     memory. `cute.make_atom` takes the state `accum_c`: whether C is added.

@@ -68,6 +68,7 @@ fn is_of_block(op: Op<'_>) -> bool {
             | gpu::BARRIER
             | nvvm::FENCE_MBARRIER_INIT
             | nvvm::CLUSTER_ARRIVE
+            | nvvm::CLUSTER_ARRIVE_RELAXED
             | nvvm::CLUSTER_WAIT
             | scf::YIELD
     )

@@ -104,6 +104,7 @@ impl<'a> Generator<'_, 'a> {
                 }
             }
             "mapa" => self.off_by(at, found, 2, 1, "block of an address"),
+            "st" if has("async") => self.removed(at, found, "store to another block removed"),
             "fence" => self.removed(at, found, "fence removed"),
             "wgmma" if has("fence") => self.removed(at, found, "fence removed"),
             "wgmma" if has("commit_group") => self.removed(at, found, "commit removed"),

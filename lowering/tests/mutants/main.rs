@@ -108,7 +108,7 @@ const fn subject(
 }
 
 /// The pipelines that have a list of their own.
-const SUBJECTS: [Subject; 5] = [
+const SUBJECTS: [Subject; 6] = [
     subject(
         "three-stages",
         "arch=sm_80 tile=64x64x32 warps=2x2 stages=3 raster=8",
@@ -141,6 +141,17 @@ const SUBJECTS: [Subject; 5] = [
             "ping-pong",
             "arch=sm_90a tile=64x64x64 warps=4x1 cluster=1x1 teams=2 stages=3",
             [320, 128, 320],
+            [0, 0, 0],
+            Mutated::Synchronization,
+        )
+    },
+    // A cluster whose blocks share each tile, and take several.
+    Subject {
+        sms: Some(2),
+        ..subject(
+            "shared-tiles",
+            "arch=sm_90a tile=64x32x64 warps=4x1 cluster=1x1x2 teams=1 stages=2",
+            [192, 64, 448],
             [0, 0, 0],
             Mutated::Synchronization,
         )
@@ -307,6 +318,11 @@ fn cooperative() {
 #[test]
 fn ping_pong() {
     check_one("ping-pong");
+}
+
+#[test]
+fn shared_tiles() {
+    check_one("shared-tiles");
 }
 
 #[test]

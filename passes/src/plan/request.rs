@@ -4,7 +4,7 @@ use super::warps_of;
 use cute_ir::attributes::{RASTER, SPLIT, STAGES, SWIZZLE, TILE, WARPS};
 use cute_ir::mlir::*;
 use cute_ir::options::OptionValue;
-use cute_ir::plan::Plan;
+use cute_ir::plan::{MOST_BLOCKS, Plan};
 use cute_layout::Swizzle;
 
 /// The choice of the swizzle of shared memory.
@@ -85,13 +85,14 @@ impl OptionValue for Cluster {
     fn read(text: &str) -> Result<Self, String> {
         let numbers: Option<Vec<i64>> = text
             .split('x')
-            .map(|number| number.parse().ok().filter(|number| *number > 0))
+            .map(|number| number.parse().ok())
+            .map(|number| number.filter(|number| (1..=MOST_BLOCKS).contains(number)))
             .collect();
         match numbers.as_deref() {
             Some([m, n]) => Ok(Self([*m, *n, 1])),
             Some([m, n, k]) => Ok(Self([*m, *n, *k])),
             _ => Err(format!(
-                "expected blocks along M and N, such as 2x1, or along M, N and K, such as 1x1x2, found '{text}'"
+                "expected at most {MOST_BLOCKS} blocks along M and N, such as 2x1, or along M, N and K, such as 1x1x2, found '{text}'"
             )),
         }
     }
@@ -166,8 +167,14 @@ impl OptionValue for Avoid {
     fn read(text: &str) -> Result<Self, String> {
         let names: Vec<String> = text.split('+').map(str::to_owned).collect();
         let known = |name: &String| {
+            // What names of plans end in where they have teams.
+            let teams = name
+                .strip_suffix("teams")
+                .and_then(|name| name.rsplit_once('-'));
+            let name = teams.map_or(name.as_str(), |(name, _)| name);
             let parts: Vec<&str> = name.split(['x', '-']).collect();
             matches!(parts.len(), 7 | 9 | 10)
+                && teams.is_none_or(|(_, teams)| teams.parse::<i64>().is_ok_and(|n| n > 1))
                 && parts
                     .iter()
                     .all(|part| part.parse::<i64>().is_ok_and(|n| n > 0))

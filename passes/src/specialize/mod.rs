@@ -201,7 +201,8 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
         1 => {
             top.op(gpu::BARRIER, &[], &[], &[])?;
         }
-        _ => barrier_of_cluster(top)?,
+        // What made the mbarriers is fenced: arrivals need not wait for more.
+        _ => barrier_of_cluster(top, nvvm::CLUSTER_ARRIVE_RELAXED)?,
     }
     // All of that may be done while what is before in the stream still runs; what is behind may do the same from here on.
     for kind in ["wait", "launch_dependents"] {
@@ -271,7 +272,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
     b.op(scf::YIELD, &[], &[], &[])?;
     if blocks > 1 {
         // Others may still arrive here, and load into this block's shared memory.
-        barrier_of_cluster(top)?;
+        barrier_of_cluster(top, nvvm::CLUSTER_ARRIVE)?;
     }
 
     rewriter.erase_all(old)?;
@@ -281,9 +282,9 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
     Ok(())
 }
 
-/// A barrier of all threads of a cluster.
-fn barrier_of_cluster(b: Builder<'_>) -> Result<(), Failure> {
-    b.op(nvvm::CLUSTER_ARRIVE, &[], &[], &[])?;
+/// A barrier of all threads of a cluster, with arrivals of that kind.
+fn barrier_of_cluster(b: Builder<'_>, arrive: &str) -> Result<(), Failure> {
+    b.op(arrive, &[], &[], &[])?;
     b.op(nvvm::CLUSTER_WAIT, &[], &[], &[])?;
     Ok(())
 }

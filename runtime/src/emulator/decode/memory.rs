@@ -208,7 +208,7 @@ impl<'a> Decoder<'_, 'a> {
         self.note_shared(Space::Shared, 8);
         let values = self
             .parts(source, count)?
-            .into_iter()
+            .iter()
             .map(|part| self.source(part, ty))
             .collect::<Result<Vec<_>>>()?;
         Ok(Op::StoreAsync(Box::new(StoreAsync {

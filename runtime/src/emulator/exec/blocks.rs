@@ -34,6 +34,20 @@ pub(in crate::emulator) struct ClusterState {
     gone_after: u32,
 }
 
+impl ClusterState {
+    /// Barriers that a thread has waited for.
+    pub(super) fn passed(&self, thread: u32) -> u32 {
+        self.threads.get(&thread).map_or(0, |count| count / 2)
+    }
+
+    /// Barriers that a thread has arrived at.
+    pub(super) fn come_to(&self, thread: u32) -> u32 {
+        self.threads
+            .get(&thread)
+            .map_or(0, |count| count.div_ceil(2))
+    }
+}
+
 impl Context<'_> {
     pub(super) fn fence_proxy(&mut self, warp: &Warp, active: Mask) {
         for lane in lanes(active) {

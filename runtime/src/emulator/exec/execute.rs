@@ -71,7 +71,7 @@ impl Context<'_> {
             Op::Fence(scope) => self.fence(warp, active, *scope),
             Op::Mbarrier(op) => return self.mbarrier(warp, at, op, active),
             Op::FenceProxy => self.fence_proxy(warp, active),
-            Op::FenceMbarrierInit => self.fence_objects(warp, active),
+            Op::FenceMbarrierInit => self.hand_on_objects(warp, active),
             Op::PendingCount { d, s } => {
                 self.check(warp, *s, active, pc);
                 let value = warp.rows[*s as usize].map(|token| token & 0xf_ffff);

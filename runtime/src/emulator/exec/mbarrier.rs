@@ -27,6 +27,8 @@ struct Object {
     /// The instruction and the thread that made it, and whether a fence followed.
     made: (u32, u32),
     fenced: bool,
+    /// The barriers of the cluster that the thread had come to when `fence.mbarrier_init` followed; none where it did not.
+    handed: Option<u32>,
     /// The clocks of what completes here: bulk copies, and stores of threads.
     agents: Vec<u32>,
     /// The last phase that each thread has seen the end of, and its own time then.
@@ -100,6 +102,7 @@ impl Context<'_> {
                         phase: 0,
                         made: (pc, warp.thread(lane)),
                         fenced: false,
+                        handed: None,
                         agents: Vec::new(),
                         seen: HashMap::new(),
                         arriving: View::default(),
@@ -335,6 +338,18 @@ impl Context<'_> {
         true
     }
 
+    /// `fence.mbarrier_init`: a barrier of the cluster behind it hands on the thread's objects, be its arrivals relaxed.
+    pub(super) fn hand_on_objects(&mut self, warp: &Warp, active: Mask) {
+        self.fence_objects(warp, active);
+        for object in self.mbarriers.objects.values_mut() {
+            let maker = object.made.1;
+            if lanes(active).any(|lane| warp.thread(lane) == maker) {
+                let come_to = self.cluster.come_to(maker);
+                object.handed.get_or_insert(come_to);
+            }
+        }
+    }
+
     /// The thread's objects are seen by other blocks and by bulk copies from now on.
     pub(super) fn fence_objects(&mut self, warp: &Warp, active: Mask) {
         for object in self.mbarriers.objects.values_mut() {
@@ -401,6 +416,14 @@ impl Context<'_> {
         } else {
             self.shared.read(at, 8, by)
         };
+        // A barrier of the cluster behind a fence for it orders what made an object before its uses.
+        let conflict = conflict.filter(|conflict| {
+            let passed = self.cluster.passed(warp.thread(lane));
+            let is_ordered = |object: &Object| {
+                conflict.inst == object.made.0 && object.handed.is_some_and(|at| passed > at)
+            };
+            weak || !self.mbarriers.objects.get(&at).is_some_and(is_ordered)
+        });
         if let Some(conflict) = conflict {
             let what = if weak { "writes" } else { "reads" };
             self.shared_conflict(warp, lane, pc, conflict, what);

@@ -141,7 +141,7 @@ fn what_the_page_says_is_refused() {
         "mov.u32 %r1, %reserved_smem_offset_1;",
         "mov.pred %p1, %is_explicit_cluster;",
         "red.async.relaxed.cluster.global.add.u32 [%r1], %r1;",
-        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r1], %r1, [%r2];",
+        "st.async.weak.shared::cluster.u32 [%r1], %r1, [%r2];",
         "shfl.up.b32 %r1, %r1, 1, 0;",
         "vote.all.pred %p1, %p1;",
         "match.sync.any.b32 %r1, %r1, -1;",

@@ -101,6 +101,30 @@ fn a_copy_may_be_for_several_blocks() {
 }
 
 #[test]
+fn a_fence_for_objects_and_relaxed_arrivals_order_their_initialization() {
+    let relaxed = "barrier.cluster.arrive.relaxed.aligned; barrier.cluster.wait.aligned;";
+    let arm = "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%s0], 128;";
+    let both: Vec<u32> = (0..32).chain(0..32).collect();
+    assert_eq!(words(&multicast(arm, relaxed, "3").clean(1)), both);
+    // Without the fence, and with another one in its place, nothing is handed on.
+    for fence in ["", "fence.proxy.async;"] {
+        let mut run = multicast(arm, relaxed, "3");
+        let init = "fence.mbarrier_init.release.cluster;";
+        assert!(run.body.contains(init));
+        run.body = run.body.replace(init, fence);
+        let kinds = run.kinds();
+        assert!(kinds.contains(&Kind::SharedRace), "{kinds:?}");
+    }
+    // Only what made an object is: not what else a thread wrote.
+    let mut run = exchange(relaxed, MEET);
+    run.body = run.body.replace(
+        "mapa.shared::cluster.u64 %s3",
+        "fence.mbarrier_init.release.cluster; mapa.shared::cluster.u64 %s3",
+    );
+    run.finds(Kind::SharedRace, "");
+}
+
+#[test]
 fn arrivals_reach_other_blocks() {
     // The second block hands its number to the first, which waits at its own object.
     let body = |wait: &str| {
