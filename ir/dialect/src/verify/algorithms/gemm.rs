@@ -370,7 +370,7 @@ pub(in super::super) fn verify_block_gemm(op: cute::BlockGemm<'_>) -> Checked {
     check_space("C", &c, Space::Rmem)
 }
 
-/// Sums in registers of a block or a thread, and room for those of other blocks: (values of a thread, threads, other blocks), or a thread's part of it.
+/// Checks sums in registers of a block or a thread, and the room for those of other blocks: (values of a thread, threads, other blocks), or a thread's part of it.
 pub(in super::super) fn verify_block_cluster_sum(op: cute::BlockClusterSum<'_>) -> Checked {
     let (sums, exchange) = (operand(0, op.sums())?, operand(1, op.exchange())?);
     check_space("sums", &sums, Space::Rmem)?;
