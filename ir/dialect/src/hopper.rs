@@ -15,6 +15,9 @@ use melior::ir::{Location, Type};
 /// Bytes of an mbarrier.
 pub const BARRIER_BYTES: i64 = 8;
 
+/// Sums of 32 bits that a thread sends to another block at once: 16 bytes, the most that `st.async` stores (PTX ISA, st.async).
+pub const SENT_AT_ONCE: i64 = 4;
+
 /// Tells whether the products of an atom go on while its threads do, with operands that are descriptors.
 pub fn is_asynchronous(atom: &MmaAtom) -> bool {
     atom.sources.contains(&Source::SharedDescriptor)

@@ -4,6 +4,7 @@ use super::{
     Lowering,
     address::evaluate,
     registers::{assembly, bitcast, pure_assembly, words},
+    universal::list,
 };
 use cute_arith::Predicate;
 use cute_ir::{
@@ -197,14 +198,11 @@ fn store_async<'c>(
         None if bytes == 4 => vec![bitcast(b, value, b.i32_type())?],
         None => words(b, bitcast(b, value, b.ty("vector<2xi32>")?)?)?,
     };
-    let names: Vec<_> = (2..2 + values.len()).map(|i| format!("${i}")).collect();
-    let (vector, list) = match &names[..] {
-        [one] => (String::new(), one.clone()),
-        all => (
-            format!(".v{}", all.len()),
-            format!("{{{}}}", all.join(", ")),
-        ),
+    let vector = match values.len() {
+        1 => String::new(),
+        count => format!(".v{count}"),
     };
+    let list = list(2, values.len());
     let text = format!(
         "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes{vector}.b32 [$0], {list}, [$1];"
     );

@@ -72,8 +72,8 @@ fn access<'c>(
     })
 }
 
-/// `$1` and those behind it, in braces where they are many.
-fn list(first: usize, count: usize) -> String {
+/// So many operands from one on, such as `$1`, in braces where they are many.
+pub(super) fn list(first: usize, count: usize) -> String {
     let names: Vec<String> = (first..first + count).map(|i| format!("${i}")).collect();
     match count {
         1 => names.concat(),

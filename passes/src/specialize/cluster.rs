@@ -3,21 +3,23 @@
 //! Thread i of one block has the same elements as thread i of another. So each thread sends to itself in the other blocks, by stores that an mbarrier there counts the
 //! bytes of, and there is no other order between threads than that of the mbarrier's phases. A second mbarrier tells those who send that what they sent before was read.
 
-use super::{Who, alone, emit::Emit, rings::mbarriers};
+use super::{
+    Who, alone,
+    emit::Emit,
+    rings::{expect, mbarriers},
+};
 use crate::arch::WARP;
 use cute_arith::Predicate;
 use cute_ir::ops::{arith, cute, cute_nvgpu, nvvm};
 use cute_ir::{
-    Expected, Failure, diag, hopper,
+    Expected, Failure, diag,
+    hopper::{self, SENT_AT_ONCE},
     mlir::*,
     tensor,
     types::{self, MemRef, memref_of},
 };
 use cute_layout::{IntTuple, Layout, int, tuple};
 use melior::ir::{ValueLike, operation::OperationLike};
-
-/// Sums that a thread sends at once: 16 bytes of them.
-pub(crate) const AT_ONCE: i64 = 4;
 
 /// The mbarriers of blocks that share tiles.
 #[derive(Clone, Copy)]
@@ -123,7 +125,7 @@ impl<'c> Emit<'_, 'c> {
         let values = of_thread.layout.mode(0).and_then(|mode| mode.size());
         let values = values.map_err(|e| b.error(e.to_string()))?;
         let view = shares_of(b, sums, (values, blocks))?;
-        let chunks = values / AT_ONCE;
+        let chunks = values / SENT_AT_ONCE;
         let rank = b.value(nvvm::READ_PTX_SREG_CLUSTER_CTARANK, &[], i32_type, &[])?;
         let (zero, one) = (b.i32(0)?, b.i32(1)?);
         let bytes = (blocks - 1) * values * exchange.threads * of_thread.element_bytes();
@@ -131,16 +133,7 @@ impl<'c> Emit<'_, 'c> {
         // Of a new mbarrier the phase before the first is over.
         let before = b.value(arith::XORI, &[parity, one], i32_type, &[])?;
         b.op(cute_nvgpu::MBARRIER_WAIT, &[empty, zero, before], &[], &[])?;
-        alone(b, self.who.is_first, |b| {
-            let operands = [full, zero, b.i32(bytes)?];
-            b.op(
-                cute_nvgpu::MBARRIER_ARRIVE_AND_EXPECT_TX,
-                &operands,
-                &[],
-                &[],
-            )?;
-            Ok(())
-        })?;
+        alone(b, self.who.is_first, |b| expect(b, [full, zero], bytes))?;
         // Which share is whose is known, so that it is known which registers are sent; not which of them is this block's.
         for other in 0..blocks {
             let is_other = b.compare(Predicate::Ne, rank, b.i32(other)?)?;
@@ -206,15 +199,15 @@ fn shares_of<'c>(
     let has_gaps =
         memref.layout.cosize().map_err(wrong)? != size || atom.cosize().map_err(wrong)? != of_atom;
     let each = of_atom / blocks;
-    if has_gaps || each % AT_ONCE != 0 || each * blocks != of_atom || size != values * blocks {
+    if has_gaps || each % SENT_AT_ONCE != 0 || each * blocks != of_atom || size != values * blocks {
         return Err(b.error(format!(
             "expected sums in registers without gaps, {values} for each of {blocks} blocks, found {}",
             memref.layout
         )));
     }
-    let chunks = [int(each / AT_ONCE), int(size / of_atom)];
-    let shape = tuple([tuple([int(AT_ONCE), tuple(chunks)]), int(blocks)]);
-    let apart = tuple([int(AT_ONCE), int(of_atom)]);
+    let chunks = [int(each / SENT_AT_ONCE), int(size / of_atom)];
+    let shape = tuple([tuple([int(SENT_AT_ONCE), tuple(chunks)]), int(blocks)]);
+    let apart = tuple([int(SENT_AT_ONCE), int(of_atom)]);
     let stride = tuple([tuple([int(1), apart]), int(each)]);
     let layout = Layout::new(shape, stride).map_err(wrong)?;
     let start = b.infer(cute::GET_ITER, &[sums], &[])?;

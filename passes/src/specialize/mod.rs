@@ -32,7 +32,6 @@ use crate::{
     pipeline::rings::{ring_of, slice},
     shared::in_shared,
 };
-pub(crate) use cluster::AT_ONCE;
 use cluster::Exchange;
 use cute_arith::Predicate;
 use cute_ir::ops::{arith, cute, cute_nvgpu, gpu, nvvm, scf};

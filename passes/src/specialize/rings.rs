@@ -379,14 +379,7 @@ impl<'c> Ring<'c> {
 
     /// Says how many bytes a place is to be filled with.
     pub(super) fn expect(&self, b: Builder<'c>, place: Val<'c>) -> Result<(), Failure> {
-        let operands = [self.barrier(b, Barrier::Full)?, place, b.i32(self.bytes)?];
-        b.op(
-            cute_nvgpu::MBARRIER_ARRIVE_AND_EXPECT_TX,
-            &operands,
-            &[],
-            &[],
-        )?;
-        Ok(())
+        expect(b, [self.barrier(b, Barrier::Full)?, place], self.bytes)
     }
 
     /// Says that this warp does not need a place any more, by the threads of it that are the first ones: one for each block that loads it.
@@ -484,6 +477,22 @@ pub(super) fn mbarriers(b: Builder<'_>, count: i64) -> Result<Val<'_>, Failure> 
     };
     let ty = barriers.to_type(b.location)?;
     b.value(cute::MEMREF_ALLOCA, &[], ty, &[(RING, b.unit())])
+}
+
+/// Arrives at one of some mbarriers, by its index, and says how many bytes its phase is to bring.
+pub(super) fn expect<'c>(
+    b: Builder<'c>,
+    [barriers, index]: [Val<'c>; 2],
+    bytes: i64,
+) -> Result<(), Failure> {
+    let operands = [barriers, index, b.i32(bytes)?];
+    b.op(
+        cute_nvgpu::MBARRIER_ARRIVE_AND_EXPECT_TX,
+        &operands,
+        &[],
+        &[],
+    )?;
+    Ok(())
 }
 
 /// Orders what this thread did to shared memory before what asynchronous copies and products do behind the next barrier.

@@ -9,16 +9,13 @@ use super::{
     kernel::{Located, Place, Product, block_copy, tile_of},
     matrix::Matrix,
 };
-use crate::{
-    algorithms::{Arrival, start_load},
-    specialize::AT_ONCE,
-};
+use crate::algorithms::{Arrival, start_load};
 use cute_arith::Predicate;
 use cute_ir::ops::{arith, cute, cute_nvgpu, gpu, scf};
 use cute_ir::{
     Expected, Failure,
     attributes::{STAGES, TEAMS, UNROLL},
-    hopper,
+    hopper::{self, SENT_AT_ONCE},
     mlir::*,
     plan::{OPERANDS, SharedTile},
     types::{self, CuteType},
@@ -260,13 +257,13 @@ impl<'c> Gemm<'c> {
         let values = rows * columns * parts / threads;
         let int = cute_layout::int;
         let shape = [
-            tuple([int(AT_ONCE), int(values / AT_ONCE)]),
+            tuple([int(SENT_AT_ONCE), int(values / SENT_AT_ONCE)]),
             int(threads),
             int(blocks - 1),
         ];
         let stride = [
-            tuple([int(1), int(AT_ONCE * threads)]),
-            int(AT_ONCE),
+            tuple([int(1), int(SENT_AT_ONCE * threads)]),
+            int(SENT_AT_ONCE),
             int(values * threads),
         ];
         let layout =

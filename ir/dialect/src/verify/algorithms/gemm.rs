@@ -6,6 +6,7 @@ use super::elementwise::{check_body, one_block};
 use super::located::Located;
 use super::prologue::{verify_factor_transform, verify_prologues};
 use super::reduced::check_outputs;
+use crate::hopper::SENT_AT_ONCE;
 use crate::mlir::*;
 use crate::ops::{arith, cute};
 use crate::{
@@ -394,9 +395,9 @@ pub(in super::super) fn verify_block_cluster_sum(op: cute::BlockClusterSum<'_>) 
     }
     let values = exchange.layout.mode(0).and_then(|mode| mode.size());
     let values = values.map_err(|e| e.to_string())?;
-    if values % 4 != 0 {
+    if values % SENT_AT_ONCE != 0 {
         return Err(format!(
-            "expected a multiple of 4 values of a thread, which are sent at once, found {values}"
+            "expected a multiple of {SENT_AT_ONCE} values of a thread, which are sent at once, found {values}"
         ));
     }
     Ok(())

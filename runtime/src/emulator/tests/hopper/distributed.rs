@@ -5,9 +5,18 @@ use super::*;
 const MEET: &str = "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;";
 const AWAIT: &str = "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%s0], 0; @!%p1 bra WAIT;";
 
+/// A program with other texts in place of some that it has.
+fn changed(mut body: String, change: &[(&str, &str)]) -> String {
+    for (from, to) in change {
+        assert!(body.contains(from), "{from}");
+        body = body.replacen(from, to, 1);
+    }
+    body
+}
+
 /// Each thread sends its number, and that of its block, to the other block, which waits at its own object and stores what came.
 fn exchange(change: &[(&str, &str)]) -> Hopper {
-    let mut body = format!(
+    let body = format!(
         "mov.u32 %r1, %cluster_ctarank; mul.wide.u32 %s1, %r0, 8; add.s64 %s2, %s0, %s1; xor.b32 %r2, %r1, 1; setp.ne.u32 %p0, %r0, 0; @%p0 bra READY;
         mbarrier.init.shared::cta.b64 [%s0], 1; fence.mbarrier_init.release.cluster; mbarrier.arrive.expect_tx.shared::cta.b64 _, [%s0], 256;
         READY: {MEET}
@@ -18,11 +27,7 @@ fn exchange(change: &[(&str, &str)]) -> Hopper {
         mad.lo.u32 %r5, %r1, 256, 0; cvt.u64.u32 %s5, %r5; add.s64 %s5, %s5, %s1; add.s64 %s5, %s90, %s5; st.global.v2.u32 [%s5], {{%r3, %r4}}; ret;"
     )
     .replace("END", MEET);
-    for (from, to) in change {
-        assert!(body.contains(from), "{from}");
-        body = body.replacen(from, to, 1);
-    }
-    hopper(&body).output(512).cluster(2)
+    hopper(&changed(body, change)).output(512).cluster(2)
 }
 
 #[test]
@@ -80,7 +85,7 @@ fn stores_are_of_the_generic_proxy() {
 
 /// Each block fills 128 bytes and copies them to the other one.
 fn copy(change: &[(&str, &str)]) -> Hopper {
-    let mut body = format!(
+    let body = format!(
         "mov.u32 %r1, %cluster_ctarank; mul.wide.u32 %s1, %r0, 4; add.s64 %s2, %s0, %s1; xor.b32 %r2, %r1, 1; setp.ne.u32 %p0, %r0, 0;
         mad.lo.u32 %r6, %r1, 100, %r0; st.shared.u32 [%s2+128], %r6; fence.proxy.async.shared::cta; @%p0 bra READY;
         mbarrier.init.shared::cta.b64 [%s0], 1; fence.mbarrier_init.release.cluster; mbarrier.arrive.expect_tx.shared::cta.b64 _, [%s0], 128;
@@ -92,11 +97,7 @@ fn copy(change: &[(&str, &str)]) -> Hopper {
         mad.lo.u32 %r5, %r1, 128, 0; cvt.u64.u32 %s5, %r5; add.s64 %s5, %s5, %s1; add.s64 %s5, %s90, %s5; st.global.u32 [%s5], %r3; ret;"
     )
     .replace("END", MEET);
-    for (from, to) in change {
-        assert!(body.contains(from), "{from}");
-        body = body.replacen(from, to, 1);
-    }
-    hopper(&body).output(256).cluster(2)
+    hopper(&changed(body, change)).output(256).cluster(2)
 }
 
 #[test]
