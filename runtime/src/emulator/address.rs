@@ -20,9 +20,23 @@ pub(super) fn tensor(index: usize, align: u32) -> u64 {
     ((index as u64 + 1) << WINDOW_BITS) + u64::from(align)
 }
 
-/// The address of a variable of the module.
-pub(super) fn variable(index: usize, align: u64) -> u64 {
-    ((FIRST_VARIABLE + index as u64) << WINDOW_BITS) + align
+/// Variables of a module, as a power of two, at most: each module has as many windows in a row.
+const VARIABLE_BITS: u32 = 12;
+/// Modules that have windows for their variables.
+pub(super) const MODULES: usize = 64;
+/// Variables that a module may have.
+pub(super) const VARIABLES: usize = 1 << VARIABLE_BITS;
+
+/// The address of a variable of the module of that number.
+pub(super) fn variable(module: usize, index: usize, align: u64) -> u64 {
+    let window = FIRST_VARIABLE + ((module as u64) << VARIABLE_BITS) + index as u64;
+    (window << WINDOW_BITS) + align
+}
+
+/// The module and the index of the variable that has a window; none of one below [`FIRST_VARIABLE`].
+pub(super) fn variable_of(window: u64) -> Option<(usize, usize)> {
+    let index = usize::try_from(window.checked_sub(FIRST_VARIABLE)?).ok()?;
+    Some((index >> VARIABLE_BITS, index % VARIABLES))
 }
 
 /// The window that an address lies in.

@@ -391,7 +391,7 @@ impl Emulated {
         let mut registers = Vec::new();
         for (index, launch) in function.launches.iter().enumerate() {
             let kernel =
-                decode::kernel(&module, &launch.kernel).map_err(|error| DeviceError::Ptx {
+                decode::kernel(&module, 0, &launch.kernel).map_err(|error| DeviceError::Ptx {
                     arch: arch.to_string(),
                     message: error.to_string(),
                 })?;
@@ -485,16 +485,9 @@ impl Emulated {
         cores: usize,
     ) -> (Report, Global) {
         let args = &self.function.args;
-        let mut global = Global {
-            tensors: args
-                .iter()
-                .zip(tensors.iter())
-                .enumerate()
-                .map(|(index, (arg, tensor))| memory::tensor(index, arg, tensor))
-                .collect(),
-            variables: Vec::new(),
-            allocated: 0.into(),
-        };
+        let named = args.iter().zip(tensors.iter()).enumerate();
+        let placed = named.map(|(index, (arg, tensor))| memory::tensor(index, arg, tensor));
+        let mut global = Global::new(placed.collect());
         let mut workspace_at = 0;
         if self.function.workspace.is_some() {
             // The window behind those of the arguments.

@@ -6,7 +6,7 @@ mod record;
 mod snapshot;
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::address;
@@ -25,6 +25,10 @@ pub(super) struct Buffer {
     pub base: u64,
     pub bytes: u64,
     pub writable: bool,
+    /// Tells whether the memory has been freed, and is no memory any more.
+    pub freed: bool,
+    /// Tells whether the launch that runs, or the last one, has accessed it.
+    noted: AtomicBool,
     /// Bytes before the tensor, so that aligned addresses are aligned here too.
     lead: u64,
     words: Vec<AtomicU32>,
@@ -85,6 +89,8 @@ impl Buffer {
             bytes: contents.len() as u64,
             lead,
             writable,
+            freed: false,
+            noted: AtomicBool::new(false),
             words: words.collect(),
             init,
             writers: Vec::new(),
@@ -406,6 +412,10 @@ impl Buffer {
     }
 
     fn lock(&self, at: u64) -> MutexGuard<'_, Near> {
+        // Most of the time it is known, and cores need not hand the word to each other.
+        if !self.noted.load(Relaxed) {
+            self.noted.store(true, Relaxed);
+        }
         let lock = &self.locks[(at / 32) as usize % LOCKS];
         // A panic elsewhere leaves nothing half done here.
         lock.lock().unwrap_or_else(PoisonError::into_inner)
@@ -436,17 +446,28 @@ impl Buffer {
     /// Forgets who wrote what: the launches of a function happen one after another. `granule` is the smallest
     /// write of the launch, in bytes.
     pub(super) fn start_launch(&mut self, granule: u32) {
-        self.granule_bits = granule.clamp(1, 4).trailing_zeros();
+        let bits = granule.clamp(1, 4).trailing_zeros();
         let granules = if self.writable {
-            (self.lead + self.bytes).div_ceil(1 << self.granule_bits)
+            (self.lead + self.bytes).div_ceil(1 << bits)
         } else {
             0
         };
+        let noted = std::mem::take(self.noted.get_mut());
+        // Much memory lies untouched through most launches of a program.
+        if !noted && bits == self.granule_bits && self.writers.len() as u64 == granules {
+            return;
+        }
+        self.granule_bits = bits;
         self.writers = (0..granules).map(|_| AtomicU64::new(0)).collect();
         self.readers = (0..granules).map(|_| AtomicU64::new(0)).collect();
         for lock in &mut self.locks {
             *lock.get_mut().unwrap_or_else(PoisonError::into_inner) = Near::default();
         }
+    }
+
+    /// Tells whether the launch that runs, or the last one, has accessed memory that may be written.
+    pub(super) fn is_noted(&self) -> bool {
+        self.noted.load(Relaxed)
     }
 
     /// The memory as it is now.
@@ -498,12 +519,54 @@ fn bits(bytes: usize) -> u32 {
 /// All of global memory.
 pub(super) struct Global {
     pub tensors: Vec<Buffer>,
-    pub variables: Vec<Buffer>,
+    /// The variables of each module.
+    variables: Vec<Vec<Buffer>>,
     /// Bytes that `malloc` has given.
-    pub allocated: AtomicU64,
+    allocated: AtomicU64,
 }
 
 impl Global {
+    /// Memory that holds these tensors, and no variables.
+    pub(super) fn new(tensors: Vec<Buffer>) -> Global {
+        Global {
+            tensors,
+            variables: Vec::new(),
+            allocated: AtomicU64::new(0),
+        }
+    }
+
+    /// The variables of a module.
+    pub(super) fn variables_of(&mut self, module: usize) -> &mut Vec<Buffer> {
+        if self.variables.len() <= module {
+            self.variables.resize_with(module + 1, Vec::new);
+        }
+        &mut self.variables[module]
+    }
+
+    /// The variable of a module that has a name.
+    pub(super) fn variable(&self, module: usize, name: &str) -> Option<&Buffer> {
+        let mut variables = self.variables.get(module)?.iter();
+        variables.find(|variable| variable.name == name)
+    }
+
+    /// The buffer that holds a range, to be changed between launches, and the offset of its start.
+    pub(super) fn range_mut(&mut self, address: u64, bytes: u64) -> Option<(&mut Buffer, u64)> {
+        let window = address::window(address);
+        let buffer = match address::variable_of(window) {
+            Some((module, index)) => self.variables.get_mut(module)?.get_mut(index),
+            None => self.tensors.get_mut((window as usize).checked_sub(1)?),
+        }?;
+        let offset = address.wrapping_sub(buffer.base);
+        (!buffer.freed && buffer.holds(offset, bytes)).then_some((buffer, offset))
+    }
+
+    /// All memory, as no launch runs.
+    pub(super) fn buffers_mut(&mut self) -> impl Iterator<Item = &mut Buffer> {
+        self.tensors
+            .iter_mut()
+            .chain(self.variables.iter_mut().flatten())
+    }
+
     /// The offset of so many bytes that nobody has yet, of `size`; none if there are not as many left.
     pub(super) fn allocate(&self, bytes: u64, size: u64) -> Option<u64> {
         // What lies between two is never written, so that it is found if it is read.
@@ -515,18 +578,16 @@ impl Global {
     /// The buffer that holds a range, and the offset of its start.
     pub(super) fn range(&self, address: u64, bytes: u64) -> Option<(&Buffer, u64)> {
         self.find(address)
-            .filter(|(buffer, offset)| buffer.holds(*offset, bytes))
+            .filter(|(buffer, offset)| !buffer.freed && buffer.holds(*offset, bytes))
     }
 
     /// The buffer whose window an address lies in, and the offset from its base, which may be far
     /// outside.
     pub(super) fn find(&self, address: u64) -> Option<(&Buffer, u64)> {
         let window = address::window(address);
-        let buffer = if window >= address::FIRST_VARIABLE {
-            self.variables
-                .get((window - address::FIRST_VARIABLE) as usize)
-        } else {
-            self.tensors.get((window as usize).checked_sub(1)?)
+        let buffer = match address::variable_of(window) {
+            Some((module, index)) => self.variables.get(module)?.get(index),
+            None => self.tensors.get((window as usize).checked_sub(1)?),
         }?;
         Some((buffer, address.wrapping_sub(buffer.base)))
     }

@@ -2,33 +2,37 @@
 
 use super::address;
 use super::global::{Buffer, Global};
-use super::program::Kernel;
+use super::program::{Kernel, ModuleVariable};
 use crate::layout::Parsed;
 use crate::package::Arg;
 use crate::tensor::{HostTensor, POISON};
 
 /// Puts the variables of a kernel's module into memory. They keep what the launch before left in them.
 pub(super) fn declare(global: &mut Global, kernel: &Kernel) {
+    let variables = global.variables_of(kernel.module);
     for (index, variable) in kernel.variables.iter().enumerate() {
-        let known = global.variables.get(index).is_some_and(|buffer| {
+        let known = variables.get(index).is_some_and(|buffer| {
             buffer.name == variable.name && buffer.bytes == variable.bytes.len() as u64
         });
         if !known {
-            let never: &dyn Fn(u64) -> bool = &|_| false;
-            let init = (!variable.initialized).then_some(never);
-            let name = variable.name.clone();
-            let buffer = Buffer::new(
-                name,
-                variable.address,
-                &variable.bytes,
-                init,
-                !variable.constant,
-            );
-            global.variables.truncate(index);
-            global.variables.push(buffer);
+            variables.truncate(index);
+            variables.push(self::variable(variable));
         }
-        global.variables[index].start_launch(kernel.global_granule);
+        variables[index].start_launch(kernel.global_granule);
     }
+}
+
+/// The memory of a variable of a module.
+pub(super) fn variable(variable: &ModuleVariable) -> Buffer {
+    let never: &dyn Fn(u64) -> bool = &|_| false;
+    let init = (!variable.initialized).then_some(never);
+    Buffer::new(
+        variable.name.clone(),
+        variable.address,
+        &variable.bytes,
+        init,
+        !variable.constant,
+    )
 }
 
 /// A workspace of so many bytes, of which none is initialised.

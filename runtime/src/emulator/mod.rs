@@ -36,4 +36,4 @@ pub use device::{Config, Emulator};
 pub use finding::{Finding, Kind, Site, Thread, merge};
 pub use lanes::{LANES, Mask, Row, lanes, select};
 pub use report::{Counts, LaunchReport, Line, Occupancy, Passes, Report, Step, Traffic};
-pub use session::{Argument, Grid, Memory, Pointer, Session, Signature};
+pub use session::{Argument, Grid, Memory, Module, Pointer, Session, Signature};

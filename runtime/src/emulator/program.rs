@@ -584,6 +584,8 @@ pub(super) struct Kernel {
     pub stack_at: u64,
     /// Functions that are decoded once.
     pub functions: Vec<Routine>,
+    /// The number of the kernel's module among those that share memory.
+    pub module: usize,
     pub variables: Vec<ModuleVariable>,
     /// The smallest access to shared memory, in bytes.
     pub granule: u32,

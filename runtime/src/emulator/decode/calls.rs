@@ -242,7 +242,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
                 function,
             })),
             ("malloc", &[bytes]) => {
-                let heap = self.heap();
+                let heap = self.heap()?;
                 Ok(returns.first().map(|&result| Op::Allocate {
                     bytes,
                     result,
@@ -275,21 +275,21 @@ impl<'m, 'a> Decoder<'m, 'a> {
     }
 
     /// The memory that `malloc` gives parts of.
-    fn heap(&mut self) -> u64 {
+    fn heap(&mut self) -> Result<u64> {
         self.hidden("memory of malloc", HEAP, false)
     }
 
     /// The memory by which the blocks of a cooperative launch meet, zero at first.
-    pub(super) fn workspace(&mut self) -> u64 {
+    pub(super) fn workspace(&mut self) -> Result<u64> {
         self.hidden("workspace of the grid", 64, true)
     }
 
     /// The address of memory that a launch has beside the module's variables.
-    fn hidden(&mut self, name: &str, bytes: usize, initialized: bool) -> u64 {
+    fn hidden(&mut self, name: &str, bytes: usize, initialized: bool) -> Result<u64> {
         if let Some(known) = self.variables.iter().find(|variable| variable.name == name) {
-            return known.address;
+            return Ok(known.address);
         }
-        let at = address::variable(self.variables.len(), 256);
+        let at = self.next_variable(256)?;
         self.variables.push(ModuleVariable {
             name: name.into(),
             address: at,
@@ -297,7 +297,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
             initialized,
             constant: false,
         });
-        at
+        Ok(at)
     }
 
     /// A call through a register.

@@ -67,6 +67,8 @@ struct Decoder<'m, 'a> {
     graph: calls::Graph<'a>,
     /// Why variables of the module cannot be used, by their names.
     refused: HashMap<&'a str, String>,
+    /// The number of the module among those that share memory.
+    number: usize,
     variables: Vec<ModuleVariable>,
     static_end: u64,
     /// Alignment of dynamic shared memory, if the kernel has it.
@@ -83,11 +85,27 @@ struct Decoder<'m, 'a> {
 /// Bytes of the parameters of a kernel (PTX ISA 9.0, "Kernel Function Parameters"), at most.
 const MAX_PARAMS: u64 = 32_764;
 
-/// Decodes one kernel of a module.
-pub(super) fn kernel(module: &Module<'_>, name: &str) -> Result<Kernel> {
+/// Decodes one kernel of a module that has this number among those that share memory.
+pub(super) fn kernel(module: &Module<'_>, number: usize, name: &str) -> Result<Kernel> {
     let function = find(module, name)?;
-    let mut decoder = Decoder {
+    let mut decoder = decoder(module, number);
+    decoder.names.open();
+    decoder.module_variables()?;
+    decoder.function(function)
+}
+
+/// The variables of a module that all of its kernels see.
+pub(super) fn variables(module: &Module<'_>, number: usize) -> Result<Vec<ModuleVariable>> {
+    let mut decoder = decoder(module, number);
+    decoder.names.open();
+    decoder.module_variables()?;
+    Ok(decoder.variables)
+}
+
+fn decoder<'m, 'a>(module: &'m Module<'a>, number: usize) -> Decoder<'m, 'a> {
+    Decoder {
         module,
+        number,
         places: Places::of(module),
         names: Names::default(),
         rows: 0,
@@ -111,10 +129,7 @@ pub(super) fn kernel(module: &Module<'_>, name: &str) -> Result<Kernel> {
         global_granule: 4,
         line: 0,
         source: None,
-    };
-    decoder.names.open();
-    decoder.module_variables()?;
-    decoder.function(function)
+    }
 }
 
 fn find<'m, 'a>(module: &'m Module<'a>, name: &str) -> Result<&'m Function<'a>> {
@@ -243,6 +258,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
             local_bytes: stack_at + stack,
             stack_at,
             functions,
+            module: self.number,
             variables: self.variables,
             granule: self.granule,
             global_granule: self.global_granule,

@@ -216,6 +216,19 @@ impl<'a> Decoder<'_, 'a> {
         Ok(())
     }
 
+    /// The address of the variable that is placed next.
+    pub(super) fn next_variable(&self, align: u64) -> Result<u64> {
+        match self.variables.len() {
+            index if index < address::VARIABLES => {
+                Ok(address::variable(self.number, index, align))
+            }
+            _ => self.error(format!(
+                "expected at most {} variables in global and constant memory, found more; put some into one array",
+                address::VARIABLES
+            )),
+        }
+    }
+
     pub(super) fn declare_variable(&mut self, variable: &Variable<'a>) -> Result<()> {
         let before = self.variables.len();
         self.place_variable(variable)?;
@@ -260,7 +273,7 @@ impl<'a> Decoder<'_, 'a> {
                         variable.name
                     ));
                 }
-                let at = address::variable(self.variables.len(), align.max(16));
+                let at = self.next_variable(align.max(16))?;
                 self.variables.push(ModuleVariable {
                     name: variable.name.to_string(),
                     address: at,

@@ -234,8 +234,8 @@ impl<'a> Decoder<'_, 'a> {
             ("%cluster_nctaid", Some(d)) => Special::ClusterNctaid(d),
             ("%cluster_nctarank", None) => Special::ClusterBlocks,
             // Where grids of cooperative launches meet.
-            ("%envreg2", None) => return Ok(Initial::Value(self.workspace() & 0xffff_ffff)),
-            ("%envreg1", None) => return Ok(Initial::Value(self.workspace() >> 32)),
+            ("%envreg2", None) => return Ok(Initial::Value(self.workspace()? & 0xffff_ffff)),
+            ("%envreg1", None) => return Ok(Initial::Value(self.workspace()? >> 32)),
             ("%laneid", None) => Special::LaneId,
             ("%warpid", None) => Special::WarpId,
             ("%nwarpid", None) => Special::NwarpId,

@@ -50,6 +50,9 @@ impl<'a> Context<'a> {
                 Some((buffer, offset)) if buffer.holds(offset, 1) => {
                     format!("{} at {}", buffer.name, (buffer.describe)(offset))
                 }
+                Some((buffer, offset)) if buffer.freed => {
+                    format!("byte {} of {}, which was freed", offset as i64, buffer.name)
+                }
                 Some((buffer, offset)) => {
                     let offset = offset as i64;
                     if offset < 0 {
@@ -357,7 +360,15 @@ impl<'a> Context<'a> {
         what: &str,
     ) {
         let address = Some((space, at));
+        let freed = match space {
+            Space::Global => self.launch.global.find(at),
+            _ => None,
+        };
+        let freed = freed.is_some_and(|(buffer, _)| buffer.freed);
         self.find(Kind::OutOfBounds, pc, None, warp.index, lane, address, || {
+            if freed {
+                return format!("{what} {bytes} bytes of memory that the program has freed; free it after the last launch that uses it");
+            }
             let space = match space {
                 Space::Local => "local memory",
                 Space::Param => "the parameters",

@@ -24,7 +24,7 @@ fn put(words: &[AtomicU32], values: &[u32]) {
 
 impl Global {
     fn written(&self) -> impl Iterator<Item = &Buffer> {
-        let all = self.tensors.iter().chain(&self.variables);
+        let all = self.tensors.iter().chain(self.variables.iter().flatten());
         all.filter(|buffer| buffer.writable)
     }
 
@@ -51,14 +51,28 @@ impl Global {
 impl Buffer {
     /// Writes bytes of any place and number while no kernel runs.
     pub(in super::super) fn fill(&mut self, offset: u64, bytes: &[u8]) {
-        for (index, byte) in bytes.iter().enumerate() {
-            let at = offset + self.lead + index as u64;
-            let shift = at % 4 * 8;
+        let mut at = offset + self.lead;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let skip = (at % 4) as usize;
+            let (part, others) = rest.split_at(rest.len().min(4 - skip));
             let word = self.words[(at / 4) as usize].get_mut();
-            *word = *word & !(0xff << shift) | u32::from(*byte) << shift;
+            let mut value = word.to_le_bytes();
+            value[skip..skip + part.len()].copy_from_slice(part);
+            *word = u32::from_le_bytes(value);
             if let Some(init) = &mut self.init {
-                *init[(at / 32) as usize].get_mut() |= 1 << (at % 32);
+                *init[(at / 32) as usize].get_mut() |= super::bits(part.len()) << (at % 32);
             }
+            rest = others;
+            at += part.len() as u64;
+        }
+    }
+
+    /// Makes a byte one that nobody has written.
+    pub(in super::super) fn forget(&mut self, offset: u64) {
+        let at = offset + self.lead;
+        if let Some(init) = &mut self.init {
+            *init[(at / 32) as usize].get_mut() &= !(1 << (at % 32));
         }
     }
 }

@@ -131,11 +131,7 @@ fn what_is_handed_on_is_seen_until_it_is_hidden() {
 
 #[test]
 fn addresses_find_their_window() {
-    let global = Global {
-        tensors: vec![buffer(64)],
-        variables: vec![],
-        allocated: 0.into(),
-    };
+    let global = Global::new(vec![buffer(64)]);
     assert!(global.find(0).is_none());
     let (found, offset) = global.find((1 << 40) + 100).unwrap();
     assert_eq!((found.name.as_str(), offset), ("C", 100));

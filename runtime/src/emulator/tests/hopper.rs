@@ -113,7 +113,7 @@ impl Hopper {
     pub(super) fn decoded(&self) -> Result<super::super::program::Kernel, String> {
         let text = self.text();
         let module = crate::ptx::parse(&text).map_err(|error| error.to_string())?;
-        decode::kernel(&module, "k").map_err(|error| error.to_string())
+        decode::kernel(&module, 0, "k").map_err(|error| error.to_string())
     }
 
     /// Runs it with that seed.
@@ -137,11 +137,7 @@ impl Hopper {
             map.address = address::tensor(map.address as usize, 16);
             params.extend(map.to_emulated().unwrap());
         }
-        let global = Global {
-            tensors,
-            variables: Vec::new(),
-            allocated: 0.into(),
-        };
+        let global = Global::new(tensors);
         let outcome = launch::run(&exec::Launch {
             kernel: &kernel,
             global: &global,

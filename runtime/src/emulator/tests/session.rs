@@ -46,7 +46,7 @@ fn variables_keep_what_launches_leave() {
     let mut session = Session::new(COUNT, Config::default()).unwrap();
     let out = session.allocate("out", Memory::uninitialized(8)).unwrap();
     assert_eq!(
-        session.kernels()[0].params,
+        session.kernels().next().unwrap().params,
         [("out".into(), 8), ("by".into(), 8)]
     );
     let by = Argument::bytes(&[0, 0, 0, 0, 5, 0, 0, 0]);

@@ -30,7 +30,8 @@ struct Placed<'p> {
 /// Runs the launches in order. Outputs are written if `write` says so.
 pub fn execute(plan: &Plan, text: &str, config: Config, write: bool) -> anyhow::Result<Ran> {
     let seed = config.seed;
-    let mut session = Session::new(text, config)?;
+    let mut session = Session::empty(config)?;
+    let module = session.add_module(text)?;
     let mut placed: BTreeMap<&str, Placed> = BTreeMap::new();
     for (index, named) in plan.memory.iter().enumerate() {
         let contents = contents(named, &plan.folder, seed, index as u64);
@@ -70,7 +71,7 @@ pub fn execute(plan: &Plan, text: &str, config: Config, write: bool) -> anyhow::
         }
     }
     for launch in &plan.launches {
-        let kernel = match (&launch.kernel, session.kernels()) {
+        let kernel = match (&launch.kernel, session.kernels_of(module)) {
             (Some(kernel), _) => kernel.clone(),
             (None, [kernel]) => kernel.name.clone(),
             (None, kernels) => {

@@ -76,7 +76,7 @@ fn the_cluster_of_one_has_one_rank() {
     let text = ".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k()\n.reqnctapercluster 2, 1, 1\n{\nret;\n}\n";
     let module = crate::ptx::parse(text).unwrap();
     assert_eq!(
-        decode::kernel(&module, "k").unwrap().cluster,
+        decode::kernel(&module, 0, "k").unwrap().cluster,
         Some([2, 1, 1])
     );
 }
