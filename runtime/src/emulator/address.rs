@@ -27,6 +27,9 @@ pub(super) const MODULES: usize = 64;
 /// Variables that a module may have.
 pub(super) const VARIABLES: usize = 1 << VARIABLE_BITS;
 
+/// Tensors whose windows lie where a process on a CPU may have memory of its own: below 2^47. In the last of them it has its stack.
+pub(super) const HOST_WINDOWS: usize = (1 << (47 - WINDOW_BITS)) - 1;
+
 /// The address of a variable of the module of that number.
 pub(super) fn variable(module: usize, index: usize, align: u64) -> u64 {
     let window = FIRST_VARIABLE + ((module as u64) << VARIABLE_BITS) + index as u64;

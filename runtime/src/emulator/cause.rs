@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::finding::{Finding, Kind};
 use super::program::{Kernel, Op};
 
 /// Lines of the PTX between which something is missing that would order two accesses. Where `after` is not above `before`, threads
 /// come from the one to the other by going back, in a loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Gap {
     /// The line of the access that comes first.
     pub after: u32,

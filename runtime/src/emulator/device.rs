@@ -1,5 +1,7 @@
 //! The emulator as a [`Device`].
 
+use serde::{Deserialize, Serialize};
+
 use super::address;
 use super::decode;
 use super::exec::Launch as Running;
@@ -19,7 +21,7 @@ use cute_target::{Arch, Features};
 use std::collections::HashSet;
 
 /// The settings of an emulation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Config {
     /// Decides the order of warps and when copies land.
     pub seed: u64,

@@ -4,13 +4,13 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::cause::Gap;
 use crate::ptx::Place;
 
 /// A kind of mistake.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// An access outside of every tensor, variable or array.
@@ -90,7 +90,7 @@ impl Kind {
 }
 
 /// An instruction of a program: the PTX line, and what it was compiled from.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Site {
     /// The instruction as it stands in the PTX, without operands: `cp.async.wait_group`.
     pub instruction: String,
@@ -114,7 +114,7 @@ impl fmt::Display for Site {
 }
 
 /// The thread that a finding is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Thread {
     /// Index of the block in the grid: x, y, z.
     pub block: [u32; 3],
@@ -136,7 +136,7 @@ impl fmt::Display for Thread {
 }
 
 /// One mistake: the first time that it was seen, and how often.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// The kind of mistake.
     pub kind: Kind,

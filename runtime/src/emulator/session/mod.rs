@@ -52,6 +52,17 @@ pub struct Signature {
     pub params: Vec<(String, u64)>,
 }
 
+/// The facts of a kernel that its text says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelFacts {
+    /// Bytes of shared memory of a block, without dynamic memory and what the system takes.
+    pub shared: u64,
+    /// Bytes of memory that each thread has of its own.
+    pub local: u64,
+    /// Threads of a block, at most, where the kernel says.
+    pub threads: Option<u64>,
+}
+
 /// A module of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Module(usize);
@@ -74,6 +85,10 @@ pub struct Session {
     bytes: u64,
     /// Places of memory that has been freed, which are used again, those that were freed first before others.
     freed: VecDeque<usize>,
+    /// Places without memory at addresses that a process may have, too.
+    shared: VecDeque<usize>,
+    /// Tells whether all low addresses are for these.
+    keeps_low: bool,
     report: Report,
 }
 
@@ -100,6 +115,8 @@ impl Session {
             global: Global::new(Vec::new()),
             bytes: 0,
             freed: VecDeque::new(),
+            shared: VecDeque::new(),
+            keeps_low: false,
             report: Report::default(),
         })
     }
@@ -158,6 +175,25 @@ impl Session {
     /// The kernels of a module, in the order of the text.
     pub fn kernels_of(&self, module: Module) -> &[Signature] {
         &self.modules[module.0].signatures
+    }
+
+    /// The facts of a kernel.
+    ///
+    /// # Errors
+    /// [`DeviceError::Ptx`] if the emulator cannot execute the kernel.
+    pub fn facts(&mut self, module: Module, kernel: &str) -> Result<KernelFacts, DeviceError> {
+        self.decode(module, kernel)?;
+        let kernel = &self.modules[module.0].kernels[kernel];
+        Ok(KernelFacts {
+            shared: kernel.shared_bytes(0),
+            local: kernel.local_bytes,
+            threads: kernel.max_threads,
+        })
+    }
+
+    /// Bytes that can still be allocated.
+    pub fn free_bytes(&self) -> u64 {
+        memory::MAX_MEMORY - self.bytes
     }
 
     /// The architecture that is emulated: that of the settings, or else the newest target of a module, at least `sm_80`.

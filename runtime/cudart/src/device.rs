@@ -1,0 +1,349 @@
+//! The device: one, which the emulator is.
+
+use std::ffi::{c_char, c_int, c_uint, c_void};
+
+use cute_target::{REGISTERS, THREADS_PER_BLOCK, WARP};
+
+use crate::Error;
+use crate::abi::ChannelFormat;
+use crate::memory::{calls, put};
+use crate::program::{Program, call};
+
+/// Bytes of memory.
+pub(crate) const MEMORY: usize = 1 << 30;
+/// Multiprocessors that programs are told where `--sms` says nothing: fewer than GPUs have, as programs make as much work as these take.
+const MULTIPROCESSORS: u32 = 8;
+/// The version of the driver that programs are told.
+const DRIVER: c_int = 13_000;
+/// Kilohertz of the clock, which stands for nothing.
+const CLOCK: c_int = 1_000_000;
+/// Bytes of the level-2 cache, and bits of the bus: those of an A100.
+const L2: c_int = 40 << 20;
+const BUS: c_int = 5120;
+
+impl Program {
+    /// Multiprocessors that programs are told.
+    pub fn multiprocessors(&self) -> u32 {
+        self.settings.config.sms.unwrap_or(MULTIPROCESSORS)
+    }
+
+    /// The version that a program's architecture is known after its modules are: those are read for it.
+    fn read_modules(&mut self, name: &str) {
+        for binary in 0..self.binaries.len() {
+            // Without PTX, its kernels say so when they are launched.
+            if self.has_code(binary) {
+                let _ = self.module(name, binary);
+            }
+        }
+    }
+
+    /// The properties of the device: the place of each in the structure of CUDA 12 and of 13, none where it lacks it, and the value.
+    fn properties(&mut self, name: &str) -> Vec<([Option<usize>; 2], Value)> {
+        self.read_modules(name);
+        let arch = self.session.arch();
+        let sm = arch.multiprocessor();
+        let int = |value: u32| Value::Int(value as c_int);
+        let both = |first, second| [Some(first), Some(second)];
+        let old = |first| [Some(first), None];
+        vec![
+            (both(288, 288), Value::Size(MEMORY)),
+            (both(296, 296), Value::Size(48 * 1024)),
+            (both(304, 304), int(REGISTERS)),
+            (both(308, 308), int(WARP)),
+            (both(312, 312), Value::Size(i32::MAX as usize)),
+            (both(320, 320), int(THREADS_PER_BLOCK)),
+            (both(324, 324), int(THREADS_PER_BLOCK)),
+            (both(328, 328), int(THREADS_PER_BLOCK)),
+            (both(332, 332), int(64)),
+            (both(336, 336), int(i32::MAX as u32)),
+            (both(340, 340), int(65_535)),
+            (both(344, 344), int(65_535)),
+            (old(348), Value::Int(CLOCK)),
+            (both(352, 352), Value::Size(64 * 1024)),
+            (both(360, 360), int(arch.major)),
+            (both(364, 364), int(arch.minor)),
+            (old(384), int(1)),
+            (both(388, 384), int(self.multiprocessors())),
+            (both(400, 392), int(1)),
+            (both(576, 560), int(1)),
+            (both(600, 584), int(1)),
+            (both(604, 588), int(1)),
+            (old(608), Value::Int(CLOCK)),
+            (both(612, 592), Value::Int(BUS)),
+            (both(616, 596), Value::Int(L2)),
+            (both(624, 604), int(sm.warps * WARP)),
+            (both(628, 608), int(1)),
+            (both(632, 612), int(1)),
+            (both(636, 616), int(1)),
+            (both(640, 624), Value::Size(sm.shared_memory as usize)),
+            (both(648, 632), int(REGISTERS)),
+            (both(652, 636), int(1)),
+            (both(688, 668), int(1)),
+            (both(696, 672), Value::Size(sm.block_shared_memory as usize)),
+            (both(712, 688), int(sm.blocks)),
+            (both(720, 696), Value::Size(sm.reserved as usize)),
+            (both(744, 720), int(1)),
+            (both(772, 748), int(u32::from(arch.major >= 9))),
+        ]
+    }
+}
+
+/// A value of a property.
+#[derive(Clone, Copy, Debug)]
+enum Value {
+    Int(c_int),
+    Size(usize),
+}
+
+/// Bytes of `cudaDeviceProp`, in CUDA 12 and in 13.
+const SIZES: [usize; 2] = [1032, 1008];
+const NAME: &[u8] = b"cute-opt emulator";
+
+/// # Safety
+/// The structure is that of the version.
+unsafe fn tell_properties(name: &str, to: *mut u8, device: c_int, version: usize) -> c_int {
+    call(name, |program| {
+        only_device(program, name, device)?;
+        let mut bytes = vec![0; SIZES[version]];
+        bytes[..NAME.len()].copy_from_slice(NAME);
+        for (places, value) in program.properties(name) {
+            match (places[version], value) {
+                (Some(at), Value::Int(value)) => bytes[at..at + 4].copy_from_slice(&value.to_le_bytes()),
+                (Some(at), Value::Size(value)) => bytes[at..at + 8].copy_from_slice(&value.to_le_bytes()),
+                (None, _) => {}
+            }
+        }
+        if to.is_null() {
+            return Err(program.refuse(name, "expected a place for the properties, found a null pointer", Error::InvalidValue));
+        }
+        // SAFETY: the caller says so.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+        Ok(())
+    })
+}
+
+/// Tells the properties of the device, to a program of CUDA 12.
+///
+/// # Safety
+/// The structure is that of CUDA 12.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaGetDeviceProperties_v2(to: *mut u8, device: c_int) -> c_int {
+    // SAFETY: the caller says so.
+    unsafe { tell_properties("cudaGetDeviceProperties", to, device, 0) }
+}
+
+/// Tells the properties of the device, to a program of CUDA 13.
+///
+/// # Safety
+/// The structure is that of CUDA 13.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaGetDeviceProperties(to: *mut u8, device: c_int) -> c_int {
+    // SAFETY: the caller says so.
+    unsafe { tell_properties("cudaGetDeviceProperties", to, device, 1) }
+}
+
+fn only_device(program: &mut Program, name: &str, device: c_int) -> Result<(), Error> {
+    match device {
+        0 => Ok(()),
+        other => {
+            let text = format!("expected device 0, which is the only one, found {other}");
+            Err(program.refuse(name, &text, Error::InvalidDevice))
+        }
+    }
+}
+
+/// The value of an attribute (`cudaDeviceAttr`); none of those that nothing here is known of.
+fn attribute(program: &Program, number: c_int) -> Option<c_int> {
+    let arch = program.session.arch();
+    let sm = arch.multiprocessor();
+    let int = |value: u32| Some(value as c_int);
+    match number {
+        1..=3 => int(if number == 3 { 64 } else { THREADS_PER_BLOCK }).map(|most| if number == 1 { THREADS_PER_BLOCK as c_int } else { most }),
+        4 => Some(64),
+        5 => Some(i32::MAX),
+        6 | 7 => Some(65_535),
+        8 => Some(48 * 1024),
+        9 => Some(64 * 1024),
+        10 => int(WARP),
+        11 => Some(i32::MAX),
+        12 | 82 => int(REGISTERS),
+        13 | 36 => Some(CLOCK),
+        // Overlaps copies, maps host memory, runs kernels at a time, has one address space, has priorities.
+        15 | 19 | 31 | 41 | 78 => Some(1),
+        16 => int(program.multiprocessors()),
+        // Has a time limit, is integrated, has a mode of use, has ECC, its place on a bus, its driver's kind.
+        17 | 18 | 20 | 32 | 33 | 34 | 35 | 50 => Some(0),
+        37 => Some(BUS),
+        38 => Some(L2),
+        39 => int(sm.warps * WARP),
+        40 => Some(1),
+        75 => int(arch.major),
+        76 => int(arch.minor),
+        // L1 holds global and local memory.
+        79 | 80 => Some(1),
+        81 => int(sm.shared_memory),
+        // Has managed memory; has not: several GPUs on a board, atomics with the host, pageable memory, concurrent access, preemption.
+        83 => Some(1),
+        84..=86 | 88..=91 => Some(0),
+        // Launches whose blocks wait for each other.
+        95 => Some(1),
+        97 => int(sm.block_shared_memory),
+        106 => int(sm.blocks),
+        111 => int(sm.reserved),
+        // Allocation in the order of streams.
+        115 => Some(1),
+        // Clusters.
+        120 => int(u32::from(arch.major >= 9)),
+        _ => None,
+    }
+}
+
+calls! {
+    /// Tells the number of devices.
+    fn cudaGetDeviceCount(place: *mut c_int) |program, name, place| {
+        // SAFETY: the caller says so.
+        unsafe { put(program, name, place, 1) }
+    };
+
+    /// Tells the device that is used.
+    fn cudaGetDevice(place: *mut c_int) |program, name, place| {
+        // SAFETY: the caller says so.
+        unsafe { put(program, name, place, 0) }
+    };
+
+    /// Chooses the device.
+    fn cudaSetDevice(device: c_int) |program, name, device| only_device(program, name, device);
+
+    /// Chooses the device, in CUDA 12.
+    fn cudaChooseDevice(place: *mut c_int, properties: *const c_void) |program, name, place, _| {
+        // SAFETY: the caller says so.
+        unsafe { put(program, name, place, 0) }
+    };
+
+    /// Waits for all work, which has been done.
+    fn cudaDeviceSynchronize() |_, _| Ok(());
+
+    /// Tells an attribute of the device.
+    fn cudaDeviceGetAttribute(place: *mut c_int, number: c_int, device: c_int) |program, name, place, number, device| {
+        only_device(program, name, device)?;
+        program.read_modules(name);
+        match attribute(program, number) {
+            // SAFETY: the caller says so.
+            Some(value) => unsafe { put(program, name, place, value) },
+            None => {
+                let text = format!("the emulator has no attribute {number} of devices");
+                Err(program.refuse(name, &text, Error::NotSupported))
+            }
+        }
+    };
+
+    /// Tells whether a device can reach another one's memory.
+    fn cudaDeviceCanAccessPeer(place: *mut c_int, device: c_int, peer: c_int) |program, name, place, _, _| {
+        // SAFETY: the caller says so.
+        unsafe { put(program, name, place, 0) }
+    };
+
+    /// Tells the range of priorities of streams.
+    fn cudaDeviceGetStreamPriorityRange(least: *mut c_int, greatest: *mut c_int) |program, name, least, greatest| {
+        // SAFETY: the caller says so.
+        unsafe {
+            put(program, name, least, 0)?;
+            put(program, name, greatest, 0)
+        }
+    };
+
+    /// Tells the version of the driver.
+    fn cudaDriverGetVersion(place: *mut c_int) |program, name, place| {
+        // SAFETY: the caller says so.
+        unsafe { put(program, name, place, DRIVER) }
+    };
+
+    /// Tells the version of the runtime.
+    fn cudaRuntimeGetVersion(place: *mut c_int) |program, name, place| {
+        // SAFETY: the caller says so.
+        unsafe { put(program, name, place, DRIVER) }
+    };
+
+    /// Tells the place of the device on a bus.
+    fn cudaDeviceGetPCIBusId(place: *mut c_char, length: c_int, device: c_int) |program, name, place, length, device| {
+        only_device(program, name, device)?;
+        let text = b"0000:00:00.0\0";
+        if place.is_null() || (length as usize) < text.len() {
+            return Err(program.refuse(name, "expected a place for 13 characters", Error::InvalidValue));
+        }
+        // SAFETY: the caller says so.
+        unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), place.cast(), text.len()) };
+        Ok(())
+    };
+
+    /// Tells a limit of the device; the stack and the heap of kernels have no other.
+    fn cudaDeviceGetLimit(place: *mut usize, limit: c_int) |program, name, place, limit| {
+        let bytes = match limit {
+            0 => 1024,
+            1 | 2 => 8 << 20,
+            _ => {
+                let text = format!("the emulator has no limit {limit}");
+                return Err(program.refuse(name, &text, Error::NotSupported));
+            }
+        };
+        // SAFETY: the caller says so.
+        unsafe { put(program, name, place, bytes) }
+    };
+}
+
+/// Waits for all work, as programs of old do it.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaThreadSynchronize() -> c_int {
+    0
+}
+
+/// Gives the device back, at a program's end. What was found stays.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaDeviceReset() -> c_int {
+    0
+}
+
+/// Sets how threads wait, which none does here.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaSetDeviceFlags(_: c_uint) -> c_int {
+    0
+}
+
+/// Sets a limit: memory of kernels is as large as it must be.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaDeviceSetLimit(_: c_int, _: usize) -> c_int {
+    0
+}
+
+/// Sets how memory is shared out, which changes nothing here.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaDeviceSetCacheConfig(_: c_int) -> c_int {
+    0
+}
+
+/// Sets the width of banks of shared memory, which changes nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaDeviceSetSharedMemConfig(_: c_int) -> c_int {
+    0
+}
+
+/// Begins what a profiler sees.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaProfilerStart() -> c_int {
+    0
+}
+
+/// Ends what a profiler sees.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaProfilerStop() -> c_int {
+    0
+}
+
+/// Makes the format of a texture's elements.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaCreateChannelDesc(x: c_int, y: c_int, z: c_int, w: c_int, kind: c_int) -> ChannelFormat {
+    ChannelFormat {
+        bits: [x, y, z, w],
+        kind,
+    }
+}
