@@ -13,11 +13,11 @@ use cute_runtime::{Number, Parsed};
     name = "cute-run",
     version,
     after_help = "Exit codes:\n  0  everything ran and is right\n  1  a result is wrong, a kernel faulted, or the emulator found a mistake\n  2  something could not run: bad \
-                  arguments, package or input; no driver, GPU, or code for the device\n\nExit codes of a PTX file:\n  0  no findings, and memory as expected\n  1  no findings, but memory is not as expected\n  2  something could not run: bad arguments or files, PTX that the emulator does not know\n  3  a race, a missing wait or a missing fence\n  4  an access out of bounds, misaligned, to uninitialised memory, or a write to what is only read\n  5  a deadlock, a barrier that not all threads reach, or too many instructions\n  6  something that PTX leaves undefined\n  7  a trap or a failed assertion\n  Of several findings, the smallest."
+                  arguments, package or input; no driver, GPU, or code for the device\n\nExit codes of a PTX file:\n  0  no findings, and memory as expected\n  1  no findings, but memory is not as expected\n  2  something could not run: bad arguments or files, PTX that the emulator does not know\n  3  a race, a missing wait or a missing fence\n  4  an access out of bounds, misaligned, to uninitialised memory, or a write to what is only read\n  5  a deadlock, a barrier that not all threads reach, or too many instructions\n  6  something that PTX leaves undefined\n  7  a trap or a failed assertion\n  Of several findings, the smallest.\n\nExit codes of a CUDA program:\n  those of a PTX file where there are findings; else 2 if calls returned an error and the program failed, and its own"
 )]
 pub struct Cli {
     /// Packages that cute-opt wrote; or one file of PTX (FILE.ptx), or one that says how to launch it (FILE.toml).
-    #[arg(required = true, value_name = "PACKAGE")]
+    #[arg(required_unless_present = "cuda", value_name = "PACKAGE")]
     pub packages: Vec<PathBuf>,
 
     /// The function to run; needed where a package has several.
@@ -169,6 +169,9 @@ pub struct Cli {
 
     #[command(flatten)]
     pub ptx: crate::ptx::Options,
+
+    #[command(flatten)]
+    pub cuda: crate::cuda::Options,
 }
 
 /// The parts that can be extracted.

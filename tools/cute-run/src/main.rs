@@ -4,7 +4,9 @@
 //! if something else could not run) or the emulator found a mistake; 2 if something could not run:
 //! bad arguments, a bad package or input, no driver, no GPU, no code for the device. Those of PTX files: [`ptx`].
 
+mod beside;
 mod cli;
+mod cuda;
 mod emit;
 mod emulated;
 mod expect;
@@ -49,6 +51,9 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
+    if let Some(code) = cuda::run(cli)? {
+        return Ok(code);
+    }
     if let Some(code) = ptx::run(cli)? {
         return Ok(code);
     }

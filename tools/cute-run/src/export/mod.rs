@@ -14,6 +14,7 @@ use cute::contract;
 use cute_runtime::{Function, Package};
 use serde_json::json;
 
+use crate::beside;
 use crate::cli::Cli;
 use crate::job::read_package;
 use object::Exported;
@@ -124,32 +125,15 @@ impl<'p> Library<'p> {
     }
 }
 
-/// The generic object, which cargo leaves in `deps` beside this program, and an installation in the same folder or in `../lib`.
+/// The generic object.
 fn generic() -> anyhow::Result<(PathBuf, Vec<u8>)> {
-    let own = std::env::current_exe().context("cannot find this program")?;
-    // A link leads to the folder that it was installed into.
-    let own = own.canonicalize().unwrap_or(own);
-    let folder = own.parent().unwrap_or(Path::new("."));
-    let places =
-        ["deps", "", "../lib", "../lib/cute"].map(|place| folder.join(place).join(GENERIC));
-    for place in &places {
-        match fs::read(place) {
-            Ok(bytes) => return Ok((place.clone(), bytes)),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => {
-                return Err(error).with_context(|| format!("cannot read {}", place.display()));
-            }
-        }
-    }
-    let places: Vec<String> = places
-        .iter()
-        .map(|path| path.display().to_string())
-        .collect();
-    bail!(
-        "expected {GENERIC}, which --export makes libraries of, beside this program; found none in {}; copy it there from where cute-run was \
-         built, or build it (cargo build -p cute-run)",
-        places.join(", ")
-    )
+    let path = beside::find(
+        GENERIC,
+        "--export makes libraries of",
+        "build it (cargo build -p cute-run)",
+    )?;
+    let bytes = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    Ok((path, bytes))
 }
 
 /// A description for programs that call the library without its headers.

@@ -4,7 +4,7 @@ mod execute;
 mod options;
 mod outcome;
 mod plan;
-mod sarif;
+pub mod sarif;
 mod spec;
 mod types;
 
@@ -13,13 +13,19 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use cute_runtime::device::Choice;
-use cute_runtime::emulator::{causes, merge};
+use cute_runtime::emulator::{Finding, causes, merge};
 
 pub use options::Options;
 
 use crate::cli::Cli;
 use crate::emulated;
 use outcome::{Outcome, Status};
+
+/// The exit status of findings; none if there are none.
+pub fn status_of(findings: &[Finding]) -> Option<u8> {
+    let status = findings.iter().map(|finding| Status::of(finding.kind));
+    status.min().map(|status| status as u8)
+}
 
 /// Tells whether a file is one of PTX, or one that says how to launch one.
 fn is_ptx(path: &Path) -> bool {
