@@ -7,6 +7,7 @@ use crate::process::{quiet, watched};
 use crate::setup::{self, Setup};
 use crate::workspace::{Profile, Workspace};
 use anyhow::{Context, Result};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -14,8 +15,22 @@ use std::process::Command;
 const PACKAGES: [&str; 2] = ["apache-tvm-ffi==0.1.15.post2", "numpy>=2"];
 /// The source package whose examples are clients.
 const SOURCE: &str = "apache-tvm-ffi==0.1.15.post2";
+/// The packages of which the folder of a CUDA toolkit is made: headers, `fatbinary` and the runtime that programs are linked with.
+const TOOLKIT: [&str; 3] = [
+    "nvidia-cuda-runtime==13.0.88",
+    "nvidia-cuda-crt==13.0.88",
+    "nvidia-cuda-nvcc==13.0.88",
+];
+/// The place of the toolkit in what the packages install.
+const CUDA: &str = "cuda/nvidia/cu13";
 /// The tests: each is a file that says how it went.
-const TESTS: [&str; 4] = ["test/clients/clients.py", MODULE, TORCH, JAX];
+const TESTS: [&str; 5] = [
+    "test/clients/clients.py",
+    "test/clients/cuda.py",
+    MODULE,
+    TORCH,
+    JAX,
+];
 /// The tests of the Python module.
 pub const MODULE: &str = "python/tests/test_module.py";
 /// The tests of the Python module's part for PyTorch, which say so where it is not installed.
@@ -64,6 +79,8 @@ pub fn check(workspace: &Workspace, setup: &Setup) -> Result<Clients> {
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .env("CUTE_TOOLS_DIR", workspace.programs(Profile::Dev))
             .env("CUTE_CLIENTS", &folder)
+            .env("CUTE_CUDA", folder.join(CUDA))
+            .env("CUTE_CLANG", setup.llvm_bin.join("clang"))
             .env("CUTE_PTXAS", &setup.ptxas);
         let (mut ran, mut wrong) = (0, 0);
         let ok = watched(&mut command, |line| {
@@ -85,7 +102,7 @@ pub fn check(workspace: &Workspace, setup: &Setup) -> Result<Clients> {
 /// Downloads what is not there.
 pub fn ready(workspace: &Workspace, setup: &Setup, folder: &Path) -> Result<()> {
     let stamp = folder.join("versions.txt");
-    let versions = format!("{}\n{SOURCE}\n", PACKAGES.join("\n"));
+    let versions = [&PACKAGES[..], &[SOURCE], &TOOLKIT].concat().join("\n");
     if std::fs::read_to_string(&stamp).is_ok_and(|found| found == versions) {
         return Ok(());
     }
@@ -99,6 +116,16 @@ pub fn ready(workspace: &Workspace, setup: &Setup, folder: &Path) -> Result<()> 
     let mut install = pip();
     install.args(["install", "--upgrade", "--only-binary=:all:", "--target"]);
     quiet(install.arg(folder.join("py")).args(PACKAGES))?;
+    let mut toolkit = pip();
+    toolkit.args([
+        "install",
+        "--upgrade",
+        "--no-deps",
+        "--only-binary=:all:",
+        "--target",
+    ]);
+    quiet(toolkit.arg(folder.join("cuda")).args(TOOLKIT))?;
+    complete(&workspace.target.join("tools"), &folder.join(CUDA))?;
     // pip asks a source package's build system for its metadata; ours hands over what is there, and nothing is compiled.
     let downloads = tempfile::tempdir_in(folder)?;
     let mut download = pip();
@@ -118,6 +145,28 @@ pub fn ready(workspace: &Workspace, setup: &Setup, folder: &Path) -> Result<()> 
     )?;
     std::fs::write(&stamp, versions)
         .with_context(|| format!("{} cannot be written", stamp.display()))
+}
+
+/// Makes a toolkit that clang takes of what its packages hold, and of the tools that are there.
+fn complete(tools: &Path, cuda: &Path) -> Result<()> {
+    let place = |path: &str| cuda.join(path);
+    // clang includes it for every program, and the package of random numbers that has it is large.
+    std::fs::write(place("include/curand_mtgp32_kernel.h"), "")?;
+    let library = place("lib/libcudart.so");
+    if !library.exists() {
+        std::os::unix::fs::symlink("libcudart.so.13", library)?;
+    }
+    let libdevice = "nvvm/libdevice/libdevice.10.bc";
+    std::fs::create_dir_all(place("nvvm/libdevice"))?;
+    std::fs::copy(tools.join(libdevice), place(libdevice))
+        .with_context(|| format!("{} has no {libdevice}", tools.display()))?;
+    for tool in std::fs::read_dir(place("bin"))? {
+        let path = tool?.path();
+        if path.is_file() {
+            std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755))?;
+        }
+    }
+    Ok(())
 }
 
 /// The number that follows a text at the start of a line.

@@ -108,13 +108,21 @@ unsafe fn tell_properties(name: &str, to: *mut u8, device: c_int, version: usize
         bytes[..NAME.len()].copy_from_slice(NAME);
         for (places, value) in program.properties(name) {
             match (places[version], value) {
-                (Some(at), Value::Int(value)) => bytes[at..at + 4].copy_from_slice(&value.to_le_bytes()),
-                (Some(at), Value::Size(value)) => bytes[at..at + 8].copy_from_slice(&value.to_le_bytes()),
+                (Some(at), Value::Int(value)) => {
+                    bytes[at..at + 4].copy_from_slice(&value.to_le_bytes())
+                }
+                (Some(at), Value::Size(value)) => {
+                    bytes[at..at + 8].copy_from_slice(&value.to_le_bytes())
+                }
                 (None, _) => {}
             }
         }
         if to.is_null() {
-            return Err(program.refuse(name, "expected a place for the properties, found a null pointer", Error::InvalidValue));
+            return Err(program.refuse(
+                name,
+                "expected a place for the properties, found a null pointer",
+                Error::InvalidValue,
+            ));
         }
         // SAFETY: the caller says so.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
@@ -158,7 +166,13 @@ fn attribute(program: &Program, number: c_int) -> Option<c_int> {
     let sm = arch.multiprocessor();
     let int = |value: u32| Some(value as c_int);
     match number {
-        1..=3 => int(if number == 3 { 64 } else { THREADS_PER_BLOCK }).map(|most| if number == 1 { THREADS_PER_BLOCK as c_int } else { most }),
+        1..=3 => int(if number == 3 { 64 } else { THREADS_PER_BLOCK }).map(|most| {
+            if number == 1 {
+                THREADS_PER_BLOCK as c_int
+            } else {
+                most
+            }
+        }),
         4 => Some(64),
         5 => Some(i32::MAX),
         6 | 7 => Some(65_535),
@@ -341,7 +355,13 @@ pub extern "C" fn cudaProfilerStop() -> c_int {
 
 /// Makes the format of a texture's elements.
 #[unsafe(no_mangle)]
-pub extern "C" fn cudaCreateChannelDesc(x: c_int, y: c_int, z: c_int, w: c_int, kind: c_int) -> ChannelFormat {
+pub extern "C" fn cudaCreateChannelDesc(
+    x: c_int,
+    y: c_int,
+    z: c_int,
+    w: c_int,
+    kind: c_int,
+) -> ChannelFormat {
     ChannelFormat {
         bits: [x, y, z, w],
         kind,

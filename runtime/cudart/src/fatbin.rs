@@ -112,7 +112,10 @@ pub(crate) fn images(bytes: &[u8]) -> Result<Vec<Image>, String> {
 fn image(entry: &[u8], header: usize) -> Result<Image, String> {
     let arch = u32_at(entry, 28).unwrap_or(0);
     let flags = u64_at(entry, 40).unwrap_or(0);
-    let (compressed, whole) = (u32_at(entry, 16).unwrap_or(0), u64_at(entry, 56).unwrap_or(0));
+    let (compressed, whole) = (
+        u32_at(entry, 16).unwrap_or(0),
+        u64_at(entry, 56).unwrap_or(0),
+    );
     let payload = &entry[header..];
     let bad = |why: String| format!("PTX for sm_{arch} in a fat binary cannot be read: {why}");
     let text = if flags & (LZ4 | ZSTANDARD) == 0 {
@@ -192,7 +195,8 @@ mod tests {
         bytes
     }
 
-    const TEXT: &str = ".version 8.0\n.target sm_80\n// text that is as it was before before before before\n";
+    const TEXT: &str =
+        ".version 8.0\n.target sm_80\n// text that is as it was before before before before\n";
 
     #[test]
     fn ptx_is_read_as_it_is_and_compressed() {
@@ -210,7 +214,7 @@ mod tests {
             arch,
             ptx: TEXT.into(),
         };
-        assert_eq!(images(&bytes), Ok([80, 89, 90].map(image).to_vec()));
+        assert_eq!(images(&bytes), Ok([80, 89, 90].map(image).into()));
     }
 
     #[test]

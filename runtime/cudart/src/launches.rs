@@ -52,8 +52,16 @@ impl Program {
         };
         let (binary, name) = (found.binary, found.name.clone());
         let module = self.module(call, binary)?;
-        if !self.session.kernels_of(module).iter().any(|kernel| kernel.name == name) {
-            let text = format!("the kernel {} is not in the program's PTX", demangled(&name));
+        if !self
+            .session
+            .kernels_of(module)
+            .iter()
+            .any(|kernel| kernel.name == name)
+        {
+            let text = format!(
+                "the kernel {} is not in the program's PTX",
+                demangled(&name)
+            );
             return Err(self.refuse(call, &text, Error::InvalidDeviceFunction));
         }
         Ok((module, name))
@@ -63,7 +71,11 @@ impl Program {
     ///
     /// # Safety
     /// There is a pointer to a value for each parameter of the kernel.
-    pub unsafe fn launch(&mut self, launch: &Launch, arguments: *mut *mut c_void) -> Result<(), Error> {
+    pub unsafe fn launch(
+        &mut self,
+        launch: &Launch,
+        arguments: *mut *mut c_void,
+    ) -> Result<(), Error> {
         let (module, name) = self.kernel("a launch", launch.function)?;
         let place = format!("launch of {}", demangled(&name));
         let facts = self.session.facts(module, &name);
@@ -78,8 +90,9 @@ impl Program {
             return Err(self.refuse(&place, &text, Error::InvalidValue));
         }
         if launch.cooperative {
-            let most = u64::from(self.blocks_at_once(launch.block, facts.shared + u64::from(dynamic)))
-                * u64::from(self.multiprocessors());
+            let most =
+                u64::from(self.blocks_at_once(launch.block, facts.shared + u64::from(dynamic)))
+                    * u64::from(self.multiprocessors());
             let blocks: u64 = launch.grid.extents().map(u64::from).iter().product();
             if blocks > most {
                 let text = format!(
@@ -89,7 +102,9 @@ impl Program {
             }
         }
         let kernels = self.session.kernels_of(module).iter();
-        let params = kernels.filter(|kernel| kernel.name == name).flat_map(|kernel| &kernel.params);
+        let params = kernels
+            .filter(|kernel| kernel.name == name)
+            .flat_map(|kernel| &kernel.params);
         let mut values = Vec::new();
         for (index, (_, bytes)) in params.enumerate() {
             // SAFETY: the caller says so.
@@ -116,7 +131,12 @@ impl Program {
         })?;
         self.fetch_mapped();
         if self.session.report().halted {
-            let last = self.session.report().findings.last().map(|finding| finding.kind);
+            let last = self
+                .session
+                .report()
+                .findings
+                .last()
+                .map(|finding| finding.kind);
             self.lost = Some(match last {
                 Some(Kind::InstructionLimit) => Error::LaunchTimeout,
                 Some(Kind::Trap) => Error::Assert,
@@ -151,7 +171,9 @@ pub unsafe extern "C" fn cudaLaunchKernel(
 ) -> c_int {
     let launch = Launch::new(function, grid, block, shared);
     // SAFETY: the caller says so.
-    call("cudaLaunchKernel", |program| unsafe { program.launch(&launch, arguments) })
+    call("cudaLaunchKernel", |program| unsafe {
+        program.launch(&launch, arguments)
+    })
 }
 
 /// Launches a kernel whose blocks may wait for each other.
@@ -172,7 +194,9 @@ pub unsafe extern "C" fn cudaLaunchCooperativeKernel(
         ..Launch::new(function, grid, block, shared)
     };
     // SAFETY: the caller says so.
-    call("cudaLaunchCooperativeKernel", |program| unsafe { program.launch(&launch, arguments) })
+    call("cudaLaunchCooperativeKernel", |program| unsafe {
+        program.launch(&launch, arguments)
+    })
 }
 
 /// Launches a kernel with attributes.
@@ -213,7 +237,11 @@ pub unsafe extern "C" fn cudaLaunchKernelExC(
 
 /// Sets an attribute of a kernel.
 #[unsafe(no_mangle)]
-pub extern "C" fn cudaFuncSetAttribute(function: *const c_void, attribute: c_int, value: c_int) -> c_int {
+pub extern "C" fn cudaFuncSetAttribute(
+    function: *const c_void,
+    attribute: c_int,
+    value: c_int,
+) -> c_int {
     let name = "cudaFuncSetAttribute";
     call(name, |program| {
         program.kernel(name, function)?;
@@ -226,7 +254,10 @@ pub extern "C" fn cudaFuncSetAttribute(function: *const c_void, attribute: c_int
                 Ok(())
             }
             (MAX_DYNAMIC_SHARED, _) => {
-                let text = format!("expected at most {most} bytes of dynamic shared memory on {}, found {value}", program.session.arch());
+                let text = format!(
+                    "expected at most {most} bytes of dynamic shared memory on {}, found {value}",
+                    program.session.arch()
+                );
                 Err(program.refuse(name, &text, Error::InvalidValue))
             }
             (other, _) if WITHOUT_EFFECT.contains(&other) => Ok(()),
@@ -270,7 +301,10 @@ pub struct FuncAttributes {
 /// # Safety
 /// The first pointer is one to the structure.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cudaFuncGetAttributes(attributes: *mut FuncAttributes, function: *const c_void) -> c_int {
+pub unsafe extern "C" fn cudaFuncGetAttributes(
+    attributes: *mut FuncAttributes,
+    function: *const c_void,
+) -> c_int {
     let name = "cudaFuncGetAttributes";
     call(name, |program| {
         let (module, kernel) = program.kernel(name, function)?;

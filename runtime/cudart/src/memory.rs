@@ -61,7 +61,10 @@ impl Program {
     /// A name for the next allocation.
     fn next_name(&mut self, call: &str, bytes: usize) -> String {
         self.allocations += 1;
-        format!("the memory of {bytes} bytes that {call} gave (allocation {})", self.allocations)
+        format!(
+            "the memory of {bytes} bytes that {call} gave (allocation {})",
+            self.allocations
+        )
     }
 
     fn allocate(&mut self, call: &str, bytes: usize) -> Result<*mut c_void, Error> {
@@ -87,14 +90,19 @@ impl Program {
             return Ok(std::ptr::null_mut());
         }
         if bytes as u64 > self.session.free_bytes() {
-            let text = format!("expected at most {} bytes, found {bytes}; run a smaller problem", self.session.free_bytes());
+            let text = format!(
+                "expected at most {} bytes, found {bytes}; run a smaller problem",
+                self.session.free_bytes()
+            );
             return Err(self.refuse(call, &text, Error::MemoryAllocation));
         }
         let name = self.next_name(call, bytes);
         // An address that the process has something at is not taken, and another one is tried.
         let mut taken = Vec::new();
         let found = loop {
-            let memory = Memory::holding(&vec![0; bytes]).aligned(PAGE).shared_with_host();
+            let memory = Memory::holding(&vec![0; bytes])
+                .aligned(PAGE)
+                .shared_with_host();
             let made = self.session.allocate(&name, memory);
             let pointer = match made {
                 Ok(pointer) => pointer,
@@ -141,11 +149,11 @@ impl Program {
         if address.is_null() {
             return Ok(());
         }
-        if let Some(mapped) = self.mapped.remove(&(address as u64)) {
-            if !mapped.registered {
-                // SAFETY: it was mapped by `allocate_shared`, and is the program's no more.
-                unsafe { libc::munmap(mapped.host as *mut c_void, mapped.bytes) };
-            }
+        if let Some(mapped) = self.mapped.remove(&(address as u64))
+            && !mapped.registered
+        {
+            // SAFETY: it was mapped by `allocate_shared`, and is the program's no more.
+            unsafe { libc::munmap(mapped.host as *mut c_void, mapped.bytes) };
         }
         let freed = self.session.free(Pointer::of_address(address as u64));
         freed.map_err(|error| self.failed(call, &error, Error::InvalidValue))
@@ -156,7 +164,8 @@ impl Program {
         let mut failure = None;
         for mapped in self.mapped.values() {
             // SAFETY: the program has this memory until it frees it.
-            let bytes = unsafe { std::slice::from_raw_parts(mapped.host as *const u8, mapped.bytes) };
+            let bytes =
+                unsafe { std::slice::from_raw_parts(mapped.host as *const u8, mapped.bytes) };
             if let Err(error) = self.session.write(mapped.pointer, bytes) {
                 failure = Some(error);
             }
@@ -174,7 +183,8 @@ impl Program {
                 continue;
             }
             // SAFETY: as above, and nothing else of this library looks at it now.
-            let bytes = unsafe { std::slice::from_raw_parts_mut(mapped.host as *mut u8, mapped.bytes) };
+            let bytes =
+                unsafe { std::slice::from_raw_parts_mut(mapped.host as *mut u8, mapped.bytes) };
             // It is as long as the memory of the emulator.
             let _ = self.session.read_to(mapped.pointer, bytes);
         }
@@ -206,7 +216,10 @@ impl Program {
             Direction::DeviceToDevice => (Some(true), Some(true)),
             Direction::Default => (None, None),
         };
-        let sides = [(wants_to, to.cast_const(), "destination"), (wants_from, from, "source")];
+        let sides = [
+            (wants_to, to.cast_const(), "destination"),
+            (wants_from, from, "source"),
+        ];
         for (wanted, address, role) in sides {
             let device = matches!(self.side(address), Side::Device(_));
             let wrong = match wanted {
@@ -216,11 +229,20 @@ impl Program {
             };
             if wrong || address.is_null() {
                 let (expected, found) = match (wanted, device) {
-                    (Some(true), _) => ("memory of the device", if address.is_null() { "a null pointer" } else { "an address of the host" }),
+                    (Some(true), _) => (
+                        "memory of the device",
+                        if address.is_null() {
+                            "a null pointer"
+                        } else {
+                            "an address of the host"
+                        },
+                    ),
                     (_, true) => ("memory of the host", "an address of the device"),
                     _ => ("memory", "a null pointer"),
                 };
-                let text = format!("expected {expected} as the {role}, found {found}; exchange the pointers, or mend the direction");
+                let text = format!(
+                    "expected {expected} as the {role}, found {found}; exchange the pointers, or mend the direction"
+                );
                 return Err(self.refuse(call, &text, Error::InvalidValue));
             }
         }
@@ -249,7 +271,13 @@ impl Program {
     ///
     /// # Safety
     /// What is the host's has as many bytes.
-    unsafe fn fill(&mut self, call: &str, to: *mut c_void, value: c_int, bytes: usize) -> Result<(), Error> {
+    unsafe fn fill(
+        &mut self,
+        call: &str,
+        to: *mut c_void,
+        value: c_int,
+        bytes: usize,
+    ) -> Result<(), Error> {
         if bytes == 0 {
             return Ok(());
         }
@@ -260,16 +288,21 @@ impl Program {
                 Ok(())
             }
             Side::Host(_) => {
-                let text = "expected memory of the device, found an address of the host; use memset";
+                let text =
+                    "expected memory of the device, found an address of the host; use memset";
                 Err(self.refuse(call, text, Error::InvalidValue))
             }
             Side::Device(pointer) => {
                 // It is looked at before as many bytes are made.
-                let fits = self.session.extent(pointer).map(|(base, length)| base.address() + length - pointer.address().min(base.address() + length));
+                let fits = self.session.extent(pointer).map(|(base, length)| {
+                    base.address() + length - pointer.address().min(base.address() + length)
+                });
                 let bytes = match fits {
                     Some(left) if (bytes as u64) <= left => vec![value as u8; bytes],
                     Some(left) => {
-                        let text = format!("expected at most {left} bytes, which the memory has from there on, found {bytes}; fill less, or allocate more");
+                        let text = format!(
+                            "expected at most {left} bytes, which the memory has from there on, found {bytes}; fill less, or allocate more"
+                        );
                         return Err(self.refuse(call, &text, Error::InvalidValue));
                     }
                     None => vec![value as u8],
@@ -301,7 +334,12 @@ pub(crate) use calls;
 ///
 /// # Safety
 /// The place is null or can be written to.
-pub(crate) unsafe fn put<T>(program: &mut Program, call: &str, place: *mut T, value: T) -> Result<(), Error> {
+pub(crate) unsafe fn put<T>(
+    program: &mut Program,
+    call: &str,
+    place: *mut T,
+    value: T,
+) -> Result<(), Error> {
     if place.is_null() {
         let text = "expected a place for the result, found a null pointer";
         return Err(program.refuse(call, text, Error::InvalidValue));
@@ -316,9 +354,16 @@ type Rows = (*mut c_void, usize, *const c_void, usize, usize, usize);
 
 /// # Safety
 /// As of each row.
-unsafe fn copy_rows(program: &mut Program, name: &str, (to, to_pitch, from, from_pitch, width, height): Rows, direction: c_int) -> Result<(), Error> {
+unsafe fn copy_rows(
+    program: &mut Program,
+    name: &str,
+    (to, to_pitch, from, from_pitch, width, height): Rows,
+    direction: c_int,
+) -> Result<(), Error> {
     if height > 1 && (width > to_pitch || width > from_pitch) {
-        let text = format!("expected rows of at most a pitch, found {width} bytes with pitches of {to_pitch} and {from_pitch}");
+        let text = format!(
+            "expected rows of at most a pitch, found {width} bytes with pitches of {to_pitch} and {from_pitch}"
+        );
         return Err(program.refuse(name, &text, Error::InvalidValue));
     }
     for row in 0..height {
@@ -330,7 +375,12 @@ unsafe fn copy_rows(program: &mut Program, name: &str, (to, to_pitch, from, from
     Ok(())
 }
 
-fn with_offset(program: &mut Program, name: &str, symbol: *const c_void, offset: usize) -> Result<*mut c_void, Error> {
+fn with_offset(
+    program: &mut Program,
+    name: &str,
+    symbol: *const c_void,
+    offset: usize,
+) -> Result<*mut c_void, Error> {
     let (pointer, _) = program.symbol(name, symbol)?;
     Ok(pointer.offset(offset as i64).address() as *mut c_void)
 }
@@ -544,6 +594,18 @@ calls! {
         }
     };
 
+    /// Tells the pool that memory in the order of streams comes from, which is all of the device's.
+    fn cudaDeviceGetDefaultMemPool(place: *mut *mut c_void, device: c_int) |program, name, place, _| {
+        // SAFETY: the caller says so.
+        unsafe { put(program, name, place, POOL as *mut c_void) }
+    };
+
+    /// Tells the pool that is used.
+    fn cudaDeviceGetMemPool(place: *mut *mut c_void, device: c_int) |program, name, place, _| {
+        // SAFETY: the caller says so.
+        unsafe { put(program, name, place, POOL as *mut c_void) }
+    };
+
     /// Tells what kind of memory an address is in (`cudaPointerAttributes`, up to the members that all versions have).
     fn cudaPointerGetAttributes(place: *mut PointerAttributes, address: *const c_void) |program, name, place, address| {
         let nowhere = std::ptr::null_mut();
@@ -569,6 +631,27 @@ pub struct PointerAttributes {
     device: c_int,
     for_kernels: *mut c_void,
     for_host: *mut c_void,
+}
+
+/// The handle of the pool.
+const POOL: usize = 0x10;
+
+/// Sets how long a pool keeps memory, which changes nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaMemPoolSetAttribute() -> c_int {
+    0
+}
+
+/// Gives back what a pool keeps, which is nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaMemPoolTrimTo() -> c_int {
+    0
+}
+
+/// Chooses the pool that is used, of which there is one.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaDeviceSetMemPool() -> c_int {
+    0
 }
 
 /// Takes a hint where memory is wanted, which changes nothing.

@@ -195,7 +195,8 @@ pub(crate) fn call(name: &str, action: impl FnOnce(&mut Program) -> Result<(), E
         }
     });
     let outcome = catch_unwind(run).unwrap_or_else(|_| {
-        let text = "an error of the emulator itself, which the text before this tells; please report it";
+        let text =
+            "an error of the emulator itself, which the text before this tells; please report it";
         Err(lock().refuse(name, text, Error::Unknown))
     });
     noted(outcome)

@@ -221,7 +221,13 @@ pub unsafe extern "C" fn __cudaRegisterManagedVar(
 
 /// Registers a variable of the host for kernels, which these do not have.
 #[unsafe(no_mangle)]
-pub extern "C" fn __cudaRegisterHostVar(_: *mut *mut c_void, _: *const c_char, _: *mut c_void, _: usize) {}
+pub extern "C" fn __cudaRegisterHostVar(
+    _: *mut *mut c_void,
+    _: *const c_char,
+    _: *mut c_void,
+    _: usize,
+) {
+}
 
 thread_local! {
     /// Launches `<<<...>>>` whose arguments are being gathered.
@@ -230,7 +236,12 @@ thread_local! {
 
 /// Keeps the sizes of a launch `<<<...>>>` for the function that stands for the kernel.
 #[unsafe(no_mangle)]
-pub extern "C" fn __cudaPushCallConfiguration(grid: Dim3, block: Dim3, shared: usize, stream: Stream) -> c_uint {
+pub extern "C" fn __cudaPushCallConfiguration(
+    grid: Dim3,
+    block: Dim3,
+    shared: usize,
+    stream: Stream,
+) -> c_uint {
     PENDING.with_borrow_mut(|pending| pending.push((grid, block, shared, stream)));
     0
 }
@@ -284,7 +295,9 @@ pub unsafe extern "C" fn __cudaLaunchKernel(
 ) -> c_int {
     let launch = Launch::new(kernel, grid, block, shared);
     // SAFETY: the caller says so.
-    call("a launch", |program| unsafe { program.launch(&launch, arguments) })
+    call("a launch", |program| unsafe {
+        program.launch(&launch, arguments)
+    })
 }
 
 impl Program {

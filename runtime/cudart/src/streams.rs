@@ -126,7 +126,11 @@ calls! {
 /// # Safety
 /// As [`cudaEventElapsedTime`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cudaEventElapsedTime_v2(place: *mut f32, start: Event, end: Event) -> c_int {
+pub unsafe extern "C" fn cudaEventElapsedTime_v2(
+    place: *mut f32,
+    start: Event,
+    end: Event,
+) -> c_int {
     // SAFETY: the caller says so.
     unsafe { cudaEventElapsedTime(place, start, end) }
 }
@@ -136,7 +140,11 @@ pub unsafe extern "C" fn cudaEventElapsedTime_v2(place: *mut f32, start: Event, 
 /// # Safety
 /// As [`cudaEventRecord`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cudaEventRecordWithFlags(event: Event, stream: Stream, _: c_uint) -> c_int {
+pub unsafe extern "C" fn cudaEventRecordWithFlags(
+    event: Event,
+    stream: Stream,
+    _: c_uint,
+) -> c_int {
     // SAFETY: the caller says so.
     unsafe { cudaEventRecord(event, stream) }
 }
@@ -146,7 +154,11 @@ pub unsafe extern "C" fn cudaEventRecordWithFlags(event: Event, stream: Stream, 
 /// # Safety
 /// The function may be called.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cudaLaunchHostFunc(_: Stream, function: Option<unsafe extern "C" fn(*mut c_void)>, data: *mut c_void) -> c_int {
+pub unsafe extern "C" fn cudaLaunchHostFunc(
+    _: Stream,
+    function: Option<unsafe extern "C" fn(*mut c_void)>,
+    data: *mut c_void,
+) -> c_int {
     if let Some(function) = function {
         // SAFETY: the caller says so.
         unsafe { function(data) };

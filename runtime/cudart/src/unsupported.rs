@@ -19,7 +19,9 @@ macro_rules! unsupported {
 
 fn refused(name: &str) -> c_int {
     let text = "the emulator's CUDA runtime does not have the function; docs/emulator-cuda.md lists those that it has";
-    call(name, |program| Err(program.refuse(name, text, Error::NotSupported)))
+    call(name, |program| {
+        Err(program.refuse(name, text, Error::NotSupported))
+    })
 }
 
 unsupported! {
@@ -29,12 +31,10 @@ unsupported! {
     cudaDestroyExternalSemaphore, cudaDestroySurfaceObject, cudaDestroyTextureObject,
     cudaDevResourceGenerateDesc, cudaDevSmResourceSplit, cudaDevSmResourceSplitByCount,
     cudaDeviceDisablePeerAccess, cudaDeviceEnablePeerAccess, cudaDeviceFlushGPUDirectRDMAWrites,
-    cudaDeviceGetByPCIBusId, cudaDeviceGetCacheConfig, cudaDeviceGetDefaultMemPool, cudaDeviceGetDevResource,
-    cudaDeviceGetExecutionCtx, cudaDeviceGetGraphMemAttribute, cudaDeviceGetHostAtomicCapabilities,
-    cudaDeviceGetMemPool, cudaDeviceGetNvSciSyncAttributes, cudaDeviceGetP2PAtomicCapabilities,
+    cudaDeviceGetByPCIBusId, cudaDeviceGetCacheConfig, cudaDeviceGetDevResource,
+    cudaDeviceGetExecutionCtx, cudaDeviceGetGraphMemAttribute, cudaDeviceGetHostAtomicCapabilities, cudaDeviceGetNvSciSyncAttributes, cudaDeviceGetP2PAtomicCapabilities,
     cudaDeviceGetP2PAttribute, cudaDeviceGetSharedMemConfig, cudaDeviceGetTexture1DLinearMaxWidth,
-    cudaDeviceGraphMemTrim, cudaDeviceRegisterAsyncNotification, cudaDeviceSetGraphMemAttribute,
-    cudaDeviceSetMemPool, cudaDeviceUnregisterAsyncNotification, cudaEGLStreamConsumerAcquireFrame,
+    cudaDeviceGraphMemTrim, cudaDeviceRegisterAsyncNotification, cudaDeviceSetGraphMemAttribute, cudaDeviceUnregisterAsyncNotification, cudaEGLStreamConsumerAcquireFrame,
     cudaEGLStreamConsumerConnect, cudaEGLStreamConsumerConnectWithFlags, cudaEGLStreamConsumerDisconnect,
     cudaEGLStreamConsumerReleaseFrame, cudaEGLStreamProducerConnect, cudaEGLStreamProducerDisconnect,
     cudaEGLStreamProducerPresentFrame, cudaEGLStreamProducerReturnFrame, cudaEventCreateFromEGLSync,
@@ -100,7 +100,7 @@ unsupported! {
     cudaMemDiscardBatchAsync_ptsz, cudaMemGetDefaultMemPool, cudaMemGetLocationInfo, cudaMemGetMemPool,
     cudaMemPoolCreate, cudaMemPoolDestroy, cudaMemPoolExportPointer, cudaMemPoolExportToShareableHandle,
     cudaMemPoolGetAccess, cudaMemPoolGetAttribute, cudaMemPoolImportFromShareableHandle,
-    cudaMemPoolImportPointer, cudaMemPoolSetAccess, cudaMemPoolSetAttribute, cudaMemPoolTrimTo,
+    cudaMemPoolImportPointer, cudaMemPoolSetAccess,
     cudaMemPrefetchAsync_ptsz, cudaMemPrefetchAsync_v2_ptsz, cudaMemPrefetchBatchAsync,
     cudaMemPrefetchBatchAsync_ptsz, cudaMemRangeGetAttribute, cudaMemRangeGetAttributes, cudaMemSetMemPool,
     cudaMemcpy2DArrayToArray, cudaMemcpy2DArrayToArray_ptds, cudaMemcpy2DAsync_ptsz, cudaMemcpy2DFromArray,

@@ -25,8 +25,8 @@ pub(super) struct Buffer {
     pub base: u64,
     pub bytes: u64,
     pub writable: bool,
-    /// Tells whether the memory has been freed, and is no memory any more.
-    pub freed: bool,
+    /// Why there is no memory in the window any more, or yet; none where there is.
+    pub gone: Option<Gone>,
     /// Tells whether the launch that runs, or the last one, has accessed it.
     noted: AtomicBool,
     /// Bytes before the tensor, so that aligned addresses are aligned here too.
@@ -44,6 +44,15 @@ pub(super) struct Buffer {
     pub elements: Option<(Vec<bool>, u64)>,
     /// Says what lies at an offset.
     pub describe: Box<dyn Fn(u64) -> String + Send + Sync>,
+}
+
+/// Why a window has no memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gone {
+    /// The program has freed it.
+    Freed,
+    /// It is kept for memory that the host has, too.
+    Host,
 }
 
 /// The state that nearby places share, which take turns.
@@ -89,7 +98,7 @@ impl Buffer {
             bytes: contents.len() as u64,
             lead,
             writable,
-            freed: false,
+            gone: None,
             noted: AtomicBool::new(false),
             words: words.collect(),
             init,
@@ -557,7 +566,7 @@ impl Global {
             None => self.tensors.get_mut((window as usize).checked_sub(1)?),
         }?;
         let offset = address.wrapping_sub(buffer.base);
-        (!buffer.freed && buffer.holds(offset, bytes)).then_some((buffer, offset))
+        (buffer.gone.is_none() && buffer.holds(offset, bytes)).then_some((buffer, offset))
     }
 
     /// All memory, as no launch runs.
@@ -578,7 +587,7 @@ impl Global {
     /// The buffer that holds a range, and the offset of its start.
     pub(super) fn range(&self, address: u64, bytes: u64) -> Option<(&Buffer, u64)> {
         self.find(address)
-            .filter(|(buffer, offset)| !buffer.freed && buffer.holds(*offset, bytes))
+            .filter(|(buffer, offset)| buffer.gone.is_none() && buffer.holds(*offset, bytes))
     }
 
     /// The buffer whose window an address lies in, and the offset from its base, which may be far

@@ -20,7 +20,9 @@ pub struct Places<'a> {
 }
 
 /// A place in a text.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 pub struct Place {
     /// The name of the file, as the compiler was given it.
     pub file: String,

@@ -17,7 +17,10 @@ pub fn find(name: &str, purpose: &str, build: &str) -> anyhow::Result<PathBuf> {
     if let Some(place) = places.iter().find(|place| place.is_file()) {
         return Ok(place.clone());
     }
-    let places: Vec<String> = places.iter().map(|path| path.display().to_string()).collect();
+    let places: Vec<String> = places
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
     bail!(
         "expected {name}, which {purpose}, beside this program; found none in {}; copy it there from where cute-run was built, or {build}",
         places.join(", ")

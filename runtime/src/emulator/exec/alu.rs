@@ -1,5 +1,6 @@
 //! Instructions that compute on registers.
 
+use super::definedness::Logical;
 use super::*;
 use crate::emulator::alu::Kind as Compute;
 use crate::emulator::program::AluOp;
@@ -8,7 +9,10 @@ impl Context<'_> {
     pub(super) fn alu(&mut self, warp: &mut Warp, op: &AluOp, active: Mask, pc: u32) {
         let sources = op.s[..op.count].iter();
         let lacking = sources.fold(0, |lacking, &source| lacking | warp.lacking(source, active));
+        // What comes of a comparison with something undefined is noted where it decides something.
+        let is_test = matches!(op.kind, Compute::Test { .. } | Compute::TestPair { .. });
         let carried = match lacking {
+            _ if is_test => None,
             0 => None,
             _ => self.carried(warp, op, active, pc),
         };
@@ -24,12 +28,12 @@ impl Context<'_> {
             }
             Compute::Test { test, combine } => {
                 let t = test(&rows[a], &rows[b]);
-                self.set_tests(warp, op, [t, !t], combine, active, pc);
+                self.set_tests(warp, op, [t, !t], combine, active);
                 return;
             }
             Compute::TestPair { test, combine } => {
                 let tests = test(&rows[a], &rows[b]);
-                self.set_tests(warp, op, tests, combine, active, pc);
+                self.set_tests(warp, op, tests, combine, active);
                 return;
             }
             Compute::Set { test, combine, yes } => {
@@ -58,14 +62,13 @@ impl Context<'_> {
                 }
             }
             Compute::Logic(f) => {
-                let x = self.operand(warp, op, 0, active, pc);
-                let y = if op.ps.len() > 1 {
-                    self.operand(warp, op, 1, active, pc)
-                } else {
-                    x
+                let x = Self::logical(warp, op, 0, active);
+                let y = match op.ps.len() {
+                    0 | 1 => x,
+                    _ => Self::logical(warp, op, 1, active),
                 };
                 if let Some(p) = op.p {
-                    Self::set_pred(warp, p, f(x, y), active);
+                    Logical::of(f, x, y).write(warp, p, active);
                 }
                 return;
             }
@@ -104,6 +107,16 @@ impl Context<'_> {
         }
     }
 
+    /// A source that is a predicate, defined or not; one that is missing holds.
+    fn logical(warp: &Warp, op: &AluOp, at: usize, active: Mask) -> Logical {
+        let missing = Logical {
+            value: active,
+            undefined: 0,
+        };
+        let given = op.ps.get(at);
+        given.map_or(missing, |guard| Logical::read(warp, *guard, active))
+    }
+
     fn set_tests(
         &mut self,
         warp: &mut Warp,
@@ -111,12 +124,16 @@ impl Context<'_> {
         tests: [Mask; 2],
         combine: Option<fn(Mask, Mask) -> Mask>,
         active: Mask,
-        pc: u32,
     ) {
-        let values = tests.map(|test| self.combine(warp, op, test, combine, active, pc));
-        for (pred, value) in [op.p, op.q].into_iter().zip(values) {
+        let undefined = warp.compares_undefined(op, active);
+        let with = Self::logical(warp, op, 0, active);
+        let results = tests.map(|value| {
+            let test = Logical { value, undefined };
+            combine.map_or(test, |f| Logical::of(f, test, with))
+        });
+        for (pred, result) in [op.p, op.q].into_iter().zip(results) {
             if let Some(pred) = pred {
-                Self::set_pred(warp, pred, value, active);
+                result.write(warp, pred, active);
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::emulator::address;
 use crate::emulator::clocks::Agent;
-use crate::emulator::global::{Buffer, Unordered};
+use crate::emulator::global::{Buffer, Gone, Unordered};
 use crate::emulator::program::{Order, Space};
 use crate::emulator::shared::{Conflict, Trouble};
 
@@ -50,8 +50,11 @@ impl<'a> Context<'a> {
                 Some((buffer, offset)) if buffer.holds(offset, 1) => {
                     format!("{} at {}", buffer.name, (buffer.describe)(offset))
                 }
-                Some((buffer, offset)) if buffer.freed => {
+                Some((buffer, offset)) if buffer.gone == Some(Gone::Freed) => {
                     format!("byte {} of {}, which was freed", offset as i64, buffer.name)
+                }
+                Some((buffer, _)) if buffer.gone.is_some() => {
+                    format!("address {at:#x} of the host")
                 }
                 Some((buffer, offset)) => {
                     let offset = offset as i64;
@@ -360,14 +363,23 @@ impl<'a> Context<'a> {
         what: &str,
     ) {
         let address = Some((space, at));
-        let freed = match space {
-            Space::Global => self.launch.global.find(at),
+        let gone = match space {
+            Space::Global => self
+                .launch
+                .global
+                .find(at)
+                .and_then(|(buffer, _)| buffer.gone),
             _ => None,
         };
-        let freed = freed.is_some_and(|(buffer, _)| buffer.freed);
         self.find(Kind::OutOfBounds, pc, None, warp.index, lane, address, || {
-            if freed {
-                return format!("{what} {bytes} bytes of memory that the program has freed; free it after the last launch that uses it");
+            match gone {
+                Some(Gone::Freed) => {
+                    return format!("{what} {bytes} bytes of memory that the program has freed; free it after the last launch that uses it");
+                }
+                Some(Gone::Host) => {
+                    return format!("{what} {bytes} bytes of memory of the host, which kernels do not have; copy it to memory of the device, or allocate it by cudaMallocManaged or cudaHostAlloc");
+                }
+                None => {}
             }
             let space = match space {
                 Space::Local => "local memory",

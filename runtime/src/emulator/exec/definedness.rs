@@ -43,9 +43,76 @@ impl Warp {
         }
     }
 
+    /// The lanes of a mask where not all of the lowest bytes of a register are defined.
+    fn lacking_bytes(&self, reg: Reg, bytes: u32, mask: Mask) -> Mask {
+        let lacking = self.lacking(reg, mask);
+        if lacking == 0 {
+            return 0;
+        }
+        let found = self.bytes(reg);
+        select(lacking, |lane| found[lane] & lowest(bytes) != lowest(bytes))
+    }
+
+    /// The lanes of a mask where a comparison has a source that is not defined.
+    pub(super) fn compares_undefined(&self, op: &AluOp, mask: Mask) -> Mask {
+        let sources = op.s[..op.count].iter().zip(op.bytes);
+        sources.fold(0, |lanes, (&reg, bytes)| {
+            lanes | self.lacking_bytes(reg, bytes.into(), mask)
+        })
+    }
+
     /// The bits of a register that are not defined.
     fn undefined_bits(&self, reg: Reg) -> Row {
         self.bytes(reg).map(|bytes| !spread(bytes))
+    }
+}
+
+/// A bit for each of the lowest bytes.
+fn lowest(bytes: u32) -> u8 {
+    ((1u16 << bytes) as u8).wrapping_sub(1)
+}
+
+/// Predicates of the lanes of a warp, and the lanes where there is none.
+#[derive(Clone, Copy)]
+pub(super) struct Logical {
+    pub value: Mask,
+    pub undefined: Mask,
+}
+
+impl Logical {
+    /// The predicates that a guard stands for, in the lanes of a mask.
+    pub(super) fn read(warp: &Warp, guard: Guard, mask: Mask) -> Logical {
+        let value = warp.preds[guard.pred as usize];
+        Logical {
+            value: mask & if guard.negated { !value } else { value },
+            undefined: mask & !warp.preds_defined[guard.pred as usize],
+        }
+    }
+
+    /// Writes a predicate in the lanes of a mask.
+    pub(super) fn write(self, warp: &mut Warp, pred: Pred, mask: Mask) {
+        Context::set_pred(warp, pred, self.value, mask);
+        warp.preds_defined[pred as usize] &= !(self.undefined & mask);
+    }
+
+    /// What comes of two predicates. It is defined where what is undefined changes nothing: `false and x` is false.
+    pub(super) fn of(f: fn(Mask, Mask) -> Mask, x: Logical, y: Logical) -> Logical {
+        let with = |choice: u32| {
+            let pick = |of: Logical, bit: u32| {
+                let one = if choice >> bit & 1 != 0 {
+                    of.undefined
+                } else {
+                    0
+                };
+                of.value & !of.undefined | one
+            };
+            f(pick(x, 0), pick(y, 1))
+        };
+        let value = with(0);
+        Logical {
+            value,
+            undefined: (1..4).fold(0, |differs, choice| differs | value ^ with(choice)),
+        }
     }
 }
 
@@ -123,16 +190,9 @@ impl Context<'_> {
 
     /// Notes lanes that use the lowest bytes of a register of which some are not defined.
     pub(super) fn check_bytes(&mut self, warp: &Warp, reg: Reg, bytes: u32, mask: Mask, pc: u32) {
-        let lacking = warp.lacking(reg, mask);
-        if lacking == 0 {
-            return;
-        }
-        let used = (1u16 << bytes) as u8;
-        let used = used.wrapping_sub(1);
-        let found = warp.bytes(reg);
-        let undefined = select(lacking, |lane| found[lane] & used != used);
+        let undefined = warp.lacking_bytes(reg, bytes, mask);
         if undefined != 0 {
-            let partly = found[first(undefined)] & used != 0;
+            let partly = warp.bytes(reg)[first(undefined)] & lowest(bytes) != 0;
             let what = match partly {
                 true => "a register with bytes",
                 false => "a register",

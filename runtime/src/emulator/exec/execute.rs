@@ -1,5 +1,6 @@
 //! One instruction for the threads that execute it.
 
+use super::definedness::Logical;
 use super::*;
 use crate::emulator::address;
 use crate::emulator::program::Space;
@@ -26,8 +27,8 @@ impl Context<'_> {
             }
             Op::Move { d, s } => Self::copy(warp, *d, *s, active),
             Op::MovePred { d, s } => {
-                let value = self.predicate(warp, *s, active, pc);
-                Self::set_pred(warp, *d, value, active);
+                let value = Logical::read(warp, *s, active);
+                value.write(warp, *d, active);
             }
             Op::Pack { d, parts, bits } => Self::pack(warp, *d, parts, *bits, active),
             Op::Unpack { parts, s, bits } => Self::unpack(warp, parts, *s, *bits, active),

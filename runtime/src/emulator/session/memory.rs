@@ -4,7 +4,7 @@ use super::{Module, Session};
 use crate::device::DeviceError;
 use crate::emulator::address;
 use crate::emulator::device::unsupported;
-use crate::emulator::global::Buffer;
+use crate::emulator::global::{Buffer, Gone};
 use crate::tensor::POISON;
 
 /// Bytes of all memory of a session, at most: what is known of each byte takes several times as much.
@@ -102,7 +102,7 @@ impl Session {
         let none = |index| {
             let base = address::tensor(index, 1);
             let mut none = Buffer::new("no memory".into(), base, &[], None, true);
-            none.freed = true;
+            none.gone = Some(Gone::Host);
             none
         };
         self.global.tensors = (0..address::HOST_WINDOWS).map(none).collect();
@@ -137,7 +137,10 @@ impl Session {
             let index = self.shared.pop_front().ok_or_else(|| {
                 unsupported(
                     place(),
-                    format!("at most {} pieces of memory that the host has, too", address::HOST_WINDOWS),
+                    format!(
+                        "at most {} pieces of memory that the host has, too",
+                        address::HOST_WINDOWS
+                    ),
                     "one more, or none kept for them".to_string(),
                     "allocate larger pieces",
                 )
@@ -180,14 +183,14 @@ impl Session {
     /// [`DeviceError::Unsupported`] if the pointer is not the start of memory that is allocated.
     pub fn free(&mut self, memory: Pointer) -> Result<(), DeviceError> {
         let index = self.tensor_at(memory);
-        let Some((index, buffer)) = index.filter(|(_, buffer)| {
-            buffer.base == memory.address && !buffer.freed
-        }) else {
+        let Some((index, buffer)) =
+            index.filter(|(_, buffer)| buffer.base == memory.address && buffer.gone.is_none())
+        else {
             return Err(self.no_memory("freeing memory", memory));
         };
         let mut gone = Buffer::new(buffer.name.clone(), buffer.base, &[], None, true);
         self.bytes -= buffer.bytes;
-        gone.freed = true;
+        gone.gone = Some(Gone::Freed);
         self.global.tensors[index] = gone;
         match index < address::HOST_WINDOWS && self.keeps_low {
             true => self.shared.push_back(index),
@@ -200,7 +203,7 @@ impl Session {
     pub fn extent(&self, pointer: Pointer) -> Option<(Pointer, u64)> {
         let (buffer, _) = self.global.find(pointer.address)?;
         let address = buffer.base;
-        (!buffer.freed).then_some((Pointer { address }, buffer.bytes))
+        (buffer.gone.is_none()).then_some((Pointer { address }, buffer.bytes))
     }
 
     /// The address and the bytes of a variable of a module in global or constant memory.
@@ -281,13 +284,18 @@ impl Session {
     }
 
     fn tensor_at(&self, pointer: Pointer) -> Option<(usize, &Buffer)> {
-        let index = usize::try_from(address::window(pointer.address)).ok()?.checked_sub(1)?;
+        let index = usize::try_from(address::window(pointer.address))
+            .ok()?
+            .checked_sub(1)?;
         Some((index, self.global.tensors.get(index)?))
     }
 
     fn no_memory(&self, place: &str, pointer: Pointer) -> DeviceError {
         let found = match self.global.find(pointer.address) {
-            Some((buffer, _)) if buffer.freed => format!("{}, which has been freed", buffer.name),
+            Some((buffer, _)) if buffer.gone == Some(Gone::Freed) => {
+                format!("{}, which has been freed", buffer.name)
+            }
+            Some((buffer, _)) if buffer.gone.is_some() => "an address of the host".into(),
             Some((buffer, offset)) => format!("byte {} of {}", offset as i64, buffer.name),
             None => format!("address {:#x}", pointer.address),
         };
@@ -301,19 +309,19 @@ impl Session {
 
     fn no_range(&self, what: &str, pointer: Pointer, length: u64) -> DeviceError {
         match self.global.find(pointer.address) {
-            Some((buffer, offset)) if !buffer.freed => unsupported(
+            Some((buffer, offset)) if buffer.gone.is_none() => unsupported(
                 format!("{what} {}", buffer.name),
                 format!("bytes inside of its {}", buffer.bytes),
                 format!("{length} at byte {}", offset as i64),
                 "copy less, or allocate more",
             ),
-            Some((buffer, _)) => unsupported(
+            Some((buffer, _)) if buffer.gone == Some(Gone::Freed) => unsupported(
                 format!("{what} {}", buffer.name),
                 "memory that is allocated",
                 "memory that has been freed".to_string(),
                 "free it after the last use",
             ),
-            None => unsupported(
+            _ => unsupported(
                 format!("{what} address {:#x}", pointer.address),
                 "memory that is allocated",
                 "none there".to_string(),

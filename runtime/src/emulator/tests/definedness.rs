@@ -26,7 +26,7 @@ fn halves_of_a_pair_are_defined_each_for_itself() {
         "st.global.v2.u32 [%s90], {%r2, %r1};",
         "atom.global.add.u32 %r5, [%s90], %r1;",
         "add.u32 %r5, %r1, 1;",
-        "setp.eq.u32 %p1, %r1, 1;",
+        "setp.eq.u32 %p1, %r1, 1; selp.u32 %r5, 1, 2, %p1;",
     ] {
         let kinds = followed(&format!("mov.u32 %r2, 0; {HALF}"), store).kinds();
         assert!(!kinds.is_empty(), "{store}");
@@ -128,4 +128,46 @@ fn a_predicated_load_of_halves_into_a_cleared_fragment_is_right() {
                 SKIP: prmt.b32 %r2, %r1, 0, 0x5410; mul.wide.u32 %s1, %r0, 4; add.s64 %s1, %s91, %s1; st.global.u32 [%s1], %r2;";
     let ran = kernel(body).input([77]).output(8).block(8).run();
     assert_eq!(ran.clean(1), [77, 77, 77, 77, 77, 0, 0, 0]);
+}
+
+#[test]
+fn predicates_are_defined_where_what_is_undefined_decides_nothing() {
+    // %p1 is what a comparison with something undefined gives, %p2 was never written, %p3 holds and %p4 does not.
+    let start = "setp.lt.s32 %p1, %r1, 1; setp.eq.u32 %p3, 0, 0; setp.eq.u32 %p4, 0, 1;";
+    let stores = "selp.u32 %r9, 1, 2, %p5; st.global.u32 [%s90], %r9;";
+    for (logic, expected) in [
+        ("and.pred %p5, %p1, %p4;", 2),
+        ("and.pred %p5, %p4, %p2;", 2),
+        ("or.pred %p5, %p1, %p3;", 1),
+        (
+            "not.pred %p6, %p1; or.pred %p7, %p6, %p3; not.pred %p5, %p7;",
+            2,
+        ),
+        ("setp.lt.and.s32 %p5, %r1, 1, %p4;", 2),
+        ("setp.lt.or.s32 %p5, %r1, 1, !%p4;", 1),
+        ("setp.eq.and.u32 %p5, 0, 1, %p2;", 2),
+    ] {
+        let ran = followed(&format!("{start} {logic}"), stores);
+        assert_eq!(ran.clean(0)[0], expected, "{logic}");
+    }
+    for logic in [
+        "and.pred %p5, %p1, %p3;",
+        "or.pred %p5, %p2, %p4;",
+        "xor.pred %p5, %p1, %p4;",
+        "mov.pred %p5, %p1;",
+        "setp.lt.and.s32 %p5, %r1, 1, %p3;",
+        "setp.eq.and.u32 %p5, 0, 0, %p2;",
+    ] {
+        let ran = followed(&format!("{start} {logic}"), stores);
+        assert_eq!(ran.kinds(), [(Kind::UninitializedRegister, 1)], "{logic}");
+    }
+    // What decides is told there.
+    for use_ in [
+        "@%p1 bra E; E:",
+        "vote.sync.ballot.b32 %r9, %p1, 1;",
+        "@!%p2 st.global.u32 [%s90], 0;",
+    ] {
+        let kinds = followed(start, use_).kinds();
+        assert_eq!(kinds, [(Kind::UninitializedRegister, 1)], "{use_}");
+    }
 }

@@ -145,3 +145,140 @@ fn nothing_is_launched_after_a_trap() {
     assert_eq!(session.findings()[0].kind, Kind::Trap);
     assert!(!session.report().halted);
 }
+
+/// A module with a variable of one word, and a kernel that adds to it and writes it to memory.
+fn adds(name: &str, start: u32) -> String {
+    format!(
+        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .global .u32 total = {start};\n\
+         .visible .entry {name}(.param .u64 out) {{ .reg .b32 %r<4>; .reg .b64 %s<4>;\n\
+         ld.param.u64 %s0, [out]; ld.global.u32 %r0, [total]; add.u32 %r0, %r0, 1; st.global.u32 [total], %r0;\n\
+         st.global.u32 [%s0], %r0; ret; }}\n"
+    )
+}
+
+#[test]
+fn modules_have_variables_of_their_own_and_share_memory() {
+    let mut session = Session::empty(Config::default()).unwrap();
+    let first = session.add_module(&adds("one", 10)).unwrap();
+    let second = session.add_module(&adds("two", 20)).unwrap();
+    let out = session.allocate("out", Memory::uninitialized(4)).unwrap();
+    let grid = Grid::new(1, 1);
+    for (kernel, expected) in [("one", 11u32), ("two", 21), ("one", 12)] {
+        session.launch(kernel, grid, &[out.into()]).unwrap();
+        assert_eq!(session.read(out), expected.to_le_bytes(), "{kernel}");
+    }
+    let (total, bytes) = session.variable(first, "total").unwrap();
+    assert_eq!(
+        (session.read(total), bytes),
+        (12u32.to_le_bytes().into(), 4)
+    );
+    session.write(total, &50u32.to_le_bytes()).unwrap();
+    session
+        .launch_of(first, "one", grid, &[out.into()])
+        .unwrap();
+    assert_eq!(session.read(out), 51u32.to_le_bytes());
+    assert_eq!(session.variable(second, "none"), None);
+    // A kernel may use a variable of another module by its address.
+    let (other, _) = session.variable(second, "total").unwrap();
+    session.launch("one", grid, &[other.into()]).unwrap();
+    assert_eq!(session.read(other), 52u32.to_le_bytes());
+    assert_eq!(session.kernels().count(), 2);
+    assert_eq!(session.kernels_of(second)[0].name, "two");
+    assert_eq!(session.findings(), vec![]);
+}
+
+#[test]
+fn memory_that_was_freed_is_no_memory() {
+    let mut session = Session::new(COUNT, Config::default()).unwrap();
+    let out = session.allocate("out", Memory::uninitialized(8)).unwrap();
+    session.free(out).unwrap();
+    let grid = Grid::new(1, 1);
+    session
+        .launch("count", grid, &[out.into(), Argument::bytes(&[0; 8])])
+        .unwrap();
+    let found = &session.findings()[0];
+    assert_eq!(found.kind, Kind::OutOfBounds);
+    assert!(
+        found.message.contains("that the program has freed"),
+        "{found}"
+    );
+    assert_eq!(
+        found.address.as_deref(),
+        Some("byte 0 of out, which was freed")
+    );
+    for error in [
+        session.free(out).unwrap_err(),
+        session.write(out, &[0]).unwrap_err(),
+        session.read_to(out, &mut [0]).unwrap_err(),
+    ] {
+        assert!(error.to_string().contains("freed"), "{error}");
+    }
+    assert_eq!(session.extent(out), None);
+}
+
+#[test]
+fn ranges_are_copied_with_what_is_not_written() {
+    let mut session = Session::new(COUNT, Config::default()).unwrap();
+    let from = session.allocate("from", Memory::uninitialized(16)).unwrap();
+    let to = session.allocate("to", Memory::holding(&[9; 16])).unwrap();
+    session.write(from.offset(3), &[1, 2, 3, 4, 5, 6]).unwrap();
+    session.copy(to.offset(1), from.offset(2), 8).unwrap();
+    let mut bytes = [0; 10];
+    session.read_to(to, &mut bytes).unwrap();
+    assert_eq!((bytes[0], bytes[9]), (9, 9));
+    assert_eq!(bytes[2..8], [1, 2, 3, 4, 5, 6]);
+    // Memory that held something counts as written, whatever is copied to it.
+    assert_eq!(session.unwritten(to), None);
+    let other = session
+        .allocate("other", Memory::uninitialized(16))
+        .unwrap();
+    session.write(other, &[0; 16]).unwrap();
+    session.copy(other.offset(1), from.offset(2), 8).unwrap();
+    assert_eq!(session.unwritten(other), Some((2, 1)));
+    for error in [
+        session.copy(to, from, 17).unwrap_err(),
+        session.copy(to.offset(10), from, 8).unwrap_err(),
+    ] {
+        assert!(
+            error.to_string().contains("bytes inside of its 16"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn memory_that_the_host_has_too_lies_where_it_can_have_it() {
+    let mut session = Session::new(COUNT, Config::default()).unwrap();
+    let shared = || Memory::holding(&[0; 8]).aligned(4096).shared_with_host();
+    let error = session.allocate("early", shared()).unwrap_err();
+    assert!(error.to_string().contains("none kept for them"), "{error}");
+    session.keep_low_addresses();
+    let low = session.allocate("low", shared()).unwrap();
+    let high = session.allocate("high", Memory::holding(&[0; 8])).unwrap();
+    assert!(low.address() < 1 << 47 && low.address() % 4096 == 0);
+    assert!(high.address() >= 1 << 47);
+    session
+        .launch(
+            "count",
+            Grid::new(1, 1),
+            &[low.into(), Argument::bytes(&[7; 8])],
+        )
+        .unwrap();
+    assert!(session.touched(low) && !session.touched(high));
+    // Other addresses below are the host's.
+    let host = low.offset(1 << 40);
+    session
+        .launch(
+            "count",
+            Grid::new(1, 1),
+            &[host.into(), Argument::bytes(&[7; 8])],
+        )
+        .unwrap();
+    let found = &session.findings()[0];
+    assert!(
+        found
+            .message
+            .contains("memory of the host, which kernels do not have"),
+        "{found}"
+    );
+}

@@ -40,14 +40,21 @@ pub fn check(program: &Path) -> anyhow::Result<()> {
     }
     if let Some(runtime) = needed.iter().find(|name| name.starts_with("libcudart.so")) {
         if !RUNTIMES.contains(&runtime.as_str()) {
-            bail!("expected a CUDA runtime of version 12 or 13, found {runtime}; compile it with a newer toolkit");
+            bail!(
+                "expected a CUDA runtime of version 12 or 13, found {runtime}; compile it with a newer toolkit"
+            );
         }
         return Ok(());
     }
     let named = |section: &elf::SectionHeader64<Endianness>| {
-        sections.section_name(endian, section).is_ok_and(|name| name == DEVICE_CODE)
+        sections
+            .section_name(endian, section)
+            .is_ok_and(|name| name == DEVICE_CODE)
     };
-    if sections.iter().any(|section| named(section) && section.sh_size(endian) > 0) {
+    if sections
+        .iter()
+        .any(|section| named(section) && section.sh_size(endian) > 0)
+    {
         bail!(
             "expected the CUDA runtime as a shared library, found device code and no libcudart.so, so that the runtime is linked in; link the \
              program with -cudart shared (nvcc) or -lcudart (clang)"

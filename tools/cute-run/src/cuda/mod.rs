@@ -64,10 +64,14 @@ pub fn run(cli: &Cli) -> anyhow::Result<Option<ExitCode>> {
         .args(arguments)
         .env(SETTINGS, serde_json::to_string(&settings)?)
         .env("LD_PRELOAD", before("LD_PRELOAD", library.as_os_str()))
-        .env("LD_LIBRARY_PATH", before("LD_LIBRARY_PATH", libraries.as_os_str()));
+        .env(
+            "LD_LIBRARY_PATH",
+            before("LD_LIBRARY_PATH", libraries.as_os_str()),
+        );
     let ended = command.status();
     let ended = ended.with_context(|| format!("cannot start {}", program.display()))?;
-    let report = ProcessReport::read(folder.path()).context("the program's report cannot be read")?;
+    let report =
+        ProcessReport::read(folder.path()).context("the program's report cannot be read")?;
     let Some(report) = report else {
         bail!(
             "{}: expected a program that uses the CUDA runtime as a shared library, found none of its calls ({ended}); link it with libcudart.so \
@@ -131,7 +135,11 @@ fn tell(
     }
     if report.findings.len() > cli.findings {
         let rest = report.findings.len() - cli.findings;
-        eprintln!("and {} (--findings={})", plural(rest, "more finding"), report.findings.len());
+        eprintln!(
+            "and {} (--findings={})",
+            plural(rest, "more finding"),
+            report.findings.len()
+        );
     }
     let arch = match report.arch.is_empty() {
         true => "the emulator",
@@ -154,13 +162,14 @@ fn tell(
         eprintln!("{place} was ended by signal {signal}");
     }
     let own = ended.code().map_or(CANNOT_RUN, |code| code as u8);
-    Ok(match (status_of(&report.findings), report.errors.is_empty()) {
-        (Some(found), _) => ExitCode::from(found),
-        // A program may ask what there is, and go on without it.
-        (None, true) => ExitCode::from(own),
-        (None, false) if own == 0 => ExitCode::SUCCESS,
-        (None, false) => ExitCode::from(CANNOT_RUN),
-    })
+    Ok(
+        match (status_of(&report.findings), report.errors.is_empty()) {
+            (Some(found), _) => ExitCode::from(found),
+            (None, true) => ExitCode::from(own),
+            // Not all that the program asked for has been done, whatever it made of that.
+            (None, false) => ExitCode::from(CANNOT_RUN),
+        },
+    )
 }
 
 /// Refuses options that mean nothing for CUDA programs.
@@ -191,7 +200,12 @@ fn refuse_others(cli: &Cli) -> anyhow::Result<()> {
         ("--emit", cli.emit.is_some()),
         ("--export", cli.export.is_some()),
     ];
-    given.extend(others.iter().filter(|(_, given)| *given).map(|(name, _)| *name));
+    given.extend(
+        others
+            .iter()
+            .filter(|(_, given)| *given)
+            .map(|(name, _)| *name),
+    );
     if let Some(name) = given.first() {
         let instead = match *name {
             "--seeds" => "; run it again with another --seed",
@@ -202,6 +216,8 @@ fn refuse_others(cli: &Cli) -> anyhow::Result<()> {
     }
     match &cli.device {
         Choice::Auto | Choice::Emulator => Ok(()),
-        _ => bail!("expected --device=emulator for a CUDA program; on a GPU it runs without cute-run"),
+        _ => bail!(
+            "expected --device=emulator for a CUDA program; on a GPU it runs without cute-run"
+        ),
     }
 }

@@ -1,0 +1,128 @@
+"""CUDA programs on the emulator: compiled by clang with the headers of a CUDA toolkit, run by `cute-run --cuda`.
+
+CUTE_CUDA names the toolkit's folder, with headers, ptxas, fatbinary, libdevice and libcudart.so.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+RUN = os.path.join(os.environ["CUTE_TOOLS_DIR"], "cute-run")
+CUDA = os.environ["CUTE_CUDA"]
+CLANG = os.environ["CUTE_CLANG"]
+
+
+def compiled(folder, name, *flags):
+    """Compiles a program of the folder `cuda`."""
+    program = os.path.join(folder, name + "".join(flag.replace("/", "_") for flag in flags))
+    command = [CLANG, "--driver-mode=g++", "-x", "cuda", os.path.join(HERE, "cuda", name + ".cu"), "--no-offload-new-driver", "-O1",
+               "-gline-tables-only", "-std=c++17", "--cuda-gpu-arch=sm_80", f"--cuda-path={CUDA}", "-Wno-unknown-cuda-version", "-o", program,
+               "-L", os.path.join(CUDA, "lib"), *(flags or ("--cuda-include-ptx=all",)), "-lcudart"]
+    subprocess.run(command, check=True)
+    return program
+
+
+def run(*arguments, **keywords):
+    return subprocess.run([RUN, *arguments], capture_output=True, text=True, timeout=300, **keywords)
+
+
+class Programs(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.whole = compiled(cls.folder.name, "whole")
+        cls.wrong = compiled(cls.folder.name, "wrong")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_a_whole_program_is_right(self):
+        done = run("--cuda", self.whole, "--one", "two", "--seed=3")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        # All that is behind the option is the program's, and kernels print in their turn.
+        self.assertIn("argument --one\nargument two\nargument --seed=3\n", done.stdout)
+        self.assertIn("before, a kernel says 42\nafter\nPASS\n", done.stdout)
+        self.assertIn("launches on sm_80: no findings", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+    def test_every_order_of_warps_is_right(self):
+        for seed in ("1", "2"):
+            self.assertEqual(run("--seed", seed, "--cuda", self.whole).returncode, 0)
+
+    def test_findings_have_their_status_and_place(self):
+        for mistake, status, words in (
+            ("race", 3, ["shared-memory race", "wrong.cu:9:", "kernel neighbour(int*)"]),
+            ("bounds", 4, ["out of bounds", "wrong.cu:13:", "past the end of the memory of 256 bytes that cudaMalloc gave (allocation 1)"]),
+            ("freed", 4, ["memory that the program has freed", "which was freed"]),
+            ("assert", 7, ["trap", "values[0] == 1", "cudaErrorAssert"]),
+        ):
+            with self.subTest(mistake):
+                done = run("--cuda", self.wrong, mistake)
+                self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+                for word in words:
+                    self.assertIn(word, done.stdout + done.stderr)
+
+    def test_calls_that_are_wrong_return_an_error_and_say_why(self):
+        for mistake, name, words in (
+            ("twice", "cudaErrorInvalidValue", "cudaFree: freeing memory: expected the start of memory that is allocated"),
+            ("copy", "cudaErrorInvalidValue", "bytes inside of its 256, found 512 at byte 0"),
+            ("direction", "cudaErrorInvalidValue", "expected memory of the device as the destination, found an address of the host"),
+            ("shared", "cudaErrorInvalidValue", "ask for them by cudaFuncSetAttribute"),
+            ("threads", "cudaErrorInvalidConfiguration", "1024"),
+            ("graph", "cudaErrorNotSupported", "cudaGraphCreate: the emulator's CUDA runtime does not have the function"),
+            ("memory", "cudaErrorMemoryAllocation", "run a smaller problem"),
+            ("device", "cudaErrorInvalidDevice", "expected device 0"),
+        ):
+            with self.subTest(mistake):
+                done = run("--cuda", self.wrong, mistake)
+                self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+                self.assertIn(name, done.stdout)
+                self.assertIn(words, done.stderr)
+                self.assertIn("1 call that returned an error", done.stderr)
+
+    def test_a_program_that_crashes_leaves_what_was_found(self):
+        done = run("--cuda", self.wrong, "crash")
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("out of bounds", done.stderr)
+        self.assertIn("ended by signal 11", done.stderr)
+
+    def test_reports_are_files(self):
+        report = os.path.join(self.folder.name, "report.json")
+        sarif = os.path.join(self.folder.name, "report.sarif")
+        run("--cuda-report", report, "--sarif", sarif, "--cuda", self.wrong, "bounds")
+        with open(report) as file:
+            told = json.load(file)
+        self.assertEqual((told["arch"], told["launches"]), ("sm_80", 1))
+        self.assertEqual([finding["kind"] for finding in told["findings"]], ["out-of-bounds"])
+        with open(sarif) as file:
+            self.assertEqual(json.load(file)["runs"][0]["results"][0]["ruleId"], "out-of-bounds")
+
+    def test_the_library_alone_tells_at_the_end(self):
+        library = os.path.join(os.environ["CUTE_TOOLS_DIR"], "deps", "libcute_cudart.so")
+        environment = {**os.environ, "LD_PRELOAD": library, "LD_LIBRARY_PATH": os.path.join(CUDA, "lib")}
+        done = subprocess.run([self.wrong, "bounds"], capture_output=True, text=True, env=environment, timeout=300)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("out of bounds", done.stderr)
+        self.assertIn("1 launches on the emulator of sm_80: 1 findings", done.stderr)
+
+    def test_programs_without_ptx_are_refused(self):
+        program = compiled(self.folder.name, "wrong", "--no-cuda-include-ptx=all")
+        done = run("--cuda", program, "bounds")
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertIn("expected PTX for any architecture in the program, found none", done.stderr)
+        self.assertIn("cudaErrorNoKernelImageForDevice", done.stdout)
+
+    def test_architectures_are_chosen(self):
+        done = run("--arch=sm_90a", "--cuda", self.wrong, "race")
+        self.assertIn("on sm_90a", done.stderr)
+        done = run("--arch=sm_70", "--cuda", self.wrong, "bounds")
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
