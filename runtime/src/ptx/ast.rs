@@ -344,6 +344,9 @@ pub struct Source<'a> {
     pub column: u32,
     /// The function that was inlined there; none where the place is in no inlined code.
     pub inlined: Option<Inlined<'a>>,
+    /// The place of the call, in the program, that led to inlined code: LLVM says it in a comment, `FILE:LINE:COLUMN`. Empty where nothing is
+    /// said.
+    pub called_from: &'a str,
 }
 
 /// The function that a place belongs to, and the place where that was inlined.

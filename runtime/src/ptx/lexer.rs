@@ -38,6 +38,8 @@ pub(super) struct Lexed<'a> {
     pub start: usize,
     /// From 1.
     pub line: u32,
+    /// The comment to the end of the line that stands behind the token before; empty if there is none.
+    pub comment: &'a str,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -84,8 +86,10 @@ impl<'a> Lexer<'a> {
         ParseError::at(self.text, start, line, expected, found, cure)
     }
 
-    /// White space and comments.
-    fn skip_blank(&mut self) -> Result<(), ParseError> {
+    /// Skips white space and comments, and returns the first of these that goes to the end of the line that it begins on.
+    fn skip_blank(&mut self) -> Result<&'a str, ParseError> {
+        let line = self.line;
+        let mut comment = "";
         while let Some(byte) = self.byte(0) {
             match byte {
                 b'\n' => {
@@ -93,12 +97,18 @@ impl<'a> Lexer<'a> {
                     self.at += 1;
                 }
                 b' ' | b'\t' | b'\r' | 0x0b | 0x0c => self.at += 1,
-                b'/' if self.byte(1) == Some(b'/') => self.skip_while(|b| b != b'\n'),
+                b'/' if self.byte(1) == Some(b'/') => {
+                    let start = self.at;
+                    self.skip_while(|b| b != b'\n');
+                    if self.line == line && comment.is_empty() {
+                        comment = self.slice(start);
+                    }
+                }
                 b'/' if self.byte(1) == Some(b'*') => self.skip_block_comment()?,
                 _ => break,
             }
         }
-        Ok(())
+        Ok(comment)
     }
 
     fn skip_block_comment(&mut self) -> Result<(), ParseError> {
@@ -122,7 +132,7 @@ impl<'a> Lexer<'a> {
     }
 
     pub(super) fn next(&mut self) -> Result<Lexed<'a>, ParseError> {
-        self.skip_blank()?;
+        let comment = self.skip_blank()?;
         let (start, line) = (self.at, self.line);
         let token = match self.byte(0) {
             None => Token::End,
@@ -155,7 +165,12 @@ impl<'a> Lexer<'a> {
                 return Err(self.error(start, line, "PTX", found));
             }
         };
-        Ok(Lexed { token, start, line })
+        Ok(Lexed {
+            token,
+            start,
+            line,
+            comment,
+        })
     }
 
     /// A modifier may have colons in it, in pairs: `.shared::cta`.

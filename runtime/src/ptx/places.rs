@@ -30,7 +30,7 @@ pub struct Place {
     pub line: u32,
     /// From 1; 0 is not known.
     pub column: u32,
-    /// The part of the line's work that it is, such as `copy A`.
+    /// The part of the line's work that it is, such as `copy A`, or the call that led to it, such as `called from main.cu:12:5`.
     pub step: Option<String>,
 }
 
@@ -81,6 +81,11 @@ impl<'a> Places<'a> {
             let name = String::from_utf8_lossy(&bytes[..end]).into_owned();
             Some(name).filter(|name| !name.is_empty())
         });
+        let called = || {
+            let call = source.called_from;
+            (!call.is_empty()).then(|| format!("called from {call}"))
+        };
+        let step = step.or_else(called);
         Some(Place {
             file: file.clone().into_owned(),
             line: source.line,
@@ -187,6 +192,27 @@ mod tests {
                 None,
                 at("a ä%2.mlir:5:3"),
                 at("a ä%2.mlir:5:3"),
+            ]
+        );
+    }
+
+    #[test]
+    fn comments_say_where_inlined_code_was_called_from() {
+        let text = ".version 8.0\n.target sm_80\n.entry k()\n{\n\
+             .loc 1 5 3 // h.h:5:3 @[ g.h:7:1 @[ /a b/main.cu:12:5 ] ]\n  ret;\n\
+             .loc 1 5 3 // h.h:5:3 @[ main.cu:20:9 ]\r\n  ret;\n\
+             .loc 1 5 3 // h.h:5:3\n  ret;\n\
+             .loc 1 5 3\n// @[ main.cu:1:1 ]\n  ret;\n\
+             .loc 1 5 3 // @[\n  ret;\n}\n.file 1 \"h.h\"\n";
+        let at = |text: &str| Some(text.to_owned());
+        assert_eq!(
+            places(text),
+            [
+                at("h.h:5:3 (called from /a b/main.cu:12:5)"),
+                at("h.h:5:3 (called from main.cu:20:9)"),
+                at("h.h:5:3"),
+                at("h.h:5:3"),
+                at("h.h:5:3"),
             ]
         );
     }

@@ -297,7 +297,10 @@ impl Display for Source<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, ".loc {} {} {}", self.file, self.line, self.column)?;
         let Some(inlined) = self.inlined else {
-            return Ok(());
+            return match self.called_from {
+                "" => Ok(()),
+                call => write!(f, " // @[ {call} ]"),
+            };
         };
         write!(f, ", function_name {}", inlined.function.0)?;
         if inlined.function.1 != 0 {

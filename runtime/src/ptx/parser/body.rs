@@ -88,7 +88,9 @@ impl<'a> Parser<'a> {
             line: self.u32("a line")?,
             column: self.u32("a column")?,
             inlined: None,
+            called_from: "",
         };
+        source.called_from = called_from(self.current.comment);
         if !self.eat(',')? {
             return Ok(source);
         }
@@ -195,4 +197,10 @@ impl<'a> Parser<'a> {
             line: TextLine(line),
         }))
     }
+}
+
+/// The outermost call of LLVM's comment on a place in inlined code: `// FILE:LINE:COLUMN @[ CALL @[ OUTERMOST ] ]`.
+fn called_from(comment: &str) -> &str {
+    let outermost = comment.rsplit_once("@[").map_or("", |(_, rest)| rest);
+    outermost.trim_end_matches([' ', ']', '\r']).trim_start()
 }

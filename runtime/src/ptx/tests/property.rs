@@ -97,6 +97,11 @@ fn instruction() -> impl Strategy<Value = Statement<'static>> {
                     line,
                     column: 5,
                     inlined,
+                    // In a comment, which stands where nothing else does.
+                    called_from: match (inlined, line % 2) {
+                        (None, 1) => "a b.cu:7:3",
+                        _ => "",
+                    },
                 };
                 Statement::Instruction(Instruction {
                     guard,
