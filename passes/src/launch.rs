@@ -1,7 +1,7 @@
 //! Launches of kernels: `gpu.launch_func`, and which kernel one is of.
 
 use cute_ir::mlir::*;
-use cute_ir::ops::gpu;
+use cute_ir::ops::{gpu, nvvm};
 
 /// The launches of a kernel within a module.
 pub fn launches_of<'c>(module: Op<'c>, kernel: Op<'c>) -> Vec<Op<'c>> {
@@ -18,4 +18,10 @@ pub fn launches_of<'c>(module: Op<'c>, kernel: Op<'c>) -> Vec<Op<'c>> {
 pub fn kernel_of<'c>(launch: Op<'c>) -> Option<[&'c str; 2]> {
     let kernel = gpu::LaunchFunc::of(launch)?.kernel()?;
     symbol_of(kernel)?.try_into().ok()
+}
+
+/// Tells whether an op of a kernel waits for what is before the kernel in the stream.
+pub fn waits_for_kernels_before(op: Op<'_>) -> bool {
+    let kind = || attribute_of(op, "kind").map(|kind| kind.to_string());
+    name_of(op) == nvvm::GRIDDEPCONTROL && kind().is_some_and(|kind| kind.contains("wait"))
 }

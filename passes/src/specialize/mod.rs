@@ -203,14 +203,8 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
         // What made the mbarriers is fenced: arrivals need not wait for more.
         _ => barrier_of_cluster(top, nvvm::CLUSTER_ARRIVE_RELAXED)?,
     }
-    // All of that may be done while what is before in the stream still runs; what is behind may do the same from here on.
-    for kind in ["wait", "launch_dependents"] {
-        let kind = [(
-            "kind",
-            top.attribute(&format!("#nvvm<grid_dep_action {kind}>"))?,
-        )];
-        top.op(nvvm::GRIDDEPCONTROL, &[], &[], &kind)?;
-    }
+    // What is behind in the stream may do the same from here on. Each role waits for what is before on its own: those who copy when they know what.
+    depend(top, "launch_dependents")?;
 
     // The number of a warp is told to ptxas, so that it knows that the warps of a branch stay together.
     let warp = top.value(arith::DIVUI, &[thread, top.i32(WARP)?], top.i32_type(), &[])?;
@@ -250,6 +244,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
 
     let b = Builder::at_end(top.context, computing, top.location);
     budget_of(b, "increase", of_computes)?;
+    depend(b, "wait")?;
     if let Some(order) = order {
         let team = teams.team(b, [thread, warp], order)?;
         who.is_first = b.compare(Predicate::Eq, team.thread, b.i32(0)?)?;
@@ -269,6 +264,8 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
     let emit = Emit::new(Role::Computes, &rings, &needed, &staged, who);
     emit.all(&old, b, mapping)?;
     b.op(scf::YIELD, &[], &[], &[])?;
+    // Nobody ends before what is before in the stream: what is behind waits for this kernel alone.
+    depend(top, "wait")?;
     if blocks > 1 {
         // Others may still arrive here, and load into this block's shared memory.
         barrier_of_cluster(top, nvvm::CLUSTER_ARRIVE)?;
@@ -285,6 +282,13 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
 fn barrier_of_cluster(b: Builder<'_>, arrive: &str) -> Result<(), Failure> {
     b.op(arrive, &[], &[], &[])?;
     b.op(nvvm::CLUSTER_WAIT, &[], &[], &[])?;
+    Ok(())
+}
+
+/// Waits for what is before the kernel in the stream, or lets what is behind it start.
+fn depend(b: Builder<'_>, action: &str) -> Result<(), Failure> {
+    let kind = b.attribute(&format!("#nvvm<grid_dep_action {action}>"))?;
+    b.op(nvvm::GRIDDEPCONTROL, &[], &[], &[("kind", kind)])?;
     Ok(())
 }
 
