@@ -26,8 +26,8 @@ pub(super) fn complete<'c>(kernel: Op<'c>, launches: &[Op<'c>]) -> Result<(), Fa
             return Err(diag::error_with_notes(
                 launch.location(),
                 format!(
-                    "has {DEPENDENT}, by which its kernel may start before what is before it has ended; expected a kernel that begins with \
-                     nvvm.griddepcontrol wait, or no {DEPENDENT}: the compiler sets it"
+                    "has {DEPENDENT}, by which its kernel may start before what is before it has ended; expected a kernel whose threads \
+                     all wait, by nvvm.griddepcontrol, ahead of whatever they do to global memory, or no {DEPENDENT}: the compiler sets it"
                 ),
                 &[(kernel.location(), "the kernel is here")],
             ));

@@ -2,7 +2,7 @@
 //!
 //! A value of a layout type is what its type says and its dynamic leaves, in the order of `cute.get_scalars`. Each op of
 //! the algebra runs in `cute-layout` on traced leaves, and what was traced becomes `arith`; the conditions under which the
-//! result is right, and that it fits its width, become `cf.assert`, unless `checks=false`. Functions, calls, branches and
+//! result is right, and that it fits its width, become `cf.assert`, unless `checks=false`; those that only the layout of a tensor of coordinates depends on, only where that is used. Functions, calls, branches and
 //! loops pass the leaves in place of the value. Tensors whose layouts are dynamic go the same way (`tensors.rs`). What is left in the dialect and needs a layout value (the ops on tensors) gets it from a `cute.make_*`.
 
 mod carry;
@@ -499,11 +499,7 @@ fn assert_holds<'c>(
     assert(builder, condition, &check.message)
 }
 
-fn assert<'c>(
-    builder: Builder<'c>,
-    condition: Val<'c>,
-    message: &str,
-) -> Result<Op<'c>, Failure> {
+fn assert<'c>(builder: Builder<'c>, condition: Val<'c>, message: &str) -> Result<Op<'c>, Failure> {
     let message = builder.string(message);
     builder.op(cf::ASSERT, &[condition], &[], &[("msg", message)])
 }

@@ -200,10 +200,7 @@ impl<'c> Lowering<'c> {
         let plain = plain.map_err(wrong)?;
         let builder = Builder::before(op);
         let mut emitter = Emitter::new(builder, &all.inputs);
-        let is_memory = matches!(
-            CuteType::of(result.r#type()),
-            Some(CuteType::MemRef(_))
-        );
+        let is_memory = matches!(CuteType::of(result.r#type()), Some(CuteType::MemRef(_)));
         if self.checks && is_memory {
             self.assert_all(op, &mut emitter, &all.inputs, &checks)?;
         }

@@ -203,8 +203,8 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
         // What made the mbarriers is fenced: arrivals need not wait for more.
         _ => barrier_of_cluster(top, nvvm::CLUSTER_ARRIVE_RELAXED)?,
     }
-    // What is behind in the stream may do the same from here on. Each role waits for what is before on its own: those who copy when they know what.
-    depend(top, "launch_dependents")?;
+    // All of that may be done while what is before in the stream still runs. Each role waits for that on its own: those who copy when they know what. What is behind
+    // in the stream may start as soon as this kernel's blocks need not wait: earlier its blocks would take multiprocessors on which this kernel's are to run.
 
     // The number of a warp is told to ptxas, so that it knows that the warps of a branch stay together.
     let warp = top.value(arith::DIVUI, &[thread, top.i32(WARP)?], top.i32_type(), &[])?;
@@ -245,6 +245,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
     let b = Builder::at_end(top.context, computing, top.location);
     budget_of(b, "increase", of_computes)?;
     depend(b, "wait")?;
+    depend(b, "launch_dependents")?;
     if let Some(order) = order {
         let team = teams.team(b, [thread, warp], order)?;
         who.is_first = b.compare(Predicate::Eq, team.thread, b.i32(0)?)?;
