@@ -90,8 +90,14 @@ struct Lowering<'c> {
 /// Leaves of a layout, and what is asserted for their sake alone.
 struct Unsure<'c> {
     leaves: Vec<Val<'c>>,
-    /// The values that are asserted to be at least 1, each with the block and the assertion.
-    asserts: Vec<((ValueKey, BlockKey), Op<'c>)>,
+    asserts: Vec<Positive<'c>>,
+}
+
+/// An assertion that a value is at least 1.
+struct Positive<'c> {
+    /// The value, and the block that asserts it.
+    place: (ValueKey, BlockKey),
+    op: Op<'c>,
 }
 
 impl<'c> Lowering<'c> {
@@ -295,7 +301,7 @@ impl<'c> Lowering<'c> {
         inputs: &[Val<'c>],
         checks: &[Check],
         start: &Value,
-    ) -> Result<Vec<((ValueKey, BlockKey), Op<'c>)>, Failure> {
+    ) -> Result<Vec<Positive<'c>>, Failure> {
         let mut unsure = Vec::new();
         for check in checks {
             let input = positive_input(check);
@@ -306,10 +312,13 @@ impl<'c> Lowering<'c> {
             if place.is_some_and(|place| self.positive.contains(&place)) {
                 continue;
             }
-            let assert = assert_holds(Builder::before(op), emitter, check)?;
+            let assertion = assert_holds(Builder::before(op), emitter, check)?;
             let of_start = |input: usize| start.leaves().into_iter().any(|l| depends(l, input));
             match place {
-                Some(place) if !input.is_some_and(of_start) => unsure.push((place, assert)),
+                Some(place) if !input.is_some_and(of_start) => unsure.push(Positive {
+                    place,
+                    op: assertion,
+                }),
                 place => self.positive.extend(place),
             }
         }
@@ -324,14 +333,14 @@ impl<'c> Lowering<'c> {
                 kept.push(asserts);
                 continue;
             }
-            for (_, assert) in asserts {
-                self.rewriter.erase(assert)?;
+            for assertion in asserts {
+                self.rewriter.erase(assertion.op)?;
             }
         }
         let mut met = HashSet::new();
-        for (place, assert) in kept.into_iter().rev().flatten() {
-            if !met.insert(place) {
-                self.rewriter.erase(assert)?;
+        for assertion in kept.into_iter().rev().flatten() {
+            if !met.insert(assertion.place) {
+                self.rewriter.erase(assertion.op)?;
             }
         }
         Ok(())

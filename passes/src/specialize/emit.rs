@@ -7,6 +7,7 @@ use super::{
     teams::Section,
 };
 use crate::algorithms::{Arrival, start_load};
+use crate::launch::depend;
 use cute_arith::Predicate;
 use cute_ir::ops::{cute_nvgpu, scf};
 use cute_ir::{
@@ -196,7 +197,7 @@ impl<'a, 'c> Emit<'a, 'c> {
     /// Waits for what is before the kernel in the stream, unless that is done: what is read from here on may be from there.
     fn wait_for_kernels_before(&mut self, b: Builder<'c>) -> Result<(), Failure> {
         if !std::mem::replace(&mut self.has_waited, true) {
-            super::depend(b, "wait")?;
+            depend(b, "wait")?;
         }
         Ok(())
     }

@@ -28,6 +28,7 @@ use crate::{
     arch::{REGISTERS, WARP, WARPGROUP},
     divergence::Together,
     kernel::body_of_kernel,
+    launch::depend,
     memory::root_of,
     pipeline::rings::{ring_of, slice},
     shared::in_shared,
@@ -283,13 +284,6 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
 fn barrier_of_cluster(b: Builder<'_>, arrive: &str) -> Result<(), Failure> {
     b.op(arrive, &[], &[], &[])?;
     b.op(nvvm::CLUSTER_WAIT, &[], &[], &[])?;
-    Ok(())
-}
-
-/// Waits for what is before the kernel in the stream, or lets what is behind it start.
-fn depend(b: Builder<'_>, action: &str) -> Result<(), Failure> {
-    let kind = b.attribute(&format!("#nvvm<grid_dep_action {action}>"))?;
-    b.op(nvvm::GRIDDEPCONTROL, &[], &[], &[("kind", kind)])?;
     Ok(())
 }
 

@@ -8,6 +8,7 @@ use super::{
     quotients::Divisor,
     region::{On, id_of},
 };
+use crate::launch::{GRID_DEPENDENCIES, depend};
 use cute_ir::ops::{arith, cute, scf};
 use cute_ir::{
     Expected, Failure,
@@ -204,6 +205,11 @@ impl<'c> Gemm<'c> {
 
     fn body(&self, b: Builder<'c>, body: Blk<'c>) -> Result<(), Failure> {
         let [tm, tn, _] = self.plan.tile;
+        if self.archs.lacking(GRID_DEPENDENCIES).is_none() {
+            // Indices are computed while what is before in the stream still runs.
+            depend(b, "wait")?;
+            depend(b, "launch_dependents")?;
+        }
         let block = block_index(b)?;
         let (at, part) = self.place(b, body, block, self.plan.split)?;
 
