@@ -1,7 +1,11 @@
 //! Launches of kernels: `gpu.launch_func`, and which kernel one is of.
 
-use cute_ir::mlir::*;
-use cute_ir::ops::gpu;
+use cute_ir::ops::{gpu, nvvm};
+use cute_ir::{Failure, mlir::*};
+use cute_target::Requirement;
+
+/// The architectures whose kernels can wait for what is before them in the stream (PTX ISA, `griddepcontrol`).
+pub(crate) const GRID_DEPENDENCIES: Requirement = Requirement::Since(9, 0);
 
 /// The launches of a kernel within a module.
 pub fn launches_of<'c>(module: Op<'c>, kernel: Op<'c>) -> Vec<Op<'c>> {
@@ -18,4 +22,17 @@ pub fn launches_of<'c>(module: Op<'c>, kernel: Op<'c>) -> Vec<Op<'c>> {
 pub fn kernel_of<'c>(launch: Op<'c>) -> Option<[&'c str; 2]> {
     let kernel = gpu::LaunchFunc::of(launch)?.kernel()?;
     symbol_of(kernel)?.try_into().ok()
+}
+
+/// Tells whether an op of a kernel waits for what is before the kernel in the stream.
+pub fn waits_for_kernels_before(op: Op<'_>) -> bool {
+    let kind = || attribute_of(op, "kind").map(|kind| kind.to_string());
+    name_of(op) == nvvm::GRIDDEPCONTROL && kind().is_some_and(|kind| kind.contains("wait"))
+}
+
+/// Waits for what is before the kernel in the stream, or lets what is behind it start.
+pub(crate) fn depend(b: Builder<'_>, action: &str) -> Result<(), Failure> {
+    let kind = b.attribute(&format!("#nvvm<grid_dep_action {action}>"))?;
+    b.op(nvvm::GRIDDEPCONTROL, &[], &[], &[("kind", kind)])?;
+    Ok(())
 }

@@ -346,3 +346,42 @@ gpu.module @facts {
     gpu.return
   }
 }
+
+// -----
+
+// Where a tile of coordinates starts depends on no extent. What its layout depends on is asserted where somebody asks for that.
+!all = !cute.coord_tensor<"(0,0)", "(?,?):(1@0,1@1)">
+!tile = !cute.coord_tensor<"(?{div=64},?{div=32})", "(64,32):(1@0,1@1)">
+!tiles = !cute.coord_tensor<"(?{div=64},0)", "(64,32,?):(1@0,1@1,32@1)">
+// CHECK-LABEL: func.func @start(
+// CHECK-NOT:     cf.assert
+// CHECK:         return
+func.func @start(%m: i32, %k: i32, %i: i32, %j: i32) -> (i32, i32) {
+  %shape = cute.make_shape(%m, %k) : (i32, i32) -> !cute.shape<"(?,?)">
+  %all = cute.make_identity_tensor(%shape : !cute.shape<"(?,?)">) : !all
+  %tile = cute.static : !cute.tile<"[64:1;32:1]">
+  %at = cute.make_coord(%i, %j) : (i32, i32) -> !cute.coord<"(?,?)">
+  %own = cute.local_tile(%all, %tile, %at) : (!all, !cute.tile<"[64:1;32:1]">, !cute.coord<"(?,?)">) -> !tile
+  %first = cute.get_iter(%own) : !tile
+  %start = cute.deref_arith_tuple_iter(%first) : !cute.arith_tuple_iter<"(?{div=64},?{div=32})">
+  %row, %column = cute.get_scalars(%start) : !cute.int_tuple<"(?{div=64},?{div=32})">
+  return %row, %column : i32, i32
+}
+// CHECK-LABEL: func.func @tiles(
+// CHECK-SAME:    %[[M:.*]]: i32, %[[K:.*]]: i32, %{{.*}}: i32)
+// CHECK:         %[[SOME:.*]] = arith.cmpi sle, %{{.*}}, %[[K]] : i32
+// CHECK:         cf.assert %[[SOME]], "`ceil_div` expected a divisor of at least 1, found another; make every extent at least 1"
+// CHECK:         return
+func.func @tiles(%m: i32, %k: i32, %i: i32) -> (i32, i32) {
+  %shape = cute.make_shape(%m, %k) : (i32, i32) -> !cute.shape<"(?,?)">
+  %all = cute.make_identity_tensor(%shape : !cute.shape<"(?,?)">) : !all
+  %tile = cute.static : !cute.tile<"[64:1;32:1]">
+  %at = cute.make_coord(%i) : (i32) -> !cute.coord<"(?,_)">
+  %own = cute.local_tile(%all, %tile, %at) : (!all, !cute.tile<"[64:1;32:1]">, !cute.coord<"(?,_)">) -> !tiles
+  %first = cute.get_iter(%own) : !tiles
+  %start = cute.deref_arith_tuple_iter(%first) : !cute.arith_tuple_iter<"(?{div=64},0)">
+  %row = cute.get_scalars<{only_dynamic}> (%start) : !cute.int_tuple<"(?{div=64},0)">
+  %layout = cute.get_layout(%own) : !tiles
+  %count = cute.get_scalars<{only_dynamic}> (%layout) : !cute.layout<"(64,32,?):(1@0,1@1,32@1)">
+  return %row, %count : i32, i32
+}

@@ -166,4 +166,27 @@ gpu.module @kernels {
   ^end:
     gpu.return
   }
+
+  // What can be computed while the kernel waits for others stands before the wait: not what is loaded behind it.
+  // CHECK-LABEL: gpu.func @ahead_of_wait
+  // CHECK: scf.for %[[I:.*]] = {{.*}} {
+  // CHECK: %[[Q:.*]] = arith.divui %[[I]], %{{.*}} : i32
+  // CHECK: nvvm.griddepcontrol wait
+  // CHECK: %[[LOADED:.*]] = llvm.load
+  // CHECK: %[[SUM:.*]] = arith.addi
+  // CHECK: llvm.store %[[SUM]]
+  // CHECK: llvm.store %[[Q]]
+  gpu.func @ahead_of_wait(%p: !llvm.ptr<1>, %n: i32, %d: i32) kernel {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    scf.for %i = %c0 to %n step %c1 : i32 {
+      nvvm.griddepcontrol wait
+      %loaded = llvm.load %p : !llvm.ptr<1> -> i32
+      %sum = arith.addi %loaded, %i : i32
+      llvm.store %sum, %p : i32, !llvm.ptr<1>
+      %q = arith.divui %i, %d : i32
+      llvm.store %q, %p : i32, !llvm.ptr<1>
+    }
+    gpu.return
+  }
 }

@@ -13,6 +13,7 @@
 // The ring has a place for each stage; the product of a turn goes on into the next one, where its place is released.
 
 // CHECK-LABEL: gpu.func @products
+// CHECK-SAME: %[[TURNS:[a-z0-9]*]]: i32) kernel
 // CHECK-NOT: cute.roles
 // CHECK: %[[SA:.*]] = cute.memref.alloca() {cute.ring} : !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64,3):(64,1,4096)">
 // CHECK: %[[SB:.*]] = cute.memref.alloca() {cute.ring} : !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64,3):(64,1,4096)">
@@ -23,11 +24,13 @@
 // CHECK: cute_nvgpu.mbarrier_init %[[EMPTY]][%{{.*}}], %c4_i32{{.*}}
 // CHECK: nvvm.fence.mbarrier.init
 // CHECK: gpu.barrier
-// CHECK: nvvm.griddepcontrol wait
-// CHECK: nvvm.griddepcontrol launch_dependents
+// CHECK-NOT: nvvm.griddepcontrol
 // CHECK: cute_nvgpu.arch.make_warp_uniform
 // CHECK: scf.if
 // CHECK: nvvm.setmaxregister increase 232
+// Only when what is before in the stream is done may what is behind start.
+// CHECK-NEXT: nvvm.griddepcontrol wait
+// CHECK-NEXT: nvvm.griddepcontrol launch_dependents
 // CHECK: %[[LOOP:.*]]:3 = scf.for {{.*}} iter_args(%[[PLACE:.*]] = %{{.*}}, %[[PHASE:.*]] = %{{.*}}, %[[BEFORE:.*]] = %{{.*}}) -> (i32, i32, i32)
 // CHECK-NOT: tma_load
 // CHECK: cute_nvgpu.mbarrier_wait %[[FULL]][%[[PLACE]]], %[[PHASE]]
@@ -46,6 +49,11 @@
 // CHECK: } else {
 // CHECK: nvvm.setmaxregister decrease 40
 // CHECK: nvvm.elect.sync
+// CHECK-NOT: nvvm.griddepcontrol
+// Who copies waits when it knows what; there may be no turn.
+// CHECK: %[[ANY:.*]] = arith.cmpi slt, %{{.*}}, %[[TURNS]] : i32
+// CHECK-NEXT: scf.if %[[ANY]] -> (i32, i32)
+// CHECK-NEXT: nvvm.griddepcontrol wait
 // CHECK: scf.for {{.*}} iter_args(%[[TO:.*]] = %{{.*}}, %[[ROUND:.*]] = %{{.*}}) -> (i32, i32)
 // CHECK: %[[OTHER:.*]] = arith.xori %[[ROUND]]
 // CHECK: cute_nvgpu.mbarrier_wait %[[EMPTY]][%[[TO]]], %[[OTHER]]
@@ -54,7 +62,12 @@
 // CHECK: cute_nvgpu.tma_load({{.*}}) on %[[FULL]][%[[TO]]] policy "evict_first"
 // CHECK: cute_nvgpu.tma_load({{.*}}) on %[[FULL]][%[[TO]]]
 // CHECK-NOT: cute.gemm
-// CHECK: gpu.return
+// CHECK: } else {
+// CHECK-NEXT: scf.yield
+// Nobody ends before what is before in the stream.
+// CHECK: {cute.together
+// CHECK-NEXT: nvvm.griddepcontrol wait
+// CHECK-NEXT: gpu.return
 gpu.module @kernels {
   gpu.func @products(%A: !load, %at_A: !coords, %B: !load, %at_B: !coords, %turns: i32) kernel
       attributes {known_block_size = array<i32: 256, 1, 1>, cute.roles = array<i64: 40, 232>} {

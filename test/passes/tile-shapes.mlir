@@ -35,12 +35,30 @@ func.func @rows(%A: !a, %B: !b, %C: !c) {
 // CHECK:         %[[M:.*]] = arith.ceildivsi
 // CHECK:         %[[K:.*]] = arith.ceildivsi
 // CHECK:         %[[BLOCKS:.*]] = arith.muli
+// What the tiles of the last group are divided by, as parts of 2^62.
+// CHECK:         %[[LAST:.*]] = arith.remsi %[[M]], %c8 : index
+// CHECK:         %[[SOME:.*]] = arith.maxsi %[[LAST]], %{{.*}} : index
+// CHECK:         %[[ALL:.*]] = arith.constant 4611686018427387904 : index
+// CHECK:         %[[PARTS:.*]] = arith.ceildivsi %[[ALL]], %[[SOME]] : index
+// CHECK:         %[[RECIPROCAL:.*]] = arith.index_cast %[[PARTS]] : index to i64
 // CHECK:         gpu.launch_func @open_kernels::@open_kernel blocks in (%[[BLOCKS]],
-// CHECK-SAME:      args({{.*}}, %{{.*}} : i32, %{{.*}} : i32)
-// CHECK:       gpu.func @open_kernel({{.*}}, %[[ROWS:.*]]: i32, %[[DEPTH:.*]]: i32) kernel
+// CHECK-SAME:      args({{.*}}, %{{.*}} : i32, %{{.*}} : i32, %[[RECIPROCAL]] : i64)
+// CHECK:       gpu.func @open_kernel({{.*}}, %[[ROWS:.*]]: i32, %[[DEPTH:.*]]: i32, %[[RECIPROCAL:.*]]: i64) kernel
 // CHECK-NOT:     known_grid_size
-// Groups of eight tiles along M, the last of which may be shorter.
-// CHECK:         arith.minui
+// Groups of eight tiles along M, the last of which may be shorter: nothing is divided by what only the launch knows.
+// CHECK:         %[[GROUP:.*]] = arith.divui %{{.*}}, %{{.*}} : i32
+// CHECK:         %[[WITHIN:.*]] = arith.remui
+// CHECK:         %[[LEFT:.*]] = arith.subi %[[ROWS]], %{{.*}} : i32
+// CHECK:         %[[OF_WHOLE:.*]] = arith.divui %[[WITHIN]], %c8_i32 : i32
+// CHECK:         %[[WIDE:.*]] = arith.extui %[[WITHIN]] : i32 to i64
+// CHECK:         %[[SHIFTED:.*]] = arith.shli %[[WIDE]], %c2_i64 : i64
+// CHECK:         %{{.*}}, %[[HIGH:.*]] = arith.mului_extended %[[SHIFTED]], %[[RECIPROCAL]] : i64
+// CHECK:         %[[OF_LAST:.*]] = arith.trunci %[[HIGH]] : i64 to i32
+// CHECK-NOT:     arith.divui
+// CHECK:         %[[IS_WHOLE:.*]] = arith.cmpi uge, %[[LEFT]], %c8_i32 : i32
+// CHECK:         arith.select %[[IS_WHOLE]], %[[OF_WHOLE]], %[[OF_LAST]] : i32
+// CHECK:         arith.minui %[[LEFT]], %c8_i32 : i32
+// CHECK-NOT:     arith.divui
 // CHECK:         scf.for %{{.*}} = %{{.*}} to %[[DEPTH]]
 // CHECK:           cute.block.copy A {{.*}} within({{.*}} !cute.coord<"(?,?)">)
 // CHECK:           cute.block.copy B {{.*}} within({{.*}} !cute.coord<"(_,?)">)

@@ -4,6 +4,8 @@
 // RUN: cute-opt %s --cute-tile="arch=sm_90a instructions=mma variants=3" --split-input-file | cute-opt --split-input-file | FileCheck %s
 // RUN: cute-opt %s --cute-tile="arch=sm_90a instructions=mma variants=1" --split-input-file | FileCheck %s --check-prefix=ONE
 // RUN: cute-opt %s --cute-tile="arch=sm_90a tile=32x32x32 warps=2x2" --split-input-file | FileCheck %s --check-prefix=ONE
+// RUN: cute-opt %s --cute-tile="arch=sm_80,sm_90a instructions=mma variants=1" --split-input-file | FileCheck %s --check-prefix=OLDER
+// OLDER-NOT: nvvm.griddepcontrol
 
 // The one with the shortest estimated time on the device of the launch.
 // CHECK-LABEL: func.func @sizes
@@ -21,6 +23,9 @@
 // CHECK:         return
 // CHECK-LABEL: gpu.func @sizes_kernel_0
 // CHECK-SAME:    #cute.plan<tile = 128x256x64
+// What is before in the stream is waited for by the kernel itself, where all architectures can.
+// CHECK:         nvvm.griddepcontrol wait
+// CHECK-NEXT:    nvvm.griddepcontrol launch_dependents
 // CHECK-LABEL: gpu.func @sizes_kernel_1
 // CHECK-LABEL: gpu.func @sizes_kernel_2
 // CHECK-NOT:   gpu.func

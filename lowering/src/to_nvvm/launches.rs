@@ -6,9 +6,10 @@ use cute_ir::{
     attributes::{DEPENDENT, DYNAMIC_SMEM},
     diag::{self, each},
     mlir::*,
-    ops::{cute, cute_nvgpu, gpu, nvvm, scf},
+    ops::{cf, cute, cute_nvgpu, gpu, nvvm, scf},
     types::CuteType,
 };
+use cute_passes::launch::waits_for_kernels_before;
 use melior::ir::{ValueLike, operation::OperationLike};
 
 /// Lets launches of a kernel have the shared memory that it needs, and say which of its tensors must not overlap, and that it waits itself for what is
@@ -25,8 +26,8 @@ pub(super) fn complete<'c>(kernel: Op<'c>, launches: &[Op<'c>]) -> Result<(), Fa
             return Err(diag::error_with_notes(
                 launch.location(),
                 format!(
-                    "has {DEPENDENT}, by which its kernel may start before what is before it has ended; expected a kernel that begins with \
-                     nvvm.griddepcontrol wait, or no {DEPENDENT}: the compiler sets it"
+                    "has {DEPENDENT}, by which its kernel may start before what is before it has ended; expected a kernel whose threads \
+                     all wait, by nvvm.griddepcontrol, ahead of whatever they do to global memory, or no {DEPENDENT}: the compiler sets it"
                 ),
                 &[(kernel.location(), "the kernel is here")],
             ));
@@ -38,24 +39,30 @@ pub(super) fn complete<'c>(kernel: Op<'c>, launches: &[Op<'c>]) -> Result<(), Fa
     })
 }
 
-/// Tells whether all threads of a kernel wait for what is before it in the stream ahead of whatever they do to global memory.
+/// Tells whether all threads of a kernel wait for what is before it in the stream before they end, and ahead of whatever they do to global memory.
 fn waits_first(kernel: Op<'_>) -> bool {
-    let Some(body) = body_of(kernel, 0) else {
-        return false;
-    };
-    let ops = ops_of(body);
-    let waits = |op: &Op<'_>| {
-        let kind = attribute_of(*op, "kind").map(|kind| kind.to_string());
-        name_of(*op) == nvvm::GRIDDEPCONTROL && kind.is_some_and(|kind| kind.contains("wait"))
-    };
-    let Some(place) = ops.iter().position(waits) else {
-        return false;
-    };
-    let before = ops[..place]
-        .iter()
-        .flat_map(|op| std::iter::once(*op).chain(nested_ops(*op)));
-    let mut before = before.filter(|op| op.region_count() == 0 && !is_pure(*op));
-    before.all(is_of_block)
+    body_of(kernel, 0).and_then(waits_within) == Some(true)
+}
+
+/// Tells whether whoever comes to the end of a block has waited there; none where something may be done to global memory before.
+fn waits_within(block: Blk<'_>) -> Option<bool> {
+    for op in ops_of(block) {
+        if waits_for_kernels_before(op) {
+            return Some(true);
+        }
+        if op.region_count() == 0 && !is_pure(op) && !is_of_block(op) {
+            return None;
+        }
+        let ways: Vec<bool> = blocks_of(op)
+            .into_iter()
+            .map(waits_within)
+            .collect::<Option<_>>()?;
+        // Loops may have no turn, and branches no other side.
+        if name_of(op) == scf::IF && ways == [true, true] {
+            return Some(true);
+        }
+    }
+    Some(false)
 }
 
 /// Tells whether an op that is not pure is known to do nothing to global memory.
@@ -70,6 +77,10 @@ fn is_of_block(op: Op<'_>) -> bool {
             | nvvm::CLUSTER_ARRIVE
             | nvvm::CLUSTER_ARRIVE_RELAXED
             | nvvm::CLUSTER_WAIT
+            | nvvm::ELECT_SYNC
+            | nvvm::GRIDDEPCONTROL
+            | nvvm::SETMAXREGISTER
+            | cf::ASSERT
             | scf::YIELD
     )
 }

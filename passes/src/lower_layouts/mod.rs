@@ -2,7 +2,7 @@
 //!
 //! A value of a layout type is what its type says and its dynamic leaves, in the order of `cute.get_scalars`. Each op of
 //! the algebra runs in `cute-layout` on traced leaves, and what was traced becomes `arith`; the conditions under which the
-//! result is right, and that it fits its width, become `cf.assert`, unless `checks=false`. Functions, calls, branches and
+//! result is right, and that it fits its width, become `cf.assert`, unless `checks=false`; those that only the layout of a tensor of coordinates depends on, only where that is used. Functions, calls, branches and
 //! loops pass the leaves in place of the value. Tensors whose layouts are dynamic go the same way (`tensors.rs`). What is left in the dialect and needs a layout value (the ops on tensors) gets it from a `cute.make_*`.
 
 mod carry;
@@ -21,7 +21,7 @@ use cute_ir::{
     options::Options,
     types::{CuteType, layout_type, value_type},
 };
-use cute_layout::{Check, Expr, Inner, Term, Truth, ops::Value, record};
+use cute_layout::{Check, Expr, Inner, Leaf, Term, Truth, ops::Value, record};
 use emit::{Emitter, width_of};
 use melior::ir::{BlockLike, Type, ValueLike, operation::OperationLike};
 use std::{
@@ -54,6 +54,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
         leaves: HashMap::new(),
         checks,
         positive: HashSet::new(),
+        unsure: Vec::new(),
         dead: Vec::new(),
         module,
         formats: HashMap::new(),
@@ -75,6 +76,8 @@ struct Lowering<'c> {
     checks: bool,
     /// Values that were asserted to be at least 1, with the block.
     positive: HashSet<(ValueKey, BlockKey)>,
+    /// What is asserted for the sake of layouts that perhaps nobody asks for, in the order of the ops.
+    unsure: Vec<Unsure<'c>>,
     /// Operations to erase at the end, in the order in which they were met.
     dead: Vec<Op<'c>>,
     module: Op<'c>,
@@ -82,6 +85,19 @@ struct Lowering<'c> {
     formats: HashMap<(OpKey, String), String>,
     /// The number of names of format strings that were tried.
     format_names: usize,
+}
+
+/// Leaves of a layout, and what is asserted for their sake alone.
+struct Unsure<'c> {
+    leaves: Vec<Val<'c>>,
+    asserts: Vec<Positive<'c>>,
+}
+
+/// An assertion that a value is at least 1.
+struct Positive<'c> {
+    /// The value, and the block that asserts it.
+    place: (ValueKey, BlockKey),
+    op: Op<'c>,
 }
 
 impl<'c> Lowering<'c> {
@@ -276,6 +292,60 @@ impl<'c> Lowering<'c> {
         Ok(())
     }
 
+    /// Asserts the conditions that the layout of a view depends on, which is a tensor of coordinates from `start` on. Returns those on divisors that the start
+    /// does not depend on: nothing else does where nobody asks for the layout.
+    fn assert_for_layout(
+        &mut self,
+        op: Op<'c>,
+        emitter: &mut Emitter<'_, 'c>,
+        inputs: &[Val<'c>],
+        checks: &[Check],
+        start: &Value,
+    ) -> Result<Vec<Positive<'c>>, Failure> {
+        let mut unsure = Vec::new();
+        for check in checks {
+            let input = positive_input(check);
+            let value = input.and_then(|input| inputs.get(input));
+            let place = value
+                .zip(op.block())
+                .map(|(value, block)| (key(*value), block_key(block)));
+            if place.is_some_and(|place| self.positive.contains(&place)) {
+                continue;
+            }
+            let assertion = assert_holds(Builder::before(op), emitter, check)?;
+            let of_start = |input: usize| start.leaves().into_iter().any(|l| depends(l, input));
+            match place {
+                Some(place) if !input.is_some_and(of_start) => unsure.push(Positive {
+                    place,
+                    op: assertion,
+                }),
+                place => self.positive.extend(place),
+            }
+        }
+        Ok(unsure)
+    }
+
+    /// Erases what is asserted for the sake of leaves that nobody uses, and what is asserted twice in a block.
+    fn settle_unsure(&mut self) -> Result<(), Failure> {
+        let mut kept = Vec::new();
+        for Unsure { leaves, asserts } in self.unsure.drain(..).rev() {
+            if leaves.into_iter().any(is_used) {
+                kept.push(asserts);
+                continue;
+            }
+            for assertion in asserts {
+                self.rewriter.erase(assertion.op)?;
+            }
+        }
+        let mut met = HashSet::new();
+        for assertion in kept.into_iter().rev().flatten() {
+            if !met.insert(assertion.place) {
+                self.rewriter.erase(assertion.op)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Layout values that are still used come from a constructor; everything else of the algebra goes.
     fn finish(&mut self) -> Result<(), Failure> {
         let dead: HashSet<OpKey> = self.dead.iter().map(|op| op_key(*op)).collect();
@@ -310,7 +380,8 @@ impl<'c> Lowering<'c> {
                 replace_uses(old, self.construct(builder, old)?);
                 Ok(())
             },
-        )
+        )?;
+        self.settle_unsure()
     }
 
     fn construct(&self, builder: Builder<'c>, old: Val<'c>) -> Result<Val<'c>, Failure> {
@@ -397,19 +468,47 @@ fn positive_input(check: &Check) -> Option<usize> {
     }
 }
 
+/// Tells whether a value is used by something that is not itself pure and unused.
+fn is_used(value: Val<'_>) -> bool {
+    users_of(value).into_iter().any(|user| {
+        let is_computed = user.region_count() == 0 && user.result_count() > 0 && is_pure(user);
+        !is_computed || results_of(user).into_iter().any(is_used)
+    })
+}
+
+/// Tells whether a number is computed from that input.
+fn depends(leaf: &Leaf, input: usize) -> bool {
+    fn within(e: &Expr, input: usize) -> bool {
+        match e {
+            Expr::Input { index, .. } => *index == input,
+            Expr::Const(_) => false,
+            Expr::Binary { lhs, rhs, .. } => within(lhs, input) || within(rhs, input),
+            Expr::Select {
+                cond, then, other, ..
+            } => [cond, then, other].iter().any(|e| within(e, input)),
+        }
+    }
+    match leaf {
+        Leaf::Static(_) | Leaf::Underscore => false,
+        Leaf::Basis { value, .. } => depends(value, input),
+        Leaf::Dynamic(leaf) => match &leaf.term {
+            Term::Traced(e) => within(e, input),
+            _ => true,
+        },
+    }
+}
+
 fn assert_holds<'c>(
     builder: Builder<'c>,
     emitter: &mut Emitter<'_, 'c>,
     check: &Check,
-) -> Result<(), Failure> {
+) -> Result<Op<'c>, Failure> {
     let condition = Truth::Unknown(Term::Traced(Arc::clone(&check.condition)));
     let condition = emitter.truth(&condition)?;
     assert(builder, condition, &check.message)
 }
 
-fn assert<'c>(builder: Builder<'c>, condition: Val<'c>, message: &str) -> Result<(), Failure> {
+fn assert<'c>(builder: Builder<'c>, condition: Val<'c>, message: &str) -> Result<Op<'c>, Failure> {
     let message = builder.string(message);
-    builder
-        .op(cf::ASSERT, &[condition], &[], &[("msg", message)])
-        .map(|_| ())
+    builder.op(cf::ASSERT, &[condition], &[], &[("msg", message)])
 }

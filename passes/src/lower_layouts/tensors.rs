@@ -9,7 +9,7 @@
 //! each layout from its type, while here layouts are computed as well, and each leaf that a view has is made anew.
 
 use super::{
-    Lowering,
+    Lowering, Unsure,
     emit::Emitter,
     make, overflow,
     parts::{dynamic_count, dynamic_layout, emit_dynamic, is_lowered, numbers, part_types},
@@ -200,9 +200,11 @@ impl<'c> Lowering<'c> {
         let plain = plain.map_err(wrong)?;
         let builder = Builder::before(op);
         let mut emitter = Emitter::new(builder, &all.inputs);
-        if self.checks {
+        let is_memory = matches!(CuteType::of(result.r#type()), Some(CuteType::MemRef(_)));
+        if self.checks && is_memory {
             self.assert_all(op, &mut emitter, &all.inputs, &checks)?;
         }
+        let mut unsure = Vec::new();
         let source = *operands_of(op)
             .get(plain.tensor)
             .ok_or_else(|| unlike(op))?;
@@ -241,8 +243,12 @@ impl<'c> Lowering<'c> {
                     return Err(unlike(op));
                 };
                 let start = plain.view.start(start, &plain.leaves(&operands));
-                let start = start.map_err(wrong)?;
-                parts.extend(emit_dynamic(&mut emitter, &Value::IntTuple(start))?);
+                let start = Value::IntTuple(start.map_err(wrong)?);
+                if self.checks {
+                    let inputs = &all.inputs;
+                    unsure = self.assert_for_layout(op, &mut emitter, inputs, &checks, &start)?;
+                }
+                parts.extend(emit_dynamic(&mut emitter, &start)?);
             }
             _ => return Err(unlike(op)),
         }
@@ -250,7 +256,12 @@ impl<'c> Lowering<'c> {
         let declared = dynamic_layout(result.r#type()).ok_or_else(|| unlike(op))?;
         let leaves =
             emitter.leaves_for(&Value::Layout(declared), &Value::Layout(plain.view.layout))?;
-        parts.extend(leaves.ok_or_else(|| unlike(op))?);
+        let leaves = leaves.ok_or_else(|| unlike(op))?;
+        parts.extend(leaves.iter().copied());
+        if !unsure.is_empty() {
+            let asserts = unsure;
+            self.unsure.push(Unsure { leaves, asserts });
+        }
         if part_types(result.r#type()).map(|types| types.len()) != Some(parts.len()) {
             return Err(unlike(op));
         }

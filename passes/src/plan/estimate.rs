@@ -62,6 +62,8 @@ mod roles {
     pub(super) const LATENCY: i64 = 813_000;
     /// The same, where it arrives in several blocks and is asked for when all of them are done with its place.
     pub(super) const LATENCY_OF_CLUSTER: i64 = 1_000_000;
+    /// Picoseconds of a turn, at least, where blocks share loads: each asks the others for room, and they tell each other what they are done with.
+    pub(super) const TURN_OF_CLUSTER: i64 = 165_000;
     /// Hundredths of the second of the three times that a turn takes beside the longest.
     pub(super) const SECOND: i64 = 35;
     /// Picoseconds of a tile beside its turns.
@@ -224,11 +226,12 @@ impl Estimate {
             extent * parts * roles::LINE[usize::from(!is_aligned)] / sharers
         };
         let moved = lines(m, cn, accesses.first()) + lines(n, cm, accesses.get(1));
+        let others = of.stages.max(2) - 1;
         let latency = match cm * cn {
-            1 => roles::LATENCY,
-            _ => roles::LATENCY_OF_CLUSTER,
+            1 => roles::LATENCY / others,
+            _ => (roles::LATENCY_OF_CLUSTER / others).max(roles::TURN_OF_CLUSTER),
         };
-        let mut times = [busy, moved, latency / (of.stages.max(2) - 1)];
+        let mut times = [busy, moved, latency];
         times.sort_unstable();
         let [_, second, longest] = times;
         let groups = of.groups.max(1);

@@ -1,7 +1,8 @@
-//! A simplified graph as operations: each node once, where all that use it have it, and outside of the loops that it does
-//! not change in.
+//! A simplified graph as operations: each node once, where all that use it have it, outside of the loops that it does
+//! not change in, and ahead of waits for other kernels.
 
 use super::Indices;
+use crate::launch::waits_for_kernels_before;
 use cute_arith::{Op as Arith, mask};
 use cute_ir::ops::{arith, llvm};
 use cute_ir::{Expected, Failure, args::replace_operand, mlir::*, types::int_type};
@@ -129,6 +130,10 @@ struct Emit<'a, 'c> {
     converted: HashMap<u32, Val<'c>>,
     /// Loops, so that each is asked once.
     repeats: RefCell<HashMap<OpKey, bool>>,
+    /// The first wait of each block for what is before the kernel in the stream, by block.
+    waits: HashMap<BlockKey, Op<'c>>,
+    /// The leaves that each node is computed from, where there are such waits.
+    leaves: Vec<BTreeSet<u32>>,
 }
 
 impl<'a, 'c> Emit<'a, 'c> {
@@ -147,7 +152,20 @@ impl<'a, 'c> Emit<'a, 'c> {
                 }
             });
         }
+        let mut waits = HashMap::new();
+        let all = nested_ops(indices.kernel).into_iter();
+        for wait in all.filter(|op| waits_for_kernels_before(*op)) {
+            if let Some(block) = block_of(wait) {
+                waits.entry(block_key(block)).or_insert(wait);
+            }
+        }
+        let sets = match waits.is_empty() {
+            true => Vec::new(),
+            false => leaf_sets(&simple.nodes),
+        };
         Ok(Self {
+            waits,
+            leaves: sets,
             indices,
             simple,
             body,
@@ -363,7 +381,10 @@ impl<'a, 'c> Emit<'a, 'c> {
             if operands.is_empty() || self.places[node].is_empty() {
                 continue;
             }
-            let places = self.settled(self.homes[node], &self.places[node]);
+            let mut places = self.settled(self.homes[node], &self.places[node]);
+            for place in &mut places {
+                *place = self.ahead_of_wait(node, *place);
+            }
             for place in &places {
                 for &operand in operands.iter() {
                     self.use_at(operand, place.before, place.is_certain);
@@ -389,6 +410,27 @@ impl<'a, 'c> Emit<'a, 'c> {
             }
         }
         best
+    }
+
+    /// The same place, or one before a wait for what is before the kernel in the stream: what can be computed meanwhile is.
+    fn ahead_of_wait(&self, node: usize, place: Place<'c>) -> Place<'c> {
+        let block = block_of(place.before);
+        let wait = block.and_then(|block| self.waits.get(&block_key(block)));
+        let Some(wait) = wait.copied() else {
+            return place;
+        };
+        let at = |op: Op<'c>| self.indices.order.get(&op_key(op)).copied();
+        let is_there = |leaf: &u32| {
+            let op = defining_op(self.indices.leaves[*leaf as usize]);
+            op.is_none_or(|op| block_of(op) != block || at(op) < at(wait))
+        };
+        if at(wait) < at(place.before) && self.leaves[node].iter().all(is_there) {
+            return Place {
+                before: wait,
+                is_certain: false,
+            };
+        }
+        place
     }
 
     /// The one of these places that an operation comes behind.

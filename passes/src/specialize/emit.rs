@@ -7,6 +7,8 @@ use super::{
     teams::Section,
 };
 use crate::algorithms::{Arrival, start_load};
+use crate::launch::depend;
+use cute_arith::Predicate;
 use cute_ir::ops::{cute_nvgpu, scf};
 use cute_ir::{
     Expected, Failure,
@@ -40,6 +42,8 @@ pub(super) struct Emit<'a, 'c> {
     pub(super) written: HashSet<ValueKey>,
     /// The products that teams start one after another.
     section: Option<Section<'c>>,
+    /// True where the role has waited for what is before the kernel in the stream, on every way here.
+    has_waited: bool,
 }
 
 impl<'a, 'c> Emit<'a, 'c> {
@@ -63,6 +67,7 @@ impl<'a, 'c> Emit<'a, 'c> {
             has_stored: None,
             written: HashSet::new(),
             section: None,
+            has_waited: role == Role::Computes,
         }
     }
 
@@ -107,7 +112,10 @@ impl<'a, 'c> Emit<'a, 'c> {
     fn op(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
         if load_of(op).is_some() {
             return match self.role {
-                Role::Copies => self.load(op, b),
+                Role::Copies => {
+                    self.wait_for_kernels_before(b)?;
+                    self.load(op, b)
+                }
                 Role::Computes => Ok(()),
             };
         }
@@ -130,9 +138,19 @@ impl<'a, 'c> Emit<'a, 'c> {
         }
         if self.role == Role::Copies {
             if has_within(op, |op| load_of(op).is_some()) {
-                return self.regions(op, b);
+                // The first loads of an inner loop are known before it; around it, not yet.
+                let is_turns = |op: Op<'c>| scf::For::of(op).is_some();
+                let loads = |op: Op<'c>| has_within(op, |op| load_of(op).is_some());
+                let is_inner = is_turns(op) && !has_within(op, |op| is_turns(op) && loads(op));
+                return match is_inner && !self.has_waited {
+                    true => self.turns_behind_wait(op, b),
+                    false => self.regions(op, b),
+                };
             }
             if self.needed.contains(&op_key(op)) {
+                if !is_pure(op) {
+                    self.wait_for_kernels_before(b)?;
+                }
                 b.clone_op(op, &mut self.mapping);
             }
             return Ok(());
@@ -173,6 +191,62 @@ impl<'a, 'c> Emit<'a, 'c> {
         if let Some((team, _)) = ordered.filter(|(_, section)| section.ends[1] == op) {
             self.let_next_team(b, team)?;
         }
+        Ok(())
+    }
+
+    /// Waits for what is before the kernel in the stream, unless that is done: what is read from here on may be from there.
+    fn wait_for_kernels_before(&mut self, b: Builder<'c>) -> Result<(), Failure> {
+        if !std::mem::replace(&mut self.has_waited, true) {
+            depend(b, "wait")?;
+        }
+        Ok(())
+    }
+
+    /// A loop behind a wait for what is before the kernel in the stream. Where there may be no turn, both are in a branch: what the loop needs is computed
+    /// there as well, and could not stand before the wait if that were outside.
+    fn turns_behind_wait(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        let turns = scf::For::of(op).expected(op, "a loop")?;
+        let bounds = [turns.lower_bound(), turns.upper_bound()].map(|value| self.mapped(value));
+        if let [Some(from), Some(to)] = bounds.map(constant_of)
+            && from < to
+        {
+            self.wait_for_kernels_before(b)?;
+            return self.regions(op, b);
+        }
+        let predicate = match attribute_of(op, "unsignedCmp") {
+            Some(_) => Predicate::Ult,
+            None => Predicate::Slt,
+        };
+        let condition = b.compare(predicate, bounds[0], bounds[1])?;
+        let within = self.rings_within(op);
+        let before: Vec<_> = within.iter().flat_map(|at| self.next[*at]).collect();
+        let carried: Vec<_> = operands_of(op).split_off(3);
+        let carried: Vec<_> = carried
+            .into_iter()
+            .map(|value| self.mapped(value))
+            .chain(before)
+            .collect();
+        let types: Vec<_> = carried.iter().map(|value| value.r#type()).collect();
+        let ((of_then, then), (of_else, other)) =
+            (Detached::with_block(&[]), Detached::with_block(&[]));
+        let branch = b.with_regions(scf::IF, &[condition], &types, &[], vec![of_then, of_else])?;
+        let [then, other] =
+            [then, other].map(|block| Builder::at_end(b.context, block, b.location));
+        self.wait_for_kernels_before(then)?;
+        self.regions(op, then)?;
+        self.has_waited = false;
+        let left = results_of(op).into_iter().map(|value| self.mapped(value));
+        let left: Vec<_> = left
+            .chain(within.iter().flat_map(|at| self.next[*at]))
+            .collect();
+        then.op(scf::YIELD, &left, &[], &[])?;
+        other.op(scf::YIELD, &carried, &[], &[])?;
+        let mut results = results_of(branch);
+        let places = results.split_off(results_of(op).len());
+        for (old, new) in results_of(op).into_iter().zip(results) {
+            self.mapping.insert(key(old), new);
+        }
+        self.enter(&within, &places);
         Ok(())
     }
 
@@ -245,11 +319,17 @@ impl<'a, 'c> Emit<'a, 'c> {
 
     /// A loop or a branch, which carries how far its rings are besides.
     fn regions(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
+        let has_waited = self.has_waited;
         if scf::For::of(op).is_some() {
-            return self.turns(op, b);
+            self.turns(op, b)?;
+            // There may be no turn.
+            self.has_waited = has_waited;
+            return Ok(());
         }
         if name_of(op) == scf::IF {
-            return self.branch(op, b);
+            self.branch(op, b)?;
+            self.has_waited = has_waited;
+            return Ok(());
         }
         Err(diag::error(
             op.location(),
@@ -436,9 +516,11 @@ impl<'a, 'c> Emit<'a, 'c> {
             regions,
         )?;
         let stored = self.stored.clone();
+        let has_waited = self.has_waited;
         let mut behind = Stored::default();
         for (index, block) in [then, other].into_iter().enumerate() {
             let inner = Builder::at_end(b.context, block, b.location);
+            self.has_waited = has_waited;
             for (at, next) in within.iter().zip(&before) {
                 self.next[*at] = *next;
             }

@@ -28,6 +28,7 @@ use crate::{
     arch::{REGISTERS, WARP, WARPGROUP},
     divergence::Together,
     kernel::body_of_kernel,
+    launch::depend,
     memory::root_of,
     pipeline::rings::{ring_of, slice},
     shared::in_shared,
@@ -203,14 +204,8 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
         // What made the mbarriers is fenced: arrivals need not wait for more.
         _ => barrier_of_cluster(top, nvvm::CLUSTER_ARRIVE_RELAXED)?,
     }
-    // All of that may be done while what is before in the stream still runs; what is behind may do the same from here on.
-    for kind in ["wait", "launch_dependents"] {
-        let kind = [(
-            "kind",
-            top.attribute(&format!("#nvvm<grid_dep_action {kind}>"))?,
-        )];
-        top.op(nvvm::GRIDDEPCONTROL, &[], &[], &kind)?;
-    }
+    // All of that may be done while what is before in the stream still runs. Each role waits for that on its own: those who copy when they know what. What is behind
+    // in the stream may start as soon as this kernel's blocks need not wait: earlier its blocks would take multiprocessors on which this kernel's are to run.
 
     // The number of a warp is told to ptxas, so that it knows that the warps of a branch stay together.
     let warp = top.value(arith::DIVUI, &[thread, top.i32(WARP)?], top.i32_type(), &[])?;
@@ -250,6 +245,8 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
 
     let b = Builder::at_end(top.context, computing, top.location);
     budget_of(b, "increase", of_computes)?;
+    depend(b, "wait")?;
+    depend(b, "launch_dependents")?;
     if let Some(order) = order {
         let team = teams.team(b, [thread, warp], order)?;
         who.is_first = b.compare(Predicate::Eq, team.thread, b.i32(0)?)?;
@@ -269,6 +266,8 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
     let emit = Emit::new(Role::Computes, &rings, &needed, &staged, who);
     emit.all(&old, b, mapping)?;
     b.op(scf::YIELD, &[], &[], &[])?;
+    // Nobody ends before what is before in the stream: what is behind waits for this kernel alone.
+    depend(top, "wait")?;
     if blocks > 1 {
         // Others may still arrive here, and load into this block's shared memory.
         barrier_of_cluster(top, nvvm::CLUSTER_ARRIVE)?;

@@ -285,6 +285,11 @@ impl<'c> Gemm<'c> {
             arguments.push(host.value(arith::INDEX_CAST, &[*tiles], host.i32_type(), &[])?);
         }
         let mut blocks = vec![self.plan.split];
+        for divisor in self.reciprocals_of_launch() {
+            let along_m = self.tiles_at_launch(host, &counted, 0)?;
+            let along_n = self.tiles_at_launch(host, &counted, 1)?;
+            arguments.push(self.reciprocal(host, divisor, [along_m, along_n])?);
+        }
         if self.plan.is_split() {
             arguments.push(self.workspace(host, tiles)?);
             blocks.push(self.pieces(host)?);
@@ -339,13 +344,7 @@ impl<'c> Gemm<'c> {
             Ok(())
         };
         for axis in [0, 1] {
-            match self.known_tiles(axis) {
-                Some(known) => times(host.constant(index, known)?)?,
-                None => {
-                    let found = counted.iter().find(|(other, _)| *other == axis);
-                    times(found.expected(self.op, "tiles that the launch counts")?.1)?;
-                }
-            }
+            times(self.tiles_at_launch(host, counted, axis)?)?;
         }
         if self.is_batched() {
             match matrix::batch(&self.matrices.product) {

@@ -5,8 +5,10 @@ use super::{
     function::{Kernel, block_index},
     leaves::{at_least, leaves_of, places_of, with_layout},
     matrix::{Matrix, Role, divisor},
+    quotients::Divisor,
     region::{On, id_of},
 };
+use crate::launch::{GRID_DEPENDENCIES, depend};
 use cute_ir::ops::{arith, cute, scf};
 use cute_ir::{
     Expected, Failure,
@@ -174,6 +176,8 @@ impl<'c> Gemm<'c> {
         let mut arguments: Vec<_> = self.arguments.iter().map(|v| v.r#type()).collect();
         let counted = self.counted_by_launch();
         arguments.extend(counted.iter().map(|_| place.i32_type()));
+        let reciprocals = self.reciprocals_of_launch();
+        arguments.extend(reciprocals.iter().map(|_| place.i64_type()));
         if self.plan.is_split() {
             arguments.push(self.workspace_type(place)?);
         }
@@ -201,6 +205,11 @@ impl<'c> Gemm<'c> {
 
     fn body(&self, b: Builder<'c>, body: Blk<'c>) -> Result<(), Failure> {
         let [tm, tn, _] = self.plan.tile;
+        if self.archs.lacking(GRID_DEPENDENCIES).is_none() {
+            // Indices are computed while what is before in the stream still runs.
+            depend(b, "wait")?;
+            depend(b, "launch_dependents")?;
+        }
         let block = block_index(b)?;
         let (at, part) = self.place(b, body, block, self.plan.split)?;
 
@@ -419,7 +428,7 @@ impl<'c> Gemm<'c> {
 
     /// The place of the first pointer to a workspace among a kernel's arguments.
     pub(super) fn first_workspace(&self) -> usize {
-        self.arguments.len() + self.counted_by_launch().len()
+        self.arguments.len() + self.counted_by_launch().len() + self.reciprocals_of_launch().len()
     }
 
     /// The number of tiles along M (0), N (1) or K (2): a constant, or an argument of the kernel.
@@ -452,8 +461,9 @@ impl<'c> Gemm<'c> {
         let (mut block, mut product, mut part) = (index, None, None);
         if self.is_batched() || parts > 1 {
             let tiles = self.tiles_of_product(b, body)?;
-            let mut rest = unsigned(arith::DIVUI, block, tiles)?;
-            block = unsigned(arith::REMUI, block, tiles)?;
+            let by = (Divisor::Product, tiles);
+            let [mut rest, own] = self.divided(b, body, block, by)?;
+            block = own;
             if parts > 1 {
                 part = Some(rest);
             }
@@ -508,7 +518,10 @@ impl<'c> Gemm<'c> {
             return Ok((evaluate(&b, &to_m, block)?, evaluate(&b, &to_n, block)?));
         }
         let tiles = [self.tiles(b, body, 0)?, self.tiles(b, body, 1)?];
-        self.in_order(b, tiles, block)
+        match self.reciprocals_of_launch().is_empty() {
+            true => self.in_order(b, tiles, block),
+            false => self.in_order_of_launch(b, body, tiles, block),
+        }
     }
 
     /// The coordinates of a tile by its index among so many along M and N: groups of `raster` tiles along M, the last of which may be shorter; in each, all along N.

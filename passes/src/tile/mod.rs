@@ -19,6 +19,7 @@ mod matrix;
 mod narrow;
 mod numbers;
 mod prologue;
+mod quotients;
 mod reduced;
 mod region;
 mod roles;

@@ -97,6 +97,23 @@ fn clusters_share_lines_that_begin_between_those_of_l2() {
 }
 
 #[test]
+fn small_tiles_share_no_loads() {
+    let context = cute_ir::context();
+    // Blocks of a cluster take longer to agree on a place of the ring than such a tile's products take.
+    for tile in [[64, 64, 64], [64, 96, 64]] {
+        let request = Request {
+            tile: Some(tile),
+            instructions: Some(Instructions::Wgmma),
+            ..Request::default()
+        };
+        for extents in [[768, 768, 3072], [8192; 3]] {
+            let plan = chosen(&context, extents, 64, &request).plan;
+            assert_eq!(plan.blocks_of_cluster(), 1, "{tile:?} {extents:?}");
+        }
+    }
+}
+
+#[test]
 fn rings_have_as_many_places_as_fit() {
     let context = cute_ir::context();
     let request = Request {
