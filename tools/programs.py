@@ -121,7 +121,7 @@ merge: 256 1
 minisweep: --niterations 1 --ncell_x 4 --ncell_y 4 --ncell_z 8 --ne 4 --na 4 --nblock_z 2
 minkowski: 1 | m_size = 512 * 8 -> m_size = 8 * 8
 minmax: 100 1
-mixbench: 1 1
+mixbench: 40 1
 moe: 32 64 1 1
 moe-align: 1 | {1, 3, 256, 4096, 8192} -> {1, 3, 64}
 morphology: 3 3 64 64 1
@@ -130,7 +130,7 @@ mt: 1 | nPerRng = 5860 -> nPerRng = 4
 multinomial: 64 64 1
 nlll: 64 10 1
 nqueen: 8 3 1
-overlap: | N = 1 << 22 -> N = 1 << 12 & nreps = 10 -> nreps = 1
+overlap: | N = 1 << 22 -> N = 1 << 12
 overlay: 64 48
 page-rank: -n 64 -i 2
 particle-diffusion: 4 16

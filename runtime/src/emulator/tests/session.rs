@@ -255,7 +255,7 @@ fn memory_that_the_host_has_too_lies_where_it_can_have_it() {
     session.keep_low_addresses();
     let low = session.allocate("low", shared()).unwrap();
     let high = session.allocate("high", Memory::holding(&[0; 8])).unwrap();
-    assert!(low.address() < 1 << 47 && low.address() % 4096 == 0);
+    assert!(low.address() < 1 << 47 && low.address().is_multiple_of(4096));
     assert!(high.address() >= 1 << 47);
     session
         .launch(
