@@ -10,10 +10,11 @@ mod names;
 mod operands;
 mod statements;
 mod sync;
+mod used;
 mod video;
 mod warpgroup;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::address;
 use super::program::{Initial, Inst, Kernel, MbarrierOp, ModuleVariable, Op, Origin, Reg, Space};
@@ -90,7 +91,7 @@ pub(super) fn kernel(module: &Module<'_>, number: usize, name: &str) -> Result<K
     let function = find(module, name)?;
     let mut decoder = decoder(module, number);
     decoder.names.open();
-    decoder.module_variables()?;
+    decoder.module_variables(&used::names(module, function))?;
     decoder.function(function)
 }
 
@@ -98,7 +99,7 @@ pub(super) fn kernel(module: &Module<'_>, number: usize, name: &str) -> Result<K
 pub(super) fn variables(module: &Module<'_>, number: usize) -> Result<Vec<ModuleVariable>> {
     let mut decoder = decoder(module, number);
     decoder.names.open();
-    decoder.module_variables()?;
+    decoder.module_variables(&HashSet::new())?;
     Ok(decoder.variables)
 }
 

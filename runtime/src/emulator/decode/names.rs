@@ -1,6 +1,6 @@
 //! Names of a function: registers, variables, labels, in nested scopes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::super::program::{Pred, Reg};
 use super::{Decoder, Result};
@@ -186,10 +186,13 @@ impl<'a> Decoder<'_, 'a> {
         }
     }
 
-    /// The variables of the module that all kernels see.
-    pub(super) fn module_variables(&mut self) -> Result<()> {
+    /// The variables of the module that all kernels see, those in shared memory only where the kernel uses them.
+    pub(super) fn module_variables(&mut self, used: &HashSet<&str>) -> Result<()> {
         let module = self.module;
         let variables = module.items.iter().filter_map(|item| match item {
+            Item::Variable(variable) if variable.space == Space::Shared => {
+                used.contains(variable.name).then_some(variable)
+            }
             Item::Variable(variable) => Some(variable),
             _ => None,
         });

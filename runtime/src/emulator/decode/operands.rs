@@ -3,6 +3,7 @@
 use super::super::program::{Guard, Initial, Pred, Reg, Space, Special};
 use super::names::Name;
 use super::{Decoder, Result};
+use crate::emulator::LANES;
 use crate::ptx::{self, Base, Immediate, Operand, Type};
 
 impl<'a> Decoder<'_, 'a> {
@@ -167,6 +168,8 @@ impl<'a> Decoder<'_, 'a> {
             None if self.function_address(name).is_some() => {
                 Ok(Symbol::Known(self.function_address(name).unwrap_or(0)))
             }
+            // PTX ISA, "Predefined Constants".
+            None if name == "WARP_SZ" => Ok(Symbol::Known(LANES as u64)),
             None => self.error(format!("{name} is not declared")),
         }
     }

@@ -282,3 +282,28 @@ fn memory_that_the_host_has_too_lies_where_it_can_have_it() {
         "{found}"
     );
 }
+
+#[test]
+fn kernels_have_the_shared_memory_that_they_name() {
+    let text = ".version 8.0\n.target sm_80\n.address_size 64\n\
+         .shared .align 4 .b8 first[40000];\n.shared .align 4 .b8 second[45056];\n.extern .shared .align 16 .b8 rest[];\n\
+         .func reads() { .reg .b32 %r; ld.shared.b32 %r, [second+4]; ret; }\n\
+         .visible .entry one() { .reg .b32 %r; mov.b32 %r, first; ret; }\n\
+         .visible .entry two() { call.uni reads; ret; }\n\
+         .visible .entry both() { .reg .b32 %r; { mov.b32 %r, 0; st.shared.v2.b32 [first], {%r, %r}; } call.uni reads; ret; }\n\
+         .visible .entry none() { ret; }\n";
+    let mut session = Session::empty(Config::default()).unwrap();
+    let module = session.add_module(text).unwrap();
+    let mut shared = |kernel| session.facts(module, kernel).unwrap().shared;
+    assert_eq!(
+        ["one", "two", "both", "none"].map(&mut shared),
+        [40_000, 45_056, 85_056, 0]
+    );
+}
+
+#[test]
+fn the_threads_of_a_warp_have_a_name() {
+    let body = "mov.u32 %r1, WARP_SZ; shl.b32 %r2, WARP_SZ, 3; add.u32 %r1, %r1, %r2; st.global.u32 [%s1], %r1;";
+    let (words, findings) = words("", body);
+    assert_eq!((words[0], findings), (32 + 256, vec![]));
+}
