@@ -112,7 +112,7 @@ class Programs(unittest.TestCase):
 
     def test_programs_without_ptx_are_refused(self):
         program = compiled(self.folder.name, "wrong", "--no-cuda-include-ptx=all")
-        done = run("--cuda", program, "bounds")
+        done = run("--cuda", program, "threads")
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
         self.assertIn("expected PTX for any architecture in the program, found none", done.stderr)
         self.assertIn("cudaErrorNoKernelImageForDevice", done.stdout)

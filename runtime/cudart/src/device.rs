@@ -166,13 +166,7 @@ fn attribute(program: &Program, number: c_int) -> Option<c_int> {
     let sm = arch.multiprocessor();
     let int = |value: u32| Some(value as c_int);
     match number {
-        1..=3 => int(if number == 3 { 64 } else { THREADS_PER_BLOCK }).map(|most| {
-            if number == 1 {
-                THREADS_PER_BLOCK as c_int
-            } else {
-                most
-            }
-        }),
+        1..=3 => int(THREADS_PER_BLOCK),
         4 => Some(64),
         5 => Some(i32::MAX),
         6 | 7 => Some(65_535),

@@ -139,6 +139,8 @@ static void device() {
   CHECK(prop.maxThreadsPerMultiProcessor == 2048 && prop.regsPerBlock == 65536 && prop.cooperativeLaunch == 1);
   CALL(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerBlock, 0));
   CHECK(threads == 1024);
+  CALL(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxBlockDimY, 0));
+  CHECK(threads == prop.maxThreadsDim[1]);
   int blocks = 0;
   CALL(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, meets, 1024, 0));
   CHECK(blocks == 2);
