@@ -1,6 +1,6 @@
 //! `cargo xtask clients`: programs of others that call exported libraries, as they come from PyPI, and the examples of this project.
 //!
-//! What is downloaded lies in the build folder, and is downloaded once. Without a network, and without what an earlier run has
+//! Downloads lie in the build folder, and are made once. Without a network, and without what an earlier run has
 //! downloaded, the tests are skipped, which is said.
 
 use crate::process::{quiet, watched};

@@ -1,6 +1,6 @@
 //! `cargo xtask test`: everything that CI checks. A stage that fails does not keep the next from running, unless nothing could be built.
 //!
-//! What needs no build runs beside what is shown, so that no core waits for the last test of a program or for a single compiler.
+//! Stages that need no build run beside those that are shown, so that no core waits for the last test of a program or for a single compiler.
 
 use crate::clients;
 use crate::fuzz;

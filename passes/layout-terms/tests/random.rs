@@ -372,7 +372,7 @@ fn limits_end_the_search() {
     }
 }
 
-/// What dynamic layouts give is what static ones give.
+/// Dynamic layouts give what static ones give.
 #[test]
 fn dynamic_operands_give_what_static_ones_give() {
     let mut random = Random(3469);

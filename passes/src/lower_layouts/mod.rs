@@ -76,7 +76,7 @@ struct Lowering<'c> {
     checks: bool,
     /// Values that were asserted to be at least 1, with the block.
     positive: HashSet<(ValueKey, BlockKey)>,
-    /// What is asserted for the sake of layouts that perhaps nobody asks for, in the order of the ops.
+    /// Assertions for the sake of layouts that perhaps nobody asks for, in the order of the ops.
     unsure: Vec<Unsure<'c>>,
     /// Operations to erase at the end, in the order in which they were met.
     dead: Vec<Op<'c>>,

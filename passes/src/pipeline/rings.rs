@@ -1,6 +1,6 @@
 //! `cute-make-rings`: the buffers between two parts of a loop become rings.
 //!
-//! Of a loop with `cute.stages`, each tensor in shared memory that every turn fills and then reads, and nothing else uses, gets
+//! Each tensor of a loop with `cute.stages` in shared memory that every turn fills and then reads, and nothing else uses, gets
 //! as many places as there are stages, or as its own `cute.stages` says. Who fills a place acquires it with the token of its
 //! last release and commits it; who reads it waits for the commit and releases it. Tensors that are filled and read side by side
 //! share a pipeline. The loop still is the loop that it was: only read from top to bottom, each turn works on its own place.

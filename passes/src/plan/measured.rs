@@ -134,7 +134,7 @@ impl Measured {
         }
     }
 
-    /// What measurements say of products of M, N and K, so many of them.
+    /// The times that measurements give for products of M, N and K, so many of them.
     pub(super) fn near(&self, [m, n, k]: [i64; 3], batch: i64) -> Near<'_> {
         let extents = [m, n, k, batch].map(|extent| extent.max(1));
         let entries: Vec<&Entry> = self

@@ -68,7 +68,7 @@ impl Stored {
         self.0.insert(tensor, 0);
     }
 
-    /// What may be the case where one of two is.
+    /// Joins two states: all that may be the case where one of them is.
     pub(super) fn joined(mut self, other: &Self) -> Self {
         for (tensor, behind) in &other.0 {
             let own = self.0.entry(*tensor).or_insert(*behind);
@@ -77,7 +77,7 @@ impl Stored {
         self
     }
 
-    /// What may be the case at the start of each turn of a loop with this body.
+    /// The state that may be found at the start of each turn of a loop with this body.
     pub(super) fn before_turns(&self, body: Blk<'_>) -> Self {
         self.clone().joined(&Self::default().behind(body))
     }

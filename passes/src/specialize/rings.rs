@@ -55,9 +55,9 @@ struct Made<'c> {
 /// The mbarriers of a ring.
 #[derive(Clone, Copy)]
 pub(super) enum Barrier {
-    /// What completes when a place is full.
+    /// The mbarrier that completes when a place is full.
     Full,
-    /// What completes when a place is empty.
+    /// The mbarrier that completes when a place is empty.
     Empty,
 }
 

@@ -44,7 +44,7 @@ impl<'c> Gemm<'c> {
         all
     }
 
-    /// What a launch passes for a divisor, by its tiles along M and N.
+    /// The reciprocal that a launch passes for a divisor, by its tiles along M and N.
     pub(super) fn reciprocal(
         &self,
         host: Builder<'c>,

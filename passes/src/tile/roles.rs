@@ -1,6 +1,6 @@
 //! The kernel of a product whose warps have roles: blocks that stay, and take one tile of C after another.
 //!
-//! What is loaded by TMA, and stored, has atoms that the launch makes: a kernel's last arguments, an atom and the coordinates of what it copies for each
+//! Tensors that TMA loads or stores have atoms that the launch makes: a kernel's last arguments, an atom and the coordinates of what it copies for each
 //! operand. The kernel reads as if one thread did one thing after another; `cute-specialize-warps` cuts it.
 
 use super::{

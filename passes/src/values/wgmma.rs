@@ -23,7 +23,7 @@ pub(super) struct Operands<'c> {
 }
 
 impl Operands<'_> {
-    /// What may be the case where one of two is.
+    /// Joins two states: all that may be the case where one of them is.
     pub(super) fn joined(mut self, other: Self) -> Self {
         self.fenced.retain(|file| other.fenced.contains(file));
         let least = self.committed.min(other.committed);
@@ -43,7 +43,7 @@ impl Operands<'_> {
     }
 }
 
-/// What was the case before a region.
+/// The state before a region.
 pub(super) struct Before<'c> {
     files: usize,
     operands: Operands<'c>,

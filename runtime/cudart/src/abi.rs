@@ -31,7 +31,7 @@ pub(crate) enum Direction {
     HostToDevice,
     DeviceToHost,
     DeviceToDevice,
-    /// By the addresses.
+    /// The direction that the addresses say.
     Default,
 }
 
@@ -75,7 +75,7 @@ pub struct Extent {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct LaunchAttribute {
-    /// What it is (`cudaLaunchAttributeID`).
+    /// The number of the attribute (`cudaLaunchAttributeID`).
     pub id: c_int,
     padding: c_int,
     /// Its value; a cluster has its sizes in the first three.

@@ -27,7 +27,7 @@ impl Program {
         self.settings.config.sms.unwrap_or(MULTIPROCESSORS)
     }
 
-    /// The version that a program's architecture is known after its modules are: those are read for it.
+    /// Reads the modules of the program, by which its architecture is known.
     fn read_modules(&mut self, name: &str) {
         for binary in 0..self.binaries.len() {
             // Without PTX, its kernels say so when they are launched.
@@ -37,58 +37,94 @@ impl Program {
         }
     }
 
-    /// The properties of the device: the place of each in the structure of CUDA 12 and of 13, none where it lacks it, and the value.
-    fn properties(&mut self, name: &str) -> Vec<([Option<usize>; 2], Value)> {
+    /// What programs may ask of the device.
+    fn device_facts(&mut self, name: &str) -> Vec<Fact> {
         self.read_modules(name);
         let arch = self.session.arch();
         let sm = arch.multiprocessor();
         let int = |value: u32| Value::Int(value as c_int);
-        let both = |first, second| [Some(first), Some(second)];
-        let old = |first| [Some(first), None];
-        vec![
-            (both(288, 288), Value::Size(MEMORY)),
-            (both(296, 296), Value::Size(48 * 1024)),
-            (both(304, 304), int(REGISTERS)),
-            (both(308, 308), int(WARP)),
-            (both(312, 312), Value::Size(i32::MAX as usize)),
-            (both(320, 320), int(THREADS_PER_BLOCK)),
-            (both(324, 324), int(THREADS_PER_BLOCK)),
-            (both(328, 328), int(THREADS_PER_BLOCK)),
-            (both(332, 332), int(64)),
-            (both(336, 336), int(i32::MAX as u32)),
-            (both(340, 340), int(65_535)),
-            (both(344, 344), int(65_535)),
-            (old(348), Value::Int(CLOCK)),
-            (both(352, 352), Value::Size(64 * 1024)),
-            (both(360, 360), int(arch.major)),
-            (both(364, 364), int(arch.minor)),
-            (old(384), int(1)),
-            (both(388, 384), int(self.multiprocessors())),
-            (both(400, 392), int(1)),
-            (both(576, 560), int(1)),
-            (both(600, 584), int(1)),
-            (both(604, 588), int(1)),
-            (old(608), Value::Int(CLOCK)),
-            (both(612, 592), Value::Int(BUS)),
-            (both(616, 596), Value::Int(L2)),
-            (both(624, 604), int(sm.warps * WARP)),
-            (both(628, 608), int(1)),
-            (both(632, 612), int(1)),
-            (both(636, 616), int(1)),
-            (both(640, 624), Value::Size(sm.shared_memory as usize)),
-            (both(648, 632), int(REGISTERS)),
-            (both(652, 636), int(1)),
-            (both(688, 668), int(1)),
-            (both(696, 672), Value::Size(sm.block_shared_memory as usize)),
-            (both(712, 688), int(sm.blocks)),
-            (both(720, 696), Value::Size(sm.reserved as usize)),
-            (both(744, 720), int(1)),
-            (both(772, 748), int(u32::from(arch.major >= 9))),
-        ]
+        let fact = |attribute, twelve, thirteen, value| Fact {
+            attribute: Some(attribute),
+            places: [Some(twelve), Some(thirteen)],
+            value,
+        };
+        let old = |attribute, twelve, value| Fact {
+            places: [Some(twelve), None],
+            ..fact(attribute, twelve, twelve, value)
+        };
+        let mut all = vec![
+            Fact {
+                attribute: None,
+                ..fact(0, 288, 288, Value::Size(MEMORY))
+            },
+            fact(8, 296, 296, Value::Size(48 * 1024)),
+            fact(12, 304, 304, int(REGISTERS)),
+            fact(10, 308, 308, int(WARP)),
+            fact(11, 312, 312, Value::Size(i32::MAX as usize)),
+            fact(1, 320, 320, int(THREADS_PER_BLOCK)),
+            fact(2, 324, 324, int(THREADS_PER_BLOCK)),
+            fact(3, 328, 328, int(THREADS_PER_BLOCK)),
+            fact(4, 332, 332, int(64)),
+            fact(5, 336, 336, int(i32::MAX as u32)),
+            fact(6, 340, 340, int(65_535)),
+            fact(7, 344, 344, int(65_535)),
+            old(13, 348, Value::Int(CLOCK)),
+            fact(9, 352, 352, Value::Size(64 * 1024)),
+            fact(75, 360, 360, int(arch.major)),
+            fact(76, 364, 364, int(arch.minor)),
+            // Overlaps copies.
+            old(15, 384, int(1)),
+            fact(16, 388, 384, int(self.multiprocessors())),
+            // Maps memory of the host, runs kernels at a time, copies beside them, has one address space.
+            fact(19, 400, 392, int(1)),
+            fact(31, 576, 560, int(1)),
+            fact(40, 600, 584, int(1)),
+            fact(41, 604, 588, int(1)),
+            old(36, 608, Value::Int(CLOCK)),
+            fact(37, 612, 592, Value::Int(BUS)),
+            fact(38, 616, 596, Value::Int(L2)),
+            fact(39, 624, 604, int(sm.warps * WARP)),
+            // Has priorities of streams; L1 holds global and local memory.
+            fact(78, 628, 608, int(1)),
+            fact(79, 632, 612, int(1)),
+            fact(80, 636, 616, int(1)),
+            fact(81, 640, 624, Value::Size(sm.shared_memory as usize)),
+            fact(82, 648, 632, int(REGISTERS)),
+            // Has managed memory, and launches whose blocks wait for each other.
+            fact(83, 652, 636, int(1)),
+            fact(95, 688, 668, int(1)),
+            fact(97, 696, 672, Value::Size(sm.block_shared_memory as usize)),
+            fact(106, 712, 688, int(sm.blocks)),
+            fact(111, 720, 696, Value::Size(sm.reserved as usize)),
+            // Allocates in the order of streams, and has clusters.
+            fact(115, 744, 720, int(1)),
+            fact(120, 772, 748, int(u32::from(arch.major >= 9))),
+        ];
+        let lacking = LACKING.iter().map(|attribute| Fact {
+            attribute: Some(*attribute),
+            places: [None; 2],
+            value: Value::Int(0),
+        });
+        all.extend(lacking);
+        all
     }
 }
 
-/// A value of a property.
+/// Attributes that are 0, as their places in the structures are: a time limit of kernels, memory that is the host's, a mode of use, ECC, the place
+/// on a bus and the driver's kind; several GPUs on a board, atomics with the host, pageable memory, access by both at a time, preemption, addresses
+/// of registered memory.
+const LACKING: [c_int; 15] = [17, 18, 20, 32, 33, 34, 35, 50, 84, 85, 86, 88, 89, 90, 91];
+
+/// A fact of the device.
+struct Fact {
+    /// The number by which `cudaDeviceGetAttribute` asks for it (`cudaDeviceAttr`).
+    attribute: Option<c_int>,
+    /// Its place in `cudaDeviceProp` of CUDA 12 and of 13.
+    places: [Option<usize>; 2],
+    value: Value,
+}
+
+/// The value of a fact.
 #[derive(Clone, Copy, Debug)]
 enum Value {
     Int(c_int),
@@ -106,8 +142,8 @@ unsafe fn tell_properties(name: &str, to: *mut u8, device: c_int, version: usize
         only_device(program, name, device)?;
         let mut bytes = vec![0; SIZES[version]];
         bytes[..NAME.len()].copy_from_slice(NAME);
-        for (places, value) in program.properties(name) {
-            match (places[version], value) {
+        for fact in program.device_facts(name) {
+            match (fact.places[version], fact.value) {
                 (Some(at), Value::Int(value)) => {
                     bytes[at..at + 4].copy_from_slice(&value.to_le_bytes())
                 }
@@ -160,52 +196,6 @@ fn only_device(program: &mut Program, name: &str, device: c_int) -> Result<(), E
     }
 }
 
-/// The value of an attribute (`cudaDeviceAttr`); none of those that nothing here is known of.
-fn attribute(program: &Program, number: c_int) -> Option<c_int> {
-    let arch = program.session.arch();
-    let sm = arch.multiprocessor();
-    let int = |value: u32| Some(value as c_int);
-    match number {
-        1..=3 => int(THREADS_PER_BLOCK),
-        4 => Some(64),
-        5 => Some(i32::MAX),
-        6 | 7 => Some(65_535),
-        8 => Some(48 * 1024),
-        9 => Some(64 * 1024),
-        10 => int(WARP),
-        11 => Some(i32::MAX),
-        12 | 82 => int(REGISTERS),
-        13 | 36 => Some(CLOCK),
-        // Overlaps copies, maps host memory, runs kernels at a time, has one address space, has priorities.
-        15 | 19 | 31 | 41 | 78 => Some(1),
-        16 => int(program.multiprocessors()),
-        // Has a time limit, is integrated, has a mode of use, has ECC, its place on a bus, its driver's kind.
-        17 | 18 | 20 | 32 | 33 | 34 | 35 | 50 => Some(0),
-        37 => Some(BUS),
-        38 => Some(L2),
-        39 => int(sm.warps * WARP),
-        40 => Some(1),
-        75 => int(arch.major),
-        76 => int(arch.minor),
-        // L1 holds global and local memory.
-        79 | 80 => Some(1),
-        81 => int(sm.shared_memory),
-        // Has managed memory; has not: several GPUs on a board, atomics with the host, pageable memory, concurrent access, preemption.
-        83 => Some(1),
-        84..=86 | 88..=91 => Some(0),
-        // Launches whose blocks wait for each other.
-        95 => Some(1),
-        97 => int(sm.block_shared_memory),
-        106 => int(sm.blocks),
-        111 => int(sm.reserved),
-        // Allocation in the order of streams.
-        115 => Some(1),
-        // Clusters.
-        120 => int(u32::from(arch.major >= 9)),
-        _ => None,
-    }
-}
-
 calls! {
     /// Tells the number of devices.
     fn cudaGetDeviceCount(place: *mut c_int) |program, name, place| {
@@ -234,10 +224,13 @@ calls! {
     /// Tells an attribute of the device.
     fn cudaDeviceGetAttribute(place: *mut c_int, number: c_int, device: c_int) |program, name, place, number, device| {
         only_device(program, name, device)?;
-        program.read_modules(name);
-        match attribute(program, number) {
+        let facts = program.device_facts(name);
+        let fact = facts.iter().find(|fact| fact.attribute == Some(number));
+        match fact.map(|fact| fact.value) {
             // SAFETY: the caller says so.
-            Some(value) => unsafe { put(program, name, place, value) },
+            Some(Value::Int(value)) => unsafe { put(program, name, place, value) },
+            // SAFETY: the caller says so. None is as large as 2^31.
+            Some(Value::Size(value)) => unsafe { put(program, name, place, value as c_int) },
             None => {
                 let text = format!("the emulator has no attribute {number} of devices");
                 Err(program.refuse(name, &text, Error::NotSupported))

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 
 use cute_runtime::device::DeviceError;
-use cute_runtime::emulator::{Argument, Grid, Kind, Module};
+use cute_runtime::emulator::{Argument, Grid, KernelFacts, Kind, Module};
 use cute_target::{THREADS_PER_BLOCK, WARP};
 
 use crate::Error;
@@ -67,6 +67,13 @@ impl Program {
         Ok((module, name))
     }
 
+    /// The facts of a kernel.
+    fn facts(&mut self, call: &str, function: *const c_void) -> Result<KernelFacts, Error> {
+        let (module, kernel) = self.kernel(call, function)?;
+        let facts = self.session.facts(module, &kernel);
+        facts.map_err(|error| self.failed(call, &error, Error::InvalidPtx))
+    }
+
     /// Runs a kernel to its end.
     ///
     /// # Safety
@@ -77,9 +84,9 @@ impl Program {
         arguments: *mut *mut c_void,
     ) -> Result<(), Error> {
         let (module, name) = self.kernel("a launch", launch.function)?;
-        let place = format!("launch of {}", demangled(&name));
+        let place = || format!("launch of {}", demangled(&name));
         let facts = self.session.facts(module, &name);
-        let facts = facts.map_err(|error| self.failed(&place, &error, Error::InvalidPtx))?;
+        let facts = facts.map_err(|error| self.failed(&place(), &error, Error::InvalidPtx))?;
         let dynamic = u32::try_from(launch.shared).unwrap_or(u32::MAX);
         let allowed = self.functions[&(launch.function as usize)].dynamic_shared;
         if facts.shared + u64::from(dynamic) > SHARED_WITHOUT_ASKING && dynamic > allowed {
@@ -87,7 +94,7 @@ impl Program {
                 "expected at most {SHARED_WITHOUT_ASKING} bytes of shared memory, found {} and {dynamic} of dynamic memory; ask for them by cudaFuncSetAttribute with cudaFuncAttributeMaxDynamicSharedMemorySize",
                 facts.shared
             );
-            return Err(self.refuse(&place, &text, Error::InvalidValue));
+            return Err(self.refuse(&place(), &text, Error::InvalidValue));
         }
         if launch.cooperative {
             let most =
@@ -98,7 +105,7 @@ impl Program {
                 let text = format!(
                     "expected at most {most} blocks of a cooperative launch, as many as run at once, found {blocks}; loop over the work in fewer blocks"
                 );
-                return Err(self.refuse(&place, &text, Error::CooperativeLaunchTooLarge));
+                return Err(self.refuse(&place(), &text, Error::CooperativeLaunchTooLarge));
             }
         }
         let kernels = self.session.kernels_of(module).iter();
@@ -120,14 +127,14 @@ impl Program {
             cluster: launch.cluster,
             shared: dynamic,
         };
-        self.send_mapped(&place)?;
+        self.send_mapped("a launch")?;
         let done = self.session.launch_of(module, &name, grid, &values);
         done.map_err(|error| {
             let code = match error {
                 DeviceError::Ptx { .. } => Error::InvalidPtx,
                 _ => Error::InvalidConfiguration,
             };
-            self.failed(&place, &error, code)
+            self.failed(&place(), &error, code)
         })?;
         self.fetch_mapped();
         if self.session.report().halted {
@@ -307,9 +314,7 @@ pub unsafe extern "C" fn cudaFuncGetAttributes(
 ) -> c_int {
     let name = "cudaFuncGetAttributes";
     call(name, |program| {
-        let (module, kernel) = program.kernel(name, function)?;
-        let facts = program.session.facts(module, &kernel);
-        let facts = facts.map_err(|error| program.failed(name, &error, Error::InvalidPtx))?;
+        let facts = program.facts(name, function)?;
         let arch = program.session.arch();
         let version = (10 * arch.major + arch.minor) as c_int;
         let asked = program.functions[&(function as usize)].dynamic_shared as c_int;
@@ -345,9 +350,7 @@ pub unsafe extern "C" fn cudaOccupancyMaxActiveBlocksPerMultiprocessor(
 ) -> c_int {
     let name = "cudaOccupancyMaxActiveBlocksPerMultiprocessor";
     call(name, |program| {
-        let (module, kernel) = program.kernel(name, function)?;
-        let facts = program.session.facts(module, &kernel);
-        let facts = facts.map_err(|error| program.failed(name, &error, Error::InvalidPtx))?;
+        let facts = program.facts(name, function)?;
         let Some(threads) = u32::try_from(threads).ok().filter(|&threads| threads > 0) else {
             let text = format!("expected threads of a block, found {threads}");
             return Err(program.refuse(name, &text, Error::InvalidValue));

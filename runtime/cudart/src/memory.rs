@@ -58,27 +58,27 @@ impl Program {
         below.is_some_and(|(base, mapped)| at - base < mapped.bytes as u64)
     }
 
-    /// A name for the next allocation.
-    fn next_name(&mut self, call: &str, bytes: usize) -> String {
+    /// The name of the next allocation, if the emulator has room for it.
+    fn next_name(&mut self, call: &str, bytes: usize) -> Result<String, Error> {
+        let left = self.session.free_bytes();
+        if bytes as u64 > left {
+            let text = format!(
+                "expected at most {left} bytes, which the emulator still has, found {bytes}; run a smaller problem"
+            );
+            return Err(self.refuse(call, &text, Error::MemoryAllocation));
+        }
         self.allocations += 1;
-        format!(
+        Ok(format!(
             "the memory of {bytes} bytes that {call} gave (allocation {})",
             self.allocations
-        )
+        ))
     }
 
     fn allocate(&mut self, call: &str, bytes: usize) -> Result<*mut c_void, Error> {
         if bytes == 0 {
             return Ok(std::ptr::null_mut());
         }
-        if bytes as u64 > self.session.free_bytes() {
-            let text = format!(
-                "expected at most {} bytes, which the emulator still has, found {bytes}; run a smaller problem",
-                self.session.free_bytes()
-            );
-            return Err(self.refuse(call, &text, Error::MemoryAllocation));
-        }
-        let name = self.next_name(call, bytes);
+        let name = self.next_name(call, bytes)?;
         let made = self.session.allocate(&name, Memory::uninitialized(bytes));
         let pointer = made.map_err(|error| self.failed(call, &error, Error::MemoryAllocation))?;
         Ok(pointer.address() as *mut c_void)
@@ -89,14 +89,7 @@ impl Program {
         if bytes == 0 {
             return Ok(std::ptr::null_mut());
         }
-        if bytes as u64 > self.session.free_bytes() {
-            let text = format!(
-                "expected at most {} bytes, found {bytes}; run a smaller problem",
-                self.session.free_bytes()
-            );
-            return Err(self.refuse(call, &text, Error::MemoryAllocation));
-        }
-        let name = self.next_name(call, bytes);
+        let name = self.next_name(call, bytes)?;
         // An address that the process has something at is not taken, and another one is tried.
         let mut taken = Vec::new();
         let found = loop {
@@ -193,7 +186,7 @@ impl Program {
     /// Copies bytes.
     ///
     /// # Safety
-    /// What is said to be the host's has as many bytes.
+    /// Memory that is said to be the host's has as many bytes.
     unsafe fn copy(
         &mut self,
         call: &str,
@@ -270,7 +263,7 @@ impl Program {
     /// Fills bytes.
     ///
     /// # Safety
-    /// What is the host's has as many bytes.
+    /// Memory of the host has as many bytes.
     unsafe fn fill(
         &mut self,
         call: &str,
@@ -293,21 +286,7 @@ impl Program {
                 Err(self.refuse(call, text, Error::InvalidValue))
             }
             Side::Device(pointer) => {
-                // It is looked at before as many bytes are made.
-                let fits = self.session.extent(pointer).map(|(base, length)| {
-                    base.address() + length - pointer.address().min(base.address() + length)
-                });
-                let bytes = match fits {
-                    Some(left) if (bytes as u64) <= left => vec![value as u8; bytes],
-                    Some(left) => {
-                        let text = format!(
-                            "expected at most {left} bytes, which the memory has from there on, found {bytes}; fill less, or allocate more"
-                        );
-                        return Err(self.refuse(call, &text, Error::InvalidValue));
-                    }
-                    None => vec![value as u8],
-                };
-                let done = self.session.write(pointer, &bytes);
+                let done = self.session.fill(pointer, value as u8, bytes as u64);
                 done.map_err(|error| self.failed(call, &error, Error::InvalidValue))
             }
         }
@@ -349,6 +328,36 @@ pub(crate) unsafe fn put<T>(
     Ok(())
 }
 
+/// Writes the address of new memory of the device where a program wants it.
+///
+/// # Safety
+/// As [`put`].
+unsafe fn put_memory(
+    program: &mut Program,
+    call: &str,
+    place: *mut *mut c_void,
+    bytes: usize,
+) -> Result<(), Error> {
+    let made = program.allocate(call, bytes)?;
+    // SAFETY: the caller says so.
+    unsafe { put(program, call, place, made) }
+}
+
+/// Writes the address of new memory that the host and kernels have where a program wants it.
+///
+/// # Safety
+/// As [`put`].
+unsafe fn put_shared(
+    program: &mut Program,
+    call: &str,
+    place: *mut *mut c_void,
+    bytes: usize,
+) -> Result<(), Error> {
+    let made = program.allocate_shared(call, bytes)?;
+    // SAFETY: the caller says so.
+    unsafe { put(program, call, place, made) }
+}
+
 /// The arguments of a copy of rows: destination, source, their pitches, bytes of a row, rows.
 type Rows = (*mut c_void, usize, *const c_void, usize, usize, usize);
 
@@ -388,37 +397,32 @@ fn with_offset(
 calls! {
     /// Allocates memory of the device.
     fn cudaMalloc(place: *mut *mut c_void, bytes: usize) |program, name, place, bytes| {
-        let made = program.allocate(name, bytes)?;
         // SAFETY: the caller says so.
-        unsafe { put(program, name, place, made) }
+        unsafe { put_memory(program, name, place, bytes) }
     };
 
     /// Allocates memory of the device in the order of a stream.
     fn cudaMallocAsync(place: *mut *mut c_void, bytes: usize, stream: Stream) |program, name, place, bytes, _| {
-        let made = program.allocate(name, bytes)?;
         // SAFETY: the caller says so.
-        unsafe { put(program, name, place, made) }
+        unsafe { put_memory(program, name, place, bytes) }
     };
 
     /// Allocates memory that the host and kernels have.
     fn cudaMallocManaged(place: *mut *mut c_void, bytes: usize, flags: c_uint) |program, name, place, bytes, _| {
-        let made = program.allocate_shared(name, bytes)?;
         // SAFETY: the caller says so.
-        unsafe { put(program, name, place, made) }
+        unsafe { put_shared(program, name, place, bytes) }
     };
 
     /// Allocates memory of the host that kernels have, too.
     fn cudaMallocHost(place: *mut *mut c_void, bytes: usize) |program, name, place, bytes| {
-        let made = program.allocate_shared(name, bytes)?;
         // SAFETY: the caller says so.
-        unsafe { put(program, name, place, made) }
+        unsafe { put_shared(program, name, place, bytes) }
     };
 
     /// Allocates memory of the host that kernels have, too.
     fn cudaHostAlloc(place: *mut *mut c_void, bytes: usize, flags: c_uint) |program, name, place, bytes, _| {
-        let made = program.allocate_shared(name, bytes)?;
         // SAFETY: the caller says so.
-        unsafe { put(program, name, place, made) }
+        unsafe { put_shared(program, name, place, bytes) }
     };
 
     /// Allocates rows of memory of the device.
@@ -623,7 +627,7 @@ calls! {
     };
 }
 
-/// What is known of an address.
+/// The facts of an address.
 #[repr(C)]
 pub struct PointerAttributes {
     /// 0 is memory that CUDA does not know, 2 memory of the device, 3 memory that both have.

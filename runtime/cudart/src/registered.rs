@@ -1,4 +1,4 @@
-//! What a program registers before its `main`: fat binaries, kernels and variables.
+//! Fat binaries, kernels and variables, which a program registers before its `main`.
 //!
 //! Compilers write calls of these functions into a program (`host_runtime.h` of CUDA's headers declares them). Modules are read at their
 //! first use.

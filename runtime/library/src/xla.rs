@@ -182,7 +182,7 @@ pub unsafe extern "C" fn cuda(frame: *mut Frame) -> *mut c_void {
     unsafe { answer(frame, CUDA) }
 }
 
-/// What XLA is told: null, or an error of its own.
+/// The answer to XLA: null, or an error of its own.
 ///
 /// # Safety
 /// As of [`host`].

@@ -20,7 +20,7 @@
 //! # }
 //! ```
 //!
-//! What suits and what does not is said by the package (`docs/package.md`), and is the same as for [`crate::device::Program`].
+//! The package says which arguments suit (`docs/package.md`): the same as for [`crate::device::Program`].
 //! Errors are values, and name arguments by place and name.
 
 mod arguments;
@@ -152,7 +152,7 @@ impl<'a> Workspace<'a> {
     /// bytes, or nothing.
     ///
     /// # Safety
-    /// What `allocate` gives is as [`Workspace::from_raw`] asks.
+    /// Memory that `allocate` gives is as [`Workspace::from_raw`] asks.
     pub unsafe fn allocator(allocate: &'a mut dyn FnMut(u64) -> Option<u64>) -> Workspace<'a> {
         Workspace(Kind::Allocate(allocate))
     }

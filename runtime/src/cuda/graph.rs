@@ -5,7 +5,7 @@ use crate::device::DeviceError;
 use cudarc::driver::sys;
 use std::ptr;
 
-/// What was queued on a stream, to be done again and again. (CUDA C++ Programming Guide, "CUDA Graphs".)
+/// The work that was queued on a stream, to be done again and again. (CUDA C++ Programming Guide, "CUDA Graphs".)
 pub(super) struct Graph(sys::CUgraphExec);
 
 impl Graph {

@@ -1,4 +1,4 @@
-//! What findings have in common: one missing barrier, wait or fence makes many pairs of accesses race.
+//! Causes that findings have in common: one missing barrier, wait or fence makes many pairs of accesses race.
 
 use std::collections::HashSet;
 use std::fmt;

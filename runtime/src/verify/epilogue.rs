@@ -10,7 +10,7 @@
 //! one is met, every other one if it is twice as high, and with columns it is the same. All elements are looked at for what was never
 //! written, and those that are NaN are compared.
 //!
-//! Of an output that is reduced, the lines that are computed as a whole are compared (`reduction`); one that is reduced along rows and
+//! The lines of a reduced output that are computed as a whole are compared (`reduction`); one that is reduced along rows and
 //! columns needs all of the product.
 
 use std::collections::{BTreeMap, btree_map::Entry};

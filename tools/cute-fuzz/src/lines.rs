@@ -135,7 +135,7 @@ impl<F: Fn(&str, Shape) -> Result<Vec<u32>, Failure>> Execute for F {
 /// The parameters of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
-    /// What it reads and what it leaves.
+    /// Memory that it reads, and memory that it leaves.
     Plain,
     /// Its trace besides.
     Traced,

@@ -18,7 +18,7 @@ use crate::input;
                   Exit codes:\n  0  done\n  1  the expression is wrong, or has no answer\n  2  the command line is wrong"
 )]
 pub struct Cli {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
     /// Facts about symbols, such as 'M % 128 == 0, K >= 32, 1 <= N <= 4096'; other symbols are positive integers.

@@ -87,7 +87,7 @@ impl Asked {
 #[derive(Default)]
 struct Shared {
     documents: Documents,
-    /// What was asked, by its id.
+    /// Requests that wait for an answer, by their ids.
     asked: HashMap<String, Asked>,
 }
 

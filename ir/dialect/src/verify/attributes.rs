@@ -69,7 +69,7 @@ enum Home {
     Launch,
     Host,
     GpuModule,
-    /// What may have parameters: a module, a GPU module or a function.
+    /// The ops that may have parameters: a module, a GPU module or a function.
     Generic,
     HostArgument,
     /// An argument of a kernel that is a tensor or a pointer in global memory.

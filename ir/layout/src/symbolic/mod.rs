@@ -10,13 +10,13 @@
 //! *Invariant:* sound above all. [`Proof::Proved`] holds for every value of the symbols that the facts allow, and
 //! [`Proof::Refuted`] for none; what is not decided is [`Proof::Unknown`]. Tests try all values in small ranges.
 //!
-//! What is decided:
+//! Facts that are decided:
 //! - equalities that follow from the ring of polynomials, exact division, and the identities above;
 //! - signs and comparisons that follow from bounds of single symbols, from `M <= N` between symbols, and from what a
 //!   floor, a remainder or a minimum is bounded by;
 //! - divisibility by division of polynomials, and by the divisors of single symbols.
 //!
-//! What is not: facts about sums and products of several symbols (`M*N % 128 == 0`), bounds that need a factorisation or
+//! Facts that are not: those about sums and products of several symbols (`M*N % 128 == 0`), bounds that need a factorisation or
 //! calculus, and parity arguments (`M*(M+1)` is even).
 //!
 //! Everything is bounded (see [`limits`]): too large is an error, never a hang.

@@ -1,4 +1,4 @@
-//! What coalesce, flatten, group and filter absorb of one another.
+//! Rules by which coalesce, flatten, group and filter absorb one another.
 
 use super::{Env, Rule, at_least_two, extents};
 

@@ -1,6 +1,6 @@
 //! Numbers of a thread's rows, and reductions along columns.
 //!
-//! Of an atom's 16 rows and 8 columns of sums a thread has two neighbours in each of two rows, 8 apart, and four neighbouring threads have a row
+//! A thread has, of an atom's 16 rows and 8 columns of sums, two neighbours in each of two rows, 8 apart, and four neighbouring threads have a row
 //! between them.
 
 use super::{Fuse, SHARING, values::Values};

@@ -11,7 +11,7 @@ pub(in crate::emulator) enum Operation {
     Max,
     /// Rounded up where the sum is not negative.
     Average,
-    /// Whether amounts beyond 31 count as their low bits.
+    /// Shifted left; with `wrap`, amounts beyond 31 count as their low bits.
     ShiftLeft {
         wrap: bool,
     },
@@ -73,7 +73,7 @@ impl Part {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::emulator) struct Video {
     pub operation: Operation,
-    /// Whether the result and the two sources have a sign.
+    /// True where the result and the two sources have a sign, one for each.
     pub signed: [bool; 3],
     pub saturate: bool,
     pub then: Then,

@@ -1,6 +1,6 @@
 //! Who acts in the asynchronous proxy: bulk copies and `wgmma`, each with a clock that no thread is.
 //!
-//! What such an operation reads or writes is unordered with what the threads do, until somebody has seen its completion; and what threads do
+//! Memory that such an operation reads or writes is unordered with what the threads do, until somebody has seen its completion; and what threads do
 //! is unordered with it, until a proxy fence stands between the two (PTX ISA, "Proxies" and "Async proxy"). So a thread has its knowledge
 //! twice: what happened before it, and the part of that which happened before a proxy fence.
 

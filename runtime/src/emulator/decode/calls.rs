@@ -113,7 +113,7 @@ impl<'a> Graph<'a> {
 }
 
 /// The names whose addresses an initialiser has.
-fn addresses<'a>(init: Option<&Init<'a>>, found: &mut Vec<&'a str>) {
+pub(super) fn addresses<'a>(init: Option<&Init<'a>>, found: &mut Vec<&'a str>) {
     match init {
         Some(Init::Address { symbol, .. }) => found.push(symbol),
         Some(Init::List(items)) => {

@@ -3,7 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::ptx::{Base, Function, Init, Item, Module, Operand, Statement, Variable};
+use super::calls::addresses;
+use crate::ptx::{Base, Function, Item, Module, Operand, Statement, Variable};
 
 /// All that a kernel names, and what the functions and variables among these name.
 pub(super) fn names<'a>(module: &Module<'a>, kernel: &Function<'a>) -> HashSet<&'a str> {
@@ -32,7 +33,7 @@ pub(super) fn names<'a>(module: &Module<'a>, kernel: &Function<'a>) -> HashSet<&
             of_body(function.body.as_deref().unwrap_or_default(), &mut pending);
         }
         if let Some(variable) = variables.get(name) {
-            of_init(variable.init.as_ref(), &mut pending);
+            addresses(variable.init.as_ref(), &mut pending);
         }
     }
     seen
@@ -45,7 +46,7 @@ fn of_body<'a>(body: &[Statement<'a>], names: &mut Vec<&'a str>) {
             Statement::Instruction(instruction) => {
                 of_operands(&instruction.operands, names);
             }
-            Statement::Variable(variable) => of_init(variable.init.as_ref(), names),
+            Statement::Variable(variable) => addresses(variable.init.as_ref(), names),
             Statement::Targets { targets, .. } => names.extend(targets),
             _ => {}
         }
@@ -69,17 +70,5 @@ fn of_operands<'a>(operands: &[Operand<'a>], names: &mut Vec<&'a str>) {
             }
             _ => {}
         }
-    }
-}
-
-fn of_init<'a>(init: Option<&Init<'a>>, names: &mut Vec<&'a str>) {
-    match init {
-        Some(Init::Address { symbol, .. }) => names.push(symbol),
-        Some(Init::List(items)) => {
-            for item in items {
-                of_init(Some(item), names);
-            }
-        }
-        _ => {}
     }
 }

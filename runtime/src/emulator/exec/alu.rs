@@ -28,12 +28,12 @@ impl Context<'_> {
             }
             Compute::Test { test, combine } => {
                 let t = test(&rows[a], &rows[b]);
-                self.set_tests(warp, op, [t, !t], combine, active);
+                Self::set_tests(warp, op, [t, !t], combine, [active, lacking]);
                 return;
             }
             Compute::TestPair { test, combine } => {
                 let tests = test(&rows[a], &rows[b]);
-                self.set_tests(warp, op, tests, combine, active);
+                Self::set_tests(warp, op, tests, combine, [active, lacking]);
                 return;
             }
             Compute::Set { test, combine, yes } => {
@@ -117,15 +117,18 @@ impl Context<'_> {
         given.map_or(missing, |guard| Logical::read(warp, *guard, active))
     }
 
+    /// Writes the outcome of a comparison in the active lanes; in the lacking ones some part of a source is not defined.
     fn set_tests(
-        &mut self,
         warp: &mut Warp,
         op: &AluOp,
         tests: [Mask; 2],
         combine: Option<fn(Mask, Mask) -> Mask>,
-        active: Mask,
+        [active, lacking]: [Mask; 2],
     ) {
-        let undefined = warp.compares_undefined(op, active);
+        let undefined = match lacking {
+            0 => 0,
+            _ => warp.compares_undefined(op, lacking),
+        };
         let with = Self::logical(warp, op, 0, active);
         let results = tests.map(|value| {
             let test = Logical { value, undefined };

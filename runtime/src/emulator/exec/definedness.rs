@@ -95,8 +95,14 @@ impl Logical {
         warp.preds_defined[pred as usize] &= !(self.undefined & mask);
     }
 
-    /// What comes of two predicates. It is defined where what is undefined changes nothing: `false and x` is false.
+    /// The result of a function of two predicates. It is defined where what is undefined changes nothing: `false and x` is false.
     pub(super) fn of(f: fn(Mask, Mask) -> Mask, x: Logical, y: Logical) -> Logical {
+        if x.undefined | y.undefined == 0 {
+            return Logical {
+                value: f(x.value, y.value),
+                undefined: 0,
+            };
+        }
         let with = |choice: u32| {
             let pick = |of: Logical, bit: u32| {
                 let one = if choice >> bit & 1 != 0 {

@@ -225,6 +225,19 @@ impl Session {
         Ok(())
     }
 
+    /// Writes a byte so many times from where a pointer points to on, as a fill does between launches.
+    ///
+    /// # Errors
+    /// [`DeviceError::Unsupported`] if they do not lie in memory.
+    pub fn fill(&mut self, to: Pointer, value: u8, bytes: u64) -> Result<(), DeviceError> {
+        match self.global.range_mut(to.address, bytes) {
+            // No memory is larger than what a process can have.
+            Some((buffer, offset)) => buffer.fill(offset, &vec![value; bytes as usize]),
+            None => return Err(self.no_range("a fill of", to, bytes)),
+        }
+        Ok(())
+    }
+
     /// The bytes of the whole memory that a pointer points into; none of what is freed, or is no memory.
     pub fn read(&self, memory: Pointer) -> Vec<u8> {
         let found = self.global.find(memory.address);
@@ -313,7 +326,7 @@ impl Session {
                 format!("{what} {}", buffer.name),
                 format!("bytes inside of its {}", buffer.bytes),
                 format!("{length} at byte {}", offset as i64),
-                "copy less, or allocate more",
+                "take fewer bytes, or allocate more",
             ),
             Some((buffer, _)) if buffer.gone == Some(Gone::Freed) => unsupported(
                 format!("{what} {}", buffer.name),

@@ -5,7 +5,7 @@
 //! and acquires make, and what is reachable is computed for all pairs. Synchronisation is such that the
 //! order of warps cannot change the graph: who waits, waits for everybody who is to come.
 //!
-//! What is checked, for every seed:
+//! Checks for every seed:
 //! 1. the emulator finds some race, missing wait or uninitialised read if and only if the graph has one;
 //! 2. each pair of instructions that a finding names is in conflict in the graph, and each uninitialised
 //!    read that it names is one;

@@ -18,7 +18,7 @@ pub struct Difference {
     pub place: String,
     pub emulated: u64,
     pub found: u64,
-    /// What it reads, as far as that was recorded: the same on both sides, unless other threads have a part in it.
+    /// Values that it reads, as far as they were recorded: the same on both sides, unless other threads have a part in it.
     pub operands: Vec<(String, u64)>,
     /// Tells whether it reads what other threads hold.
     pub is_shared: bool,

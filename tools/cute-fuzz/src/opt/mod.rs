@@ -393,7 +393,7 @@ awk -v trusts=$trusts -v exact=$exact '
         assert_eq!(opt.runs(), 1);
     }
 
-    /// Of what an option makes the compiler refuse, no pass is said to have left invalid IR.
+    /// No pass is said to have left invalid IR where an option makes the compiler refuse a program.
     #[test]
     fn a_refusal_by_an_option_is_a_refusal() {
         let (_folder, opt) = fake();

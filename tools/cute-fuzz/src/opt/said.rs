@@ -1,4 +1,4 @@
-//! What the compiler says, taken apart.
+//! The compiler's messages, taken apart.
 
 /// Texts that only a defect of the compiler makes it print: panics that became diagnostics, and IR of its own that it could not build.
 const INTERNAL: [&str; 5] = [

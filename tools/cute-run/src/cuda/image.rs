@@ -1,4 +1,4 @@
-//! What a program's file says of the CUDA runtime that it uses.
+//! The CUDA runtime that a program uses, by its file.
 
 use std::path::Path;
 

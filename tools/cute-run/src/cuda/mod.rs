@@ -22,7 +22,8 @@ use crate::CANNOT_RUN;
 use crate::cli::Cli;
 use crate::emulated;
 use crate::outcome::plural;
-use crate::ptx::{sarif, status_of};
+use crate::ptx::outcome::{Status, counted, told};
+use crate::ptx::sarif;
 
 /// The library that takes the calls.
 const LIBRARY: &str = "libcute_cudart.so";
@@ -113,42 +114,20 @@ fn tell(
     ended: ExitStatus,
 ) -> anyhow::Result<ExitCode> {
     let place = program.display().to_string();
-    if let Some(path) = &cli.ptx.sarif {
-        let text = serde_json::to_string_pretty(&sarif::log(&place, &report.findings))?;
-        std::fs::write(path, text + "\n").with_context(|| path.display().to_string())?;
-    }
+    sarif::write(cli, &place, &report.findings)?;
     if let Some(path) = &cli.cuda.cuda_report {
         let text = serde_json::to_string_pretty(report)?;
         std::fs::write(path, text + "\n").with_context(|| path.display().to_string())?;
     }
     // The program's own output is on the other stream.
-    let mut left = cli.findings;
-    for cause in causes(&report.findings) {
-        let shown = cause.findings.iter().take(left);
-        left -= shown.len();
-        if cause.findings.len() > 1 && shown.len() > 0 {
-            eprintln!("{cause}:");
-        }
-        for &index in shown {
-            eprintln!("{}", report.findings[index]);
-        }
-    }
-    if report.findings.len() > cli.findings {
-        let rest = report.findings.len() - cli.findings;
-        eprintln!(
-            "and {} (--findings={})",
-            plural(rest, "more finding"),
-            report.findings.len()
-        );
+    for line in told(&report.findings, &causes(&report.findings), cli.findings) {
+        eprintln!("{line}");
     }
     let arch = match report.arch.is_empty() {
         true => "the emulator",
         false => &report.arch,
     };
-    let found = match report.findings.len() {
-        0 => "no findings".into(),
-        count => plural(count, "finding"),
-    };
+    let found = counted(&report.findings);
     let launches = match report.launches {
         1 => "1 launch".into(),
         count => format!("{count} launches"),
@@ -163,8 +142,8 @@ fn tell(
     }
     let own = ended.code().map_or(CANNOT_RUN, |code| code as u8);
     Ok(
-        match (status_of(&report.findings), report.errors.is_empty()) {
-            (Some(found), _) => ExitCode::from(found),
+        match (Status::of_all(&report.findings), report.errors.is_empty()) {
+            (Some(found), _) => ExitCode::from(found as u8),
             (None, true) => ExitCode::from(own),
             // Not all that the program asked for has been done, whatever it made of that.
             (None, false) => ExitCode::from(CANNOT_RUN),

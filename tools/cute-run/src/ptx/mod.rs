@@ -2,7 +2,7 @@
 
 mod execute;
 mod options;
-mod outcome;
+pub mod outcome;
 mod plan;
 pub mod sarif;
 mod spec;
@@ -13,19 +13,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use cute_runtime::device::Choice;
-use cute_runtime::emulator::{Finding, causes, merge};
+use cute_runtime::emulator::{causes, merge};
 
 pub use options::Options;
 
 use crate::cli::Cli;
 use crate::emulated;
 use outcome::{Outcome, Status};
-
-/// The exit status of findings; none if there are none.
-pub fn status_of(findings: &[Finding]) -> Option<u8> {
-    let status = findings.iter().map(|finding| Status::of(finding.kind));
-    status.min().map(|status| status as u8)
-}
 
 /// Tells whether a file is one of PTX, or one that says how to launch one.
 fn is_ptx(path: &Path) -> bool {
@@ -114,11 +108,7 @@ pub fn run(cli: &Cli) -> anyhow::Result<Option<ExitCode>> {
 
 fn finish(cli: &Cli, mut outcome: Outcome) -> anyhow::Result<ExitCode> {
     outcome.exit = outcome.status() as u8;
-    if let Some(path) = &cli.ptx.sarif {
-        let log = sarif::log(&outcome.ptx, &outcome.findings);
-        let text = serde_json::to_string_pretty(&log)?;
-        std::fs::write(path, text + "\n").with_context(|| path.display().to_string())?;
-    }
+    sarif::write(cli, &outcome.ptx, &outcome.findings)?;
     match cli.json {
         true => println!("{}", serde_json::to_string_pretty(&outcome)?),
         false => outcome.print(cli.findings),

@@ -26,6 +26,14 @@ pub enum Status {
 }
 
 impl Status {
+    /// The status of findings; none if there are none.
+    pub fn of_all(findings: &[Finding]) -> Option<Status> {
+        findings
+            .iter()
+            .map(|finding| Status::of(finding.kind))
+            .min()
+    }
+
     pub fn of(kind: Kind) -> Status {
         match kind {
             Kind::SharedRace
@@ -70,10 +78,9 @@ pub struct Outcome {
 
 impl Outcome {
     pub fn status(&self) -> Status {
-        let found = self.findings.iter().map(|finding| Status::of(finding.kind));
         // Values that are not as expected follow from what was found, if anything was.
         let right = self.compared.iter().all(|compared| compared.wrong == 0);
-        found.min().unwrap_or(match right {
+        Status::of_all(&self.findings).unwrap_or(match right {
             true => Status::Right,
             false => Status::WrongValue,
         })
@@ -90,25 +97,8 @@ impl Outcome {
         if let Some(report) = &self.report {
             println!("{}\n", report::describe(report));
         }
-        // What one barrier orders stands together.
-        let mut left = most;
-        for cause in &self.causes {
-            let shown = cause.findings.iter().take(left);
-            left -= shown.len();
-            if cause.findings.len() > 1 && shown.len() > 0 {
-                println!("{cause}:");
-            }
-            for &index in shown {
-                println!("{}", self.findings[index]);
-            }
-        }
-        if self.findings.len() > most {
-            let rest = self.findings.len() - most;
-            println!(
-                "and {} (--findings={})",
-                plural(rest, "more finding"),
-                self.findings.len()
-            );
+        for line in told(&self.findings, &self.causes, most) {
+            println!("{line}");
         }
         for note in &self.notes {
             println!("note: {note}");
@@ -119,14 +109,42 @@ impl Outcome {
         let launches = plural(self.launches, "launch");
         let launches = launches.replace("launchs", "launches");
         let seeds = plural(self.seeds as usize, "seed");
-        let found = match self.findings.len() {
-            0 => "no findings".into(),
-            count => plural(count, "finding"),
-        };
+        let found = counted(&self.findings);
         println!(
             "{}: {launches} on {} with {seeds}: {found}",
             self.ptx, self.arch
         );
+    }
+}
+
+/// The text of so many findings, those that one barrier orders together, and the number of the others.
+pub fn told(findings: &[Finding], causes: &[Cause], most: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut left = most;
+    for cause in causes {
+        let shown = cause.findings.iter().take(left);
+        left -= shown.len();
+        if cause.findings.len() > 1 && shown.len() > 0 {
+            lines.push(format!("{cause}:"));
+        }
+        lines.extend(shown.map(|&index| findings[index].to_string()));
+    }
+    if findings.len() > most {
+        let rest = findings.len() - most;
+        lines.push(format!(
+            "and {} (--findings={})",
+            plural(rest, "more finding"),
+            findings.len()
+        ));
+    }
+    lines
+}
+
+/// The number of findings.
+pub fn counted(findings: &[Finding]) -> String {
+    match findings.len() {
+        0 => "no findings".into(),
+        count => plural(count, "finding"),
     }
 }
 

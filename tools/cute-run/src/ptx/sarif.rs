@@ -1,10 +1,25 @@
 //! Findings in the Static Analysis Results Interchange Format (SARIF 2.1.0), which editors and code hosts show.
 
+use anyhow::Context;
 use cute_runtime::emulator::{Finding, Site};
 use serde_json::{Value, json};
 
-/// The log of a run over a PTX file.
-pub fn log(ptx: &str, findings: &[Finding]) -> Value {
+use crate::cli::Cli;
+
+/// Writes the log of a run where the command line asks for it.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn write(cli: &Cli, place: &str, findings: &[Finding]) -> anyhow::Result<()> {
+    if let Some(path) = &cli.ptx.sarif {
+        let text = serde_json::to_string_pretty(&log(place, findings))?;
+        std::fs::write(path, text + "\n").with_context(|| path.display().to_string())?;
+    }
+    Ok(())
+}
+
+/// The log of a run over a PTX file, or over a program with PTX in it.
+fn log(ptx: &str, findings: &[Finding]) -> Value {
     let mut kinds: Vec<_> = findings.iter().map(|finding| finding.kind).collect();
     kinds.sort_unstable();
     kinds.dedup();

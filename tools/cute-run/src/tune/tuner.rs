@@ -1,5 +1,5 @@
 //! The order of a measurement: all candidates are checked, then timed in rounds, and each step is written down before the next.
-//! What was written down before is not done again.
+//! Measurements that were written down before are not made again.
 
 use std::collections::BTreeMap;
 

@@ -3,7 +3,7 @@
 //! Each function answers `None` where it does not apply: dynamic or basis leaves, values to enumerate, overflow, errors. The
 //! general code then decides, and words the error. So a result here must be exactly the general one, which a test compares.
 //!
-//! What is saved: leaves are pairs of `i64` instead of tagged values, no layout is made in between, and results are valid
+//! Time is saved where leaves are pairs of `i64` instead of tagged values, no layout is made in between, and results are valid
 //! by construction. What stays is the memory of the result itself, two vectors for each tuple in it.
 
 mod complement;

@@ -116,7 +116,7 @@ struct Law {
 
 /// The source of rules, taken apart.
 pub(super) struct Source {
-    /// By file and name.
+    /// The functions by file and name.
     functions: HashMap<(String, String), Function>,
     laws: HashMap<String, Law>,
 }
@@ -249,7 +249,7 @@ fn names(pat: &Pat) -> Vec<String> {
     }
 }
 
-/// What names stand for at a place of the source.
+/// The values that names stand for at a place of the source.
 #[derive(Clone)]
 struct Scope<'s> {
     source: &'s Source,

@@ -67,7 +67,7 @@ fn the_object_is_where_the_bytes_go() {
     assert!(kinds.iter().any(|kind| wrong.contains(kind)), "{kinds:?}");
 }
 
-/// What arrives by stores of threads is the generic proxy's: a copy of it out to global memory needs a fence.
+/// Values that arrive by stores of threads are the generic proxy's: a copy of it out to global memory needs a fence.
 #[test]
 fn stores_are_of_the_generic_proxy() {
     let out = |fence: &str| {
@@ -116,7 +116,7 @@ fn bulk_copies_go_from_block_to_block() {
         .finds(Kind::Undefined, "of the block that copies");
 }
 
-/// What `cp.async` brought is the generic proxy's too, however one has learned that it is there.
+/// Values that `cp.async` brought are the generic proxy's too, however one has learned that they are there.
 #[test]
 fn asynchronous_copies_of_threads_are_fenced() {
     let run = |wait: &str, fence: &str| {
