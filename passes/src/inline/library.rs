@@ -18,6 +18,7 @@ const PARTS: &[(&str, &str)] = &[
         "std/reduce",
         include_str!("../../../ir/lib/std/reduce.mlir"),
     ),
+    ("std/scan", include_str!("../../../ir/lib/std/scan.mlir")),
     (
         "std/softmax",
         include_str!("../../../ir/lib/std/softmax.mlir"),
