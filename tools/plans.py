@@ -7,8 +7,8 @@
     done
     tools/plans.py libraries --shape 4096x4096x4096 --shape 8192x8192x512 --rounds 5 --results times.jsonl
 
-Each library has one function of A (M,K), B (N,K) and C (M,N), f16, rows one after the other, with open sizes, or with those of one shape, at
-which alone it is timed. A plan is checked once for each shape against torch.matmul; those that are right, and torch.matmul in a CUDA graph, are timed in rounds, in an order of its own in each, by events around
+Each library has one function of A (M,K), B (N,K) and C (M,N), f16, rows one after the other, each extent open or known; it is timed at the
+shapes that it takes. A plan is checked once for each shape against torch.matmul; those that are right, and torch.matmul in a CUDA graph, are timed in rounds, in an order of its own in each, by events around
 runs in a row through as many sets of operands as exceed the cache, with the host ahead. Times are medians of the rounds.
 """
 
@@ -78,13 +78,16 @@ class Plan:
         self.name = os.path.basename(path)[len("lib") : -len(".so")]
         with open(os.path.join(os.path.dirname(path), self.name + ".json")) as file:
             (function,) = json.load(file)["functions"]
-        known = [re.fullmatch(r"\((\d+),(\d+)\):.*", arg["layout"]) for arg in function["args"][:2]]
-        # (M,K) and (N,K), where they are numbers.
-        self.shape = [int(known[0][1]), int(known[1][1]), int(known[0][2])] if all(known) else None
+        a, b = [re.match(r"\((\?|\d+)[^,]*,(\?|\d+)", arg["layout"]) for arg in function["args"][:2]]
+        # M, N and K, where they are numbers.
+        self.extents = [None if extent == "?" else int(extent) for extent in (a[1], b[1], a[2])]
         self.call = getattr(ctypes.CDLL(path), function["c"])
         self.call.argtypes = [ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
         self.stream = ctypes.c_void_p(stream.cuda_stream)
         self.error = ctypes.create_string_buffer(512)
+
+    def takes(self, shape):
+        return all(extent in (None, size) for extent, size in zip(self.extents, shape))
 
     def run(self, arguments):
         if self.call(arguments.values, len(arguments.tensors), self.stream, self.error, 512):
@@ -170,7 +173,7 @@ def main():
     print(f"{torch.cuda.get_device_name()}, {len(plans)} plans")
     for text in options.shape:
         shape = [int(part) for part in text.split("x")]
-        here = [plan for plan in plans if plan.shape in (None, shape)]
+        here = [plan for plan in plans if plan.takes(shape)]
         times, wrong = measure(shape, here, stream, options.rounds)
         peer = times.pop("torch.matmul")
         best = sorted(times, key=times.get)[:3]

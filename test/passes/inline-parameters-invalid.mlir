@@ -169,7 +169,7 @@ gpu.module @late {
 // -----
 
 gpu.module @import {
-  // expected-error @below {{'cute.import' op expected a part of the library, std/copy, std/index, std/mma, std/reduce or std/softmax, found "std/reduces"; did you mean 'std/reduce'?}}
+  // expected-error @below {{'cute.import' op expected a part of the library, std/copy, std/index, std/mma, std/reduce, std/scan or std/softmax, found "std/reduces"; did you mean 'std/reduce'?}}
   cute.import "std/reduces"
 }
 

@@ -58,6 +58,9 @@ mod roles {
     pub(super) const SHARED: i64 = 800;
     /// Picoseconds for 128 bytes from L2, of lines that begin at multiples of 128 bytes, and of others, which touch two of L2's.
     pub(super) const LINE: [i64; 2] = [660, 1_876];
+    /// Picoseconds for 128 bytes of a line outside of A or B, which TMA fills with zeros: a block whose tile has one row of 64 gets it later than
+    /// one that has all. Fitted to 64x32 and 1 to 64 rows of A on an H100 (`docs/performance.md`).
+    pub(super) const OUTSIDE: i64 = 4_200;
     /// Picoseconds from the request of a tile of A and B by TMA to its arrival.
     pub(super) const LATENCY: i64 = 813_000;
     /// The same, where it arrives in several blocks and is asked for when all of them are done with its place.
@@ -66,6 +69,9 @@ mod roles {
     pub(super) const TURN_OF_CLUSTER: i64 = 165_000;
     /// Hundredths of the second of the three times that a turn takes beside the longest.
     pub(super) const SECOND: i64 = 35;
+    /// Picoseconds for each kilobyte of A, B and C, where it takes longest: persistent blocks, one on a multiprocessor, get 5 to 8 % less of memory than several blocks of
+    /// warps do (1 to 64 rows with N x K = 4096x4096, 6144x4096 and 28672x4096 on an H100).
+    pub(super) const MEMORY: i64 = 320;
     /// Picoseconds of a tile beside its turns.
     pub(super) const TILE: i64 = 139_000;
     /// Picoseconds of a tile beside its turns, for each warpgroup beyond the first.
@@ -129,6 +135,17 @@ pub(super) struct TileOfRoles {
     pub split: i64,
 }
 
+/// What lines of a tile that lie outside of A or B, where M or N is less than the tile's, cost in a turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Outside {
+    /// Picoseconds that the lines of a whole tile take to arrive.
+    moved: i64,
+    /// Lines along M and N of a block's tile.
+    lines: [i64; 2],
+    /// Picoseconds that each line takes longer where it is outside.
+    longer: [i64; 2],
+}
+
 /// The estimate of a plan's time, for any sizes.
 ///
 /// Blocks are dealt out to multiprocessors evenly. Those that one runs at once take turns at its tensor cores and its share of
@@ -148,10 +165,14 @@ pub struct Estimate {
     sums: i64,
     /// Bits of an element of A, B and C.
     bits: [i64; 2],
+    /// Picoseconds for each kilobyte of A, B and C from and to memory.
+    memory: i64,
     /// Blocks that a multiprocessor runs at once.
     at_once: i64,
     /// Picoseconds that a multiprocessor is busy with a block's tile along K.
     busy: i64,
+    /// What lines outside of A and of B add to such a tile, where somebody waits for them.
+    outside: Outside,
     /// Picoseconds that such a tile takes to arrive, at least.
     wait: i64,
     /// Picoseconds of a tile beside its turns.
@@ -195,8 +216,10 @@ impl Estimate {
             shared: 1,
             sums: plan.tile[0] * plan.tile[1] * atom.d.bits() / 8,
             bits: [narrower, types::elem(plan.element(Operand::C)?)?.bits()],
+            memory: MEMORY,
             at_once: i64::from(at_once(plan, registers, sources, arch)?).max(1),
             busy: i64::try_from(busy.max(moved)).unwrap_or(i64::MAX),
+            outside: Outside::default(),
             wait: LATENCY / (plan.stages.max(2) - 1),
             beside: AROUND,
             teams: 1,
@@ -220,12 +243,14 @@ impl Estimate {
         let multiplied = atoms * 2 * n * 1000;
         let shared = (atoms * (64 + n) + m + n) * roles::SHARED;
         let busy = multiplied.max(shared) * parts * roles::CYCLE / 1000;
-        let lines = |extent: i64, sharers: i64, access: Option<&Access>| {
+        let line = |access: Option<&Access>| {
             let is_aligned =
                 access.is_none_or(|access| !access.known || access.pitch * bits % 1024 == 0);
-            extent * parts * roles::LINE[usize::from(!is_aligned)] / sharers
+            roles::LINE[usize::from(!is_aligned)]
         };
-        let moved = lines(m, cn, accesses.first()) + lines(n, cm, accesses.get(1));
+        let lines = [line(accesses.first()), line(accesses.get(1))];
+        let moved = m * parts * lines[0] / cn + n * parts * lines[1] / cm;
+        let longer = |line: i64, sharers: i64| (roles::OUTSIDE - line) * parts / sharers;
         let others = of.stages.max(2) - 1;
         let latency = match cm * cn {
             1 => roles::LATENCY / others,
@@ -249,8 +274,14 @@ impl Estimate {
             shared: ck,
             sums: m * n * sum_bits / 8,
             bits: [bits, out_bits],
+            memory: roles::MEMORY,
             at_once: 1,
             busy: longest + second * roles::SECOND / 100,
+            outside: Outside {
+                moved,
+                lines: [m, n],
+                longer: [longer(lines[0], cn), longer(lines[1], cm)],
+            },
             wait: 0,
             beside: match of.teams {
                 1 => beside,
@@ -296,15 +327,16 @@ impl Estimate {
             turns = n.apply(Op::CeilDivS, [&turns, &n.constant(self.shared)?])?;
         }
         let own = n.apply(Op::CeilDivS, [&blocks, sms])?;
+        let busy_of_turn = self.busy(n, extents)?;
         let wave = |blocks: &N::Value| {
-            let busy = n.apply(Op::Mul, [blocks, &n.constant(self.busy)?])?;
+            let busy = n.apply(Op::Mul, [blocks, &busy_of_turn])?;
             let turn = n.apply(Op::MaxS, [&busy, &n.constant(self.wait)?])?;
             let turns = n.apply(Op::Mul, [&turns, &turn])?;
             n.apply(Op::Add, [&turns, &n.constant(self.beside)?])
         };
         let time = if self.teams > 1 {
             let beside = n.constant(self.beside)?;
-            let turns = n.apply(Op::Mul, [&turns, &n.constant(self.busy)?])?;
+            let turns = n.apply(Op::Mul, [&turns, &busy_of_turn])?;
             let turns = n.apply(Op::Add, [&turns, &n.constant(roles::HANDOVER)?])?;
             let both = n.apply(Op::Add, [&turns, &beside])?;
             let both = n.apply(Op::DivS, [&both, &n.constant(self.teams)?])?;
@@ -339,6 +371,30 @@ impl Estimate {
         n.apply(Op::Add, [&time, &doubted])
     }
 
+    /// The time that a multiprocessor is busy with a block's tile along K.
+    fn busy<N: Arithmetic>(&self, n: &N, extents: &[N::Value; 3]) -> Result<N::Value, N::Error> {
+        let busy = n.constant(self.busy)?;
+        let Outside {
+            moved,
+            lines,
+            longer,
+        } = self.outside;
+        // Even one line within leaves no more of the others outside.
+        let most = moved + lines[0] * longer[0] + lines[1] * longer[1];
+        if most <= self.busy {
+            return Ok(busy);
+        }
+        let mut arrived = n.constant(moved)?;
+        for axis in 0..2 {
+            let all = n.constant(lines[axis])?;
+            let inside = n.apply(Op::MinS, [&extents[axis], &all])?;
+            let outside = n.apply(Op::Sub, [&all, &inside])?;
+            let more = n.apply(Op::Mul, [&outside, &n.constant(longer[axis])?])?;
+            arrived = n.apply(Op::Add, [&arrived, &more])?;
+        }
+        n.apply(Op::MaxS, [&busy, &arrived])
+    }
+
     /// The time that memory takes for A, B and C.
     fn memory<N: Arithmetic>(
         &self,
@@ -350,7 +406,7 @@ impl Estimate {
         // Of so many lines of so many elements; divided early, so that 64 bits hold it.
         let time = |lines: &N::Value, elements: &N::Value, bits: i64| {
             let bits = n.apply(Op::Mul, [elements, &n.constant(bits)?])?;
-            let time = n.apply(Op::Mul, [&bits, &n.constant(MEMORY)?])?;
+            let time = n.apply(Op::Mul, [&bits, &n.constant(self.memory)?])?;
             let time = n.apply(Op::DivS, [&time, &n.constant(8 << 10)?])?;
             n.apply(Op::Mul, [lines, &time])
         };

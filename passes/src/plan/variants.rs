@@ -22,6 +22,9 @@ const UNIT: i64 = 1 << 10;
 /// A candidate is worth its kernel if it takes one in so many parts off the time of an open problem, on average over the sizes.
 const WORTH: i64 = 100;
 
+/// The same of one size, where a single extent is open: a layer of a network, say, that is called with any number of rows, and most often with few of them.
+const WORTH_OF_ONE: i64 = 20;
+
 /// The sizes that a problem is tried with: M, N and K.
 fn points(problem: &Problem<'_>) -> Vec<[i64; 3]> {
     let open = problem.extents.iter().filter(|extent| extent.is_none());
@@ -127,6 +130,8 @@ pub(super) fn choose<'c>(
     let largest = whole.iter().min_by_key(of_largest).copied();
     let mut chosen: Vec<usize> = largest.into_iter().collect();
     let mut reached = largest.map_or(Vec::new(), |at| times[at].clone());
+    let open = problem.extents.iter().filter(|extent| extent.is_none());
+    let is_one = open.count() == 1;
     for among in [&whole, &all] {
         while chosen.len() < most {
             let best = among
@@ -134,7 +139,12 @@ pub(super) fn choose<'c>(
                 .min_by_key(|at| (with(&times[**at], &reached), **at));
             let Some(best) = best else { break };
             let (before, after) = (reached.iter().sum::<i64>(), with(&times[*best], &reached));
-            if before - after <= before / WORTH {
+            let worth = if is_one {
+                UNIT / WORTH_OF_ONE
+            } else {
+                before / WORTH
+            };
+            if before - after <= worth {
                 break;
             }
             for (reached, time) in reached.iter_mut().zip(&times[*best]) {
