@@ -124,7 +124,7 @@ impl<'a> Decoder<'_, 'a> {
     }
 
     /// Notes how finely global memory is written.
-    fn note_global_write(&mut self, space: Space, bytes: u32) {
+    pub(super) fn note_global_write(&mut self, space: Space, bytes: u32) {
         if matches!(space, Space::Global | Space::Generic) {
             self.global_granule = self.global_granule.min(bytes);
         }

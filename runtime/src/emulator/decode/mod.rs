@@ -13,6 +13,7 @@ mod sync;
 mod used;
 mod video;
 mod warpgroup;
+mod wmma;
 
 use std::collections::{HashMap, HashSet};
 

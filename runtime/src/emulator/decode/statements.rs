@@ -79,6 +79,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
             "mov" => self.mov(i),
             "mma" => self.mma(i),
             "wgmma" => self.wgmma(i),
+            "wmma" => self.wmma(i),
             "bra" => match operands {
                 [Operand::Symbol { name, offset: 0 }] => Ok(Op::Branch(self.label(name)?)),
                 _ => self.error("expected a label after bra"),
