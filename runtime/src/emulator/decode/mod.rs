@@ -5,6 +5,7 @@ mod blocks;
 mod bulk;
 mod calls;
 mod control;
+mod distributed;
 mod memory;
 mod names;
 mod operands;

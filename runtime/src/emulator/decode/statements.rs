@@ -97,6 +97,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
             "st" => self.store(i),
             "cvta" => self.cvta(i),
             "isspacep" => self.isspacep(i),
+            "red" if i.modifiers.first() == Some(&"async") => self.reduce_async(i),
             "atom" | "red" => self.atomic(i),
             "cp" => self.copy(i),
             "ldmatrix" | "stmatrix" | "movmatrix" => self.matrix(i),
