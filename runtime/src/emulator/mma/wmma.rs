@@ -111,7 +111,8 @@ impl Wmma {
         }
         let shape = mods.required(SHAPES)?;
         let mut saturate = mods.eat("satfinite");
-        let rounding = mods.rounding();
+        // nvcc has it behind the types.
+        let mut rounding = mods.rounding();
         let mut types = vec![mods.required(TYPES)?, mods.required(TYPES)?];
         while types.len() < 4
             && let Some(ty) = mods.one_of(TYPES)
@@ -119,6 +120,7 @@ impl Wmma {
             types.push(ty);
         }
         saturate |= mods.eat("satfinite");
+        rounding = rounding.or_else(|| mods.rounding());
         mods.end()?;
         let types = match types[..] {
             [d, c] => [d, Elem::F16, Elem::F16, c],

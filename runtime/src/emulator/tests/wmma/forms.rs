@@ -178,11 +178,18 @@ fn the_assembler_takes_them() {
     let rounded = ["", ".rn", ".rz", ".rm", ".rp"].map(|rounding| {
         let mut case = Case::new("m8n8k4", ["f64"; 4], ["row"; 4]);
         case.options = [rounding, ""];
-        case
+        let behind = Case {
+            options: ["", rounding],
+            ..case
+        };
+        [case, behind]
     });
     let mut saturated = Case::new("m16n16k16", ["s32", "u8", "u8", "s32"], ["row"; 4]);
     saturated.options = ["", ".satfinite"];
-    let all = cases().into_iter().chain(rounded).chain([saturated]);
+    let all = cases()
+        .into_iter()
+        .chain(rounded.concat())
+        .chain([saturated]);
     let kernels = all
         .enumerate()
         .map(|(at, case)| case.kernel(&format!("k{at}")));
