@@ -1,7 +1,7 @@
 //! `wmma`: products of a warp, and the fragments of their matrices.
 
 use super::super::mma::{Move, Wmma};
-use super::super::program::{FragmentAccess, Op, WmmaOp};
+use super::super::program::{FragmentAccess, Op, Space, WmmaOp};
 use super::{Decoder, Result};
 use crate::ptx::{Instruction, Type};
 
@@ -59,7 +59,12 @@ impl<'a> Decoder<'_, 'a> {
             [stride] => Some(self.source(stride, Type::U32)?),
             _ => return self.error("expected at most a stride after the fragment"),
         };
-        let (base, offset, _) = self.address(address)?;
+        let (base, offset, of_symbol) = self.address(address)?;
+        if space == Space::Generic && of_symbol.is_some() {
+            return self.error(
+                "expected the state space of the variable in wmma.load and wmma.store, as its name is no generic address",
+            );
+        }
         let count = fragment.registers();
         let regs = match is_store {
             true => self.sources(registers, count, register_type(fragment.is_double()))?,

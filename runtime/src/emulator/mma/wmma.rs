@@ -204,14 +204,11 @@ impl Wmma {
         };
         let is_wide = self.shape.way == Way::Columns;
         for (product, d) in d.chunks_exact_mut(of_d).enumerate() {
-            let part = |rows: &[Row], count: usize, moves: bool| -> Vec<Row> {
-                let skipped = if moves { product * count } else { 0 };
-                rows.iter().skip(skipped).take(count).copied().collect()
-            };
+            let first = |count: usize, moves: bool| if moves { product * count } else { 0 };
             self.mma.execute(
-                &part(left, of_left, !is_wide),
-                &part(right, of_right, is_wide),
-                &part(c, of_c, true),
+                part(left, first(of_left, !is_wide), of_left),
+                part(right, first(of_right, is_wide), of_right),
+                part(c, first(of_c, true), of_c),
                 d,
             );
         }
@@ -251,6 +248,12 @@ impl Wmma {
         }
         places
     }
+}
+
+/// Registers from some on, as many as there are.
+fn part(rows: &[Row], first: usize, count: usize) -> &[Row] {
+    let rest = rows.get(first..).unwrap_or_default();
+    &rest[..count.min(rest.len())]
 }
 
 /// Error: elements of less than a byte, which no fragment here has.

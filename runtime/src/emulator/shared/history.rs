@@ -167,7 +167,7 @@ impl Histories {
             .iter()
             .any(|other| other.is_again(&access))
         {
-            history.accesses.swap_remove(at);
+            history.accesses.remove(at);
         }
     }
 

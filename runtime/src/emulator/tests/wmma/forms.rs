@@ -121,6 +121,10 @@ fn what_there_is_not_is_refused() {
             "2 registers",
         ),
         (
+            ".shared .align 32 .b8 mem[256]; wmma.load.a.sync.aligned.row.m16n16k16.s8 {%r2, %r3}, [mem];",
+            "the state space of the variable",
+        ),
+        (
             "wmma.load.a.sync.aligned.row.m16n16k16.s8 {%r2, %r3}, [%s0], 16, 16;",
             "at most a stride",
         ),
