@@ -50,6 +50,18 @@ class Programs(unittest.TestCase):
         self.assertIn("launches on sm_80: no findings", done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
 
+    def test_streams_of_threads_are_in_order(self):
+        # The headers give calls other names then, and so does clang for launches.
+        program = compiled(self.folder.name, "whole", "--cuda-include-ptx=all", "-DCUDA_API_PER_THREAD_DEFAULT_STREAM",
+                           "-Xclang", "-fgpu-default-stream=per-thread")
+        with open(program, "rb") as file:
+            content = file.read()
+        for name in (b"cudaLaunchKernel_ptsz", b"cudaMemcpyAsync_ptsz", b"cudaMemcpy_ptds"):
+            self.assertTrue(name in content, name)
+        done = run("--cuda", program, "--one", "two", "--seed=3")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("launches on sm_80: no findings", done.stderr)
+
     def test_every_order_of_warps_is_right(self):
         for seed in ("1", "2"):
             self.assertEqual(run("--seed", seed, "--cuda", self.whole).returncode, 0)

@@ -15,6 +15,7 @@ mod error;
 mod fatbin;
 mod launches;
 mod memory;
+mod per_thread;
 mod program;
 mod registered;
 mod streams;

@@ -211,6 +211,7 @@ fn report(launch: &Launch<'_>, blocks: u64, counts: &[Counts]) -> LaunchReport {
             !matches!(access.space, Space::Param | Space::Const)
         }
         Op::AsyncCopy(_) | Op::LoadMatrix { .. } | Op::StoreMatrix { .. } | Op::Atomic(_) => true,
+        Op::LoadFragment(_) | Op::StoreFragment(_) => true,
         _ => false,
     };
     let lines = kernel
@@ -236,6 +237,9 @@ fn report(launch: &Launch<'_>, blocks: u64, counts: &[Counts]) -> LaunchReport {
         if let Op::Mma(op) = &inst.op {
             // All lanes of a warp take part.
             multiply_adds += counts.threads / LANES as u64 * op.mma.macs();
+        }
+        if let Op::Wmma(op) = &inst.op {
+            multiply_adds += counts.threads / LANES as u64 * op.wmma.macs();
         }
         if let Op::Wgmma(op) = &inst.op {
             multiply_adds += counts.threads / LANES as u64 * op.mma.macs();

@@ -1,6 +1,7 @@
 //! A kernel as the executor sees it: registers are rows, names are gone, jumps are indices.
 
 mod asynchronous;
+mod matrices;
 mod registers;
 
 use std::ops::Range;
@@ -8,11 +9,12 @@ use std::ops::Range;
 use super::address::SHARED_START;
 use super::alu::{Kind as AluKind, Video};
 use super::lanes::Row;
-use super::mma::{Matrices, Mma};
+use super::mma::Matrices;
 use crate::ptx::{Class, Place};
 pub(super) use asynchronous::{
     At, Bulk, BulkKind, ClusterBarrier, MaxRegisters, StoreAsync, WarpgroupOperand, Wgmma,
 };
+pub(super) use matrices::{FragmentAccess, MmaOp, WmmaOp};
 
 /// A row of the register file.
 pub(super) type Reg = u32;
@@ -376,6 +378,12 @@ pub(super) enum Op {
         s: Reg,
     },
     Mma(Box<MmaOp>),
+    /// `wmma.load`
+    LoadFragment(Box<FragmentAccess>),
+    /// `wmma.store`
+    StoreFragment(Box<FragmentAccess>),
+    /// `wmma.mma`
+    Wmma(Box<WmmaOp>),
     Atomic(Box<Atomic>),
     /// A call of `vprintf`: where the pointers to its format and arguments lie, and its result.
     Printf {
@@ -488,15 +496,6 @@ pub(super) enum Carry {
     Bitwise,
     /// Each half of 32 bits is of the same half of the sources.
     Halves,
-}
-
-#[derive(Debug)]
-pub(super) struct MmaOp {
-    pub mma: Mma,
-    pub d: Vec<Reg>,
-    pub a: Vec<Reg>,
-    pub b: Vec<Reg>,
-    pub c: Vec<Reg>,
 }
 
 /// Extends values by their sign to some bits.

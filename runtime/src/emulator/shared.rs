@@ -1,6 +1,7 @@
 //! Shared memory of a block: its bytes, and who touched them last.
 
 mod history;
+mod reductions;
 
 use super::address::{RANK_BITS, SHARED_START, block_of_place};
 use super::clocks::{Agent, Clocks};

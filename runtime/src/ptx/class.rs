@@ -16,7 +16,7 @@ pub enum Class {
     StoreMatrix,
     /// Asynchronous copies, bulk ones too.
     AsyncCopy,
-    /// Loads of global memory by an address of that space: `ld.global`.
+    /// Loads of global memory by an address of that space: `ld.global`, `wmma.load.a.global`.
     GlobalLoad,
     /// Stores to global memory by an address of that space: `st.global`.
     GlobalStore,
@@ -84,7 +84,7 @@ impl Class {
                 Class::Sync
             }
             "cp" if has("async") && !has("prefetch") => Class::AsyncCopy,
-            "ld" | "ldu" | "st" => access(instruction),
+            "ld" | "ldu" | "st" | "wmma" => access(instruction),
             "atom" | "red" => Class::Atomic,
             "bra" | "brx" | "call" | "ret" | "exit" | "trap" | "brkpt" => Class::Control,
             "fma" | "rcp" | "sqrt" | "rsqrt" | "sin" | "cos" | "lg2" | "ex2" | "tanh"
@@ -109,7 +109,7 @@ impl Class {
 
 /// A load or a store, by its state space.
 fn access(instruction: &Instruction<'_>) -> Class {
-    let is_store = instruction.opcode == "st";
+    let is_store = instruction.opcode == "st" || instruction.modifiers.first() == Some(&"store");
     let space = instruction
         .modifiers
         .iter()

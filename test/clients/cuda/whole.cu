@@ -4,6 +4,9 @@
 #include <cstring>
 #include <vector>
 
+#include <cuda_fp16.h>
+#include <mma.h>
+
 static int wrong = 0;
 
 #define CHECK(condition)                                                                    \
@@ -54,6 +57,49 @@ __global__ void meets(int *values, int *sums) {
 }
 
 __global__ void fills(unsigned *address) { address[threadIdx.x] = threadIdx.x; }
+
+// A product of tiles by nvcuda::wmma, with A scaled in shared memory whose lines are padded to 24 halves.
+__global__ void tiles(const half *a, const half *b, float *c) {
+  using namespace nvcuda::wmma;
+  __shared__ __align__(32) half staged[16 * 24];
+  fragment<matrix_a, 16, 16, 16, half, row_major> left;
+  fragment<matrix_b, 16, 16, 16, half, col_major> right;
+  fragment<accumulator, 16, 16, 16, float> sum;
+  for (int i = threadIdx.x; i < 256; i += 32) staged[i / 16 * 24 + i % 16] = a[i];
+  __syncwarp();
+  load_matrix_sync(left, staged, 24);
+  load_matrix_sync(right, b, 16);
+  fill_fragment(sum, 1.f);
+  for (int i = 0; i < left.num_elements; i++) left.x[i] = left.x[i] * __float2half(2.f);
+  mma_sync(sum, left, right, sum);
+  store_matrix_sync(c, sum, 16, mem_row_major);
+}
+
+static void products() {
+  half *a, *b;
+  float *c;
+  CALL(cudaMallocManaged(&a, 256 * sizeof(half)));
+  CALL(cudaMallocManaged(&b, 256 * sizeof(half)));
+  CALL(cudaMallocManaged(&c, 256 * sizeof(float)));
+  for (int i = 0; i < 256; i++) {
+    a[i] = __float2half(float(i * 7 % 5 - 2));
+    b[i] = __float2half(float(i * 3 % 7 - 3));
+  }
+  tiles<<<1, 32>>>(a, b, c);
+  CALL(cudaDeviceSynchronize());
+  bool right = true;
+  for (int row = 0; row < 16; row++) {
+    for (int column = 0; column < 16; column++) {
+      float sum = 1;
+      for (int k = 0; k < 16; k++) sum += 2 * __half2float(a[row * 16 + k]) * __half2float(b[column * 16 + k]);
+      right &= c[row * 16 + column] == sum;
+    }
+  }
+  CHECK(right);
+  CALL(cudaFree(a));
+  CALL(cudaFree(b));
+  CALL(cudaFree(c));
+}
 
 static void arrays() {
   const int n = 1000;
@@ -182,6 +228,7 @@ static void order() {
 int main(int argc, char **argv) {
   for (int i = 1; i < argc; i++) printf("argument %s\n", argv[i]);
   arrays();
+  products();
   memory_of_both();
   device();
   order();

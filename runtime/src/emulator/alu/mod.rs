@@ -142,6 +142,11 @@ pub(super) fn is_alu(opcode: &str) -> bool {
     FAMILIES.iter().any(|family| family.0.contains(&opcode))
 }
 
+/// a * b + c of `f64`, rounded once.
+pub(super) fn fused_f64(a: f64, b: f64, c: f64, mode: Mode) -> f64 {
+    f64::from_bits(wide::fused(a, b, c, Format::F64, mode))
+}
+
 type Family = fn(&mut Mods) -> Result<Alu, Unknown>;
 
 const FAMILIES: &[(&[&str], Family)] = &[

@@ -18,7 +18,7 @@ pub(in crate::emulator) enum Agent {
     Groups(u32),
     /// Bulk copies that complete at the `mbarrier` object at that address.
     Mbarrier(u64),
-    /// Stores of threads (`st.async`) that complete at the `mbarrier` object at that address: of the generic proxy.
+    /// Stores and reductions of threads (`st.async`, `red.async`) that complete at the `mbarrier` object at that address: of the generic proxy.
     Stores(u64),
     /// The `wgmma` of a warpgroup.
     Warpgroup(u32),

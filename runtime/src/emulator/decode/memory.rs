@@ -2,9 +2,7 @@
 
 use super::super::alu;
 use super::super::mma::Matrices;
-use super::super::program::{
-    Access, AsyncCopy, Atomic, AtomicOp, Op, Order, Scope, Space, StoreAsync,
-};
+use super::super::program::{Access, AsyncCopy, Atomic, AtomicOp, Op, Order, Scope, Space};
 use super::{Decoder, Result};
 use crate::ptx::{Instruction, Operand, Type};
 
@@ -124,7 +122,7 @@ impl<'a> Decoder<'_, 'a> {
     }
 
     /// Notes how finely global memory is written.
-    fn note_global_write(&mut self, space: Space, bytes: u32) {
+    pub(super) fn note_global_write(&mut self, space: Space, bytes: u32) {
         if matches!(space, Space::Global | Space::Generic) {
             self.global_granule = self.global_granule.min(bytes);
         }
@@ -172,51 +170,6 @@ impl<'a> Decoder<'_, 'a> {
             access.regs.push(Some(row));
         }
         Ok(Op::Store(Box::new(access)))
-    }
-
-    /// `st.async` (PTX ISA, st.async).
-    pub(super) fn store_async(&mut self, i: &Instruction<'a>) -> Result<Op> {
-        let [address, source, barrier] = i.operands.as_slice() else {
-            return self.error("expected an address, a source and an mbarrier after st.async");
-        };
-        let (mut count, mut ty, mut is_counted, mut is_shared) = (1, None, false, false);
-        for &name in &i.modifiers[1..] {
-            match name {
-                "mbarrier::complete_tx::bytes" => is_counted = true,
-                "shared::cluster" => is_shared = true,
-                "weak" => {}
-                "v2" => count = 2,
-                "v4" => count = 4,
-                name => match Type::of(name) {
-                    Some(found) if ty.is_none() => ty = Some(found),
-                    _ => return self.unknown(i),
-                },
-            }
-        }
-        let (Some(ty), true, true) = (ty, is_counted, is_shared) else {
-            return self.error(
-                "expected st.async.shared::cluster.mbarrier::complete_tx::bytes and the type of the elements",
-            );
-        };
-        let Some(width @ (4 | 8)) = ty.bytes() else {
-            return self.error("expected elements of 4 or 8 bytes after st.async");
-        };
-        if width == 8 && count == 4 {
-            return self.error("expected at most two elements of 8 bytes after st.async");
-        }
-        self.note_shared(Space::Shared, width);
-        self.note_shared(Space::Shared, 8);
-        let values = self
-            .parts(source, count)?
-            .iter()
-            .map(|part| self.source(part, ty))
-            .collect::<Result<Vec<_>>>()?;
-        Ok(Op::StoreAsync(Box::new(StoreAsync {
-            to: self.at(address, Space::Shared)?,
-            barrier: self.at(barrier, Space::Shared)?,
-            width,
-            values,
-        })))
     }
 
     fn space_named(name: &str) -> Option<Space> {

@@ -5,6 +5,7 @@ mod blocks;
 mod bulk;
 mod calls;
 mod control;
+mod distributed;
 mod memory;
 mod names;
 mod operands;
@@ -13,6 +14,7 @@ mod sync;
 mod used;
 mod video;
 mod warpgroup;
+mod wmma;
 
 use std::collections::{HashMap, HashSet};
 

@@ -79,6 +79,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
             "mov" => self.mov(i),
             "mma" => self.mma(i),
             "wgmma" => self.wgmma(i),
+            "wmma" => self.wmma(i),
             "bra" => match operands {
                 [Operand::Symbol { name, offset: 0 }] => Ok(Op::Branch(self.label(name)?)),
                 _ => self.error("expected a label after bra"),
@@ -96,6 +97,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
             "st" => self.store(i),
             "cvta" => self.cvta(i),
             "isspacep" => self.isspacep(i),
+            "red" if i.modifiers.first() == Some(&"async") => self.reduce_async(i),
             "atom" | "red" => self.atomic(i),
             "cp" => self.copy(i),
             "ldmatrix" | "stmatrix" | "movmatrix" => self.matrix(i),

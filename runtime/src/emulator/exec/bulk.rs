@@ -7,6 +7,7 @@
 mod landing;
 mod pieces;
 mod reduce;
+mod stores;
 
 use super::*;
 use crate::emulator::clocks::Agent;
@@ -16,6 +17,7 @@ use crate::emulator::shared::By;
 use crate::tensor_map::MapSwizzle;
 use pieces::{Boxed, Fill, Piece};
 use reduce::Reduction;
+use stores::Operand;
 
 /// Bytes that addresses and sizes of bulk copies are multiples of.
 const GRANULE: u64 = 16;
@@ -71,6 +73,8 @@ enum Source {
     Shared,
     /// Registers of the thread, read at the issue.
     Registers(Vec<u8>),
+    /// A register of the thread, which what is there is reduced with.
+    Operand(Operand),
 }
 
 enum Way {
@@ -285,42 +289,6 @@ impl Context<'_> {
         self.holds_shared(warp, lane, pc, from, size, "reads")
     }
 
-    /// `st.async`, thread by thread.
-    pub(super) fn store_async(&mut self, warp: &mut Warp, op: &StoreAsync, active: Mask, pc: u32) {
-        for reg in op
-            .values
-            .iter()
-            .copied()
-            .chain([op.to.base, op.barrier.base])
-        {
-            self.check(warp, reg, active, pc);
-        }
-        let width = op.width as usize;
-        let bytes = width * op.values.len();
-        for lane in lanes(active) {
-            self.progress += 1;
-            let value = |reg: Reg| warp.rows[reg as usize][lane];
-            let place = |at: At| value(at.base).wrapping_add_signed(at.offset);
-            let (space, to) = Self::resolve(warp.rank, op.to.space, place(op.to));
-            if space != Space::Shared {
-                self.outside(warp, lane, pc, space, to, bytes as u32, "writes");
-                continue;
-            }
-            if !self.inside_shared(warp, lane, pc, to, bytes as u32, "writes") {
-                continue;
-            }
-            let at = (op.barrier.space, place(op.barrier));
-            let Some(barrier) = self.barrier_of(warp, lane, pc, at, Some(to)) else {
-                continue;
-            };
-            let values = op.values.iter();
-            let data = values.flat_map(|&reg| value(reg).to_le_bytes().into_iter().take(width));
-            let source = Source::Registers(data.collect());
-            let pieces = Piece::whole(to, 0, bytes as u64);
-            self.start_load(warp, lane, pc, (barrier, bytes as u64), pieces, source);
-        }
-    }
-
     fn start_load(
         &mut self,
         warp: &Warp,
@@ -330,7 +298,7 @@ impl Context<'_> {
         pieces: Vec<Piece>,
         source: Source,
     ) {
-        let stores = matches!(source, Source::Registers(_));
+        let stores = matches!(source, Source::Registers(_) | Source::Operand(_));
         if !self.inside_shared(warp, lane, pc, barrier, 8, "uses a barrier")
             || !self.is_barrier_for_copies(warp, lane, pc, barrier, !stores)
         {
@@ -363,6 +331,11 @@ impl Context<'_> {
             Source::Registers(_) => {
                 for piece in &pieces {
                     self.touch_store(warp, lane, pc, piece, (agent, self.clocks.now(agent)));
+                }
+            }
+            Source::Operand(_) => {
+                for piece in &pieces {
+                    self.touch_reduced(warp, lane, pc, piece, (agent, self.clocks.now(agent)));
                 }
             }
         }
@@ -473,23 +446,6 @@ impl Context<'_> {
                 let what = if writes { "writes" } else { "reads" };
                 self.shared_conflict(warp, lane, pc, conflict, what);
             }
-        }
-    }
-
-    /// Notes that a thread's store writes shared memory, later and in the generic proxy.
-    fn touch_store(&mut self, warp: &Warp, lane: usize, pc: u32, piece: &Piece, agent: (u32, u32)) {
-        let (thread, bytes) = (warp.thread(lane), piece.bytes as usize);
-        self.release_to(thread, piece.shared, bytes, Order::default());
-        let by = By {
-            thread,
-            inst: pc,
-            strong: 0,
-            agent: None,
-            clocks: &self.clocks,
-        };
-        let conflict = self.shared.start_store(piece.shared, bytes, by, agent);
-        if let Some(conflict) = conflict {
-            self.shared_conflict(warp, lane, pc, conflict, "writes");
         }
     }
 

@@ -326,7 +326,7 @@ impl<'a> Context<'a> {
                     .saturating_sub(address::SHARED_START)
             ),
             Agent::Stores(at) => format!(
-                "stores (st.async) that complete at the mbarrier at byte {}",
+                "stores or reductions (st.async, red.async) that complete at the mbarrier at byte {}",
                 address::block_of_place(at)
                     .1
                     .saturating_sub(address::SHARED_START)

@@ -120,7 +120,13 @@ impl Context<'_> {
                 self.assert_fail(warp, active, pc, [*message, *file, *line, *function]);
                 return Next::Stop(Stop::Halt);
             }
-            Op::Mma(_) | Op::LoadMatrix { .. } | Op::StoreMatrix { .. } | Op::MoveMatrix { .. } => {
+            Op::Mma(_)
+            | Op::LoadMatrix { .. }
+            | Op::StoreMatrix { .. }
+            | Op::MoveMatrix { .. }
+            | Op::LoadFragment(_)
+            | Op::StoreFragment(_)
+            | Op::Wmma(_) => {
                 return self.with_lanes(warp, at, active, WARP, |context, warp, mask| {
                     context.matrix(warp, op, mask, pc);
                 });

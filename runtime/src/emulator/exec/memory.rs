@@ -94,7 +94,7 @@ impl Context<'_> {
     }
 
     /// Reads into `data`, which stays as it is where nothing can be read.
-    fn read_lane(
+    pub(super) fn read_lane(
         &mut self,
         warp: &Warp,
         lane: usize,
@@ -179,7 +179,8 @@ impl Context<'_> {
         data.copy_from_slice(self.shared.get(at, data.len()));
     }
 
-    fn write_lane(
+    /// Writes `data`, where it can be written.
+    pub(super) fn write_lane(
         &mut self,
         warp: &mut Warp,
         lane: usize,

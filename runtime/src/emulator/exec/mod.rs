@@ -16,6 +16,7 @@ mod strong;
 mod system;
 mod warp_wide;
 mod warpgroup;
+mod wmma;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

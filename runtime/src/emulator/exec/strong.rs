@@ -190,11 +190,16 @@ impl Context<'_> {
         }
         let handed = self.handed(thread, (Space::Shared, at), order);
         if let Some(handed) = &handed {
-            let (width, all) = self.released.entry(at).or_default();
-            *width = order.width;
-            Arc::make_mut(all).join(&handed.near);
+            self.hand_on(at, order.width, handed);
         }
         self.keep_released(thread, (Space::Shared, at), order, handed);
+    }
+
+    /// Hands on knowledge to whoever acquires from a place in shared memory of so many bytes.
+    pub(super) fn hand_on(&mut self, at: u64, bytes: u8, handed: &Handed) {
+        let (width, all) = self.released.entry(at).or_default();
+        *width = bytes;
+        Arc::make_mut(all).join(&handed.near);
     }
 
     /// A strong read of shared memory.

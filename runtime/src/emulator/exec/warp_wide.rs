@@ -234,6 +234,9 @@ impl Context<'_> {
     pub(super) fn matrix(&mut self, warp: &mut Warp, op: &Op, here: Mask, pc: u32) {
         match op {
             Op::Mma(op) => self.mma(warp, op, here, pc),
+            Op::LoadFragment(op) => self.load_fragment(warp, op, here, pc),
+            Op::StoreFragment(op) => self.store_fragment(warp, op, here, pc),
+            Op::Wmma(op) => self.wmma(warp, op, here, pc),
             Op::MoveMatrix { d, s } => {
                 self.check(warp, *s, here, pc);
                 let mut value = [0; LANES];

@@ -11,6 +11,7 @@
 mod matrix;
 mod table;
 mod warpgroup;
+mod wmma;
 
 #[cfg(test)]
 mod tests;
@@ -19,8 +20,11 @@ use cute_layout::atoms::{Elem, MmaAtom};
 
 pub(super) use matrix::{Matrices, transpose};
 pub(super) use warpgroup::{CHUNK, Descriptor, WARP_ROWS, WarpgroupMma, ZEROS};
+pub(super) use wmma::{Fragment, MATRIX, Move, REGISTERS, Wmma};
 
-use super::alu::{Format, Mode, Mods, Unknown, bf16_to_f32, f16_to_f64, from_bits, narrow};
+use super::alu::{
+    Format, Mode, Mods, Unknown, bf16_to_f32, f16_to_f64, from_bits, fused_f64, narrow,
+};
 use super::{LANES, Row};
 use table::Table;
 
@@ -33,6 +37,8 @@ pub(super) struct Mma {
     /// D, A, B, C.
     types: [Elem; 4],
     saturate: bool,
+    /// The rounding of each step of a product of `f64`.
+    rounding: Mode,
     /// The places of the values that lanes hold: A by rows, B and C by rows too.
     a: Table,
     b: Table,
@@ -105,6 +111,7 @@ impl Mma {
             tiles: LANES / usize::try_from(atom.num_threads().ok()?).ok()?,
             types: [atom.d, atom.a, atom.b, atom.c],
             saturate,
+            rounding: Mode::Rn,
             a: Table::of(&atom.thr_id, &atom.a_tv, [m, k], false, atom.a)?,
             b: Table::of(&atom.thr_id, &atom.b_tv, [n, k], true, atom.b)?,
             c: Table::of(&atom.thr_id, &atom.c_tv, [m, n], false, atom.c)?,
@@ -172,7 +179,12 @@ impl Mma {
         gather(&self.a, Elem::F64, a, &mut left);
         gather(&self.b, Elem::F64, b, &mut right);
         gather(&self.c, Elem::F64, c, &mut sum);
-        multiply(m, k, self.tiles, &left, &right, &mut sum, f64::mul_add);
+        match self.rounding {
+            Mode::Rn => multiply(m, k, self.tiles, &left, &right, &mut sum, f64::mul_add),
+            mode => multiply(m, k, self.tiles, &left, &right, &mut sum, |a, b, c| {
+                fused_f64(a, b, c, mode)
+            }),
+        }
         self.d.write(&sum, d, |x| match x.is_nan() {
             true => Format::F64.nan,
             false => x.to_bits(),
@@ -262,6 +274,12 @@ fn gather_integers(table: &Table, ty: Elem, rows: &[Row], to: &mut [i32]) {
         Elem::U8 => table.read(rows, to, |x| (x as u8).into()),
         _ => table.read(rows, to, |x| x as i32),
     }
+}
+
+/// Bits of elements as they are.
+fn gather_bits(table: &Table, bytes: usize, rows: &[Row], to: &mut [u64]) {
+    let mask = u64::MAX >> (64 - 8 * bytes);
+    table.read(rows, to, |x| x & mask);
 }
 
 /// M, N, K of `m16n8k16`.

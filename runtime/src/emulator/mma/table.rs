@@ -57,6 +57,16 @@ impl Table {
         })
     }
 
+    /// The table of values whose places are given, for each of them by lane.
+    pub(super) fn with_places(bits: usize, places: Vec<[u16; LANES]>) -> Table {
+        Table { bits, places }
+    }
+
+    /// The place of each value of each lane.
+    pub(super) fn places(&self) -> &[[u16; LANES]] {
+        &self.places
+    }
+
     /// The number of registers of a lane, of 64 bits if that is an element's width, else of 32.
     pub(super) fn registers(&self) -> usize {
         (self.places.len() * self.bits).div_ceil(self.bits.max(32))

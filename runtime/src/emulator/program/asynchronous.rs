@@ -26,7 +26,7 @@ pub(in crate::emulator) enum BulkKind {
     Prefetch,
 }
 
-/// `st.async`: registers that a block of the cluster gets, completed at an `mbarrier` object there.
+/// `st.async` and `red.async`: registers that a block of the cluster gets, completed at an `mbarrier` object there.
 #[derive(Debug)]
 pub(in crate::emulator) struct StoreAsync {
     pub to: At,
@@ -34,6 +34,8 @@ pub(in crate::emulator) struct StoreAsync {
     /// Bytes of an element.
     pub width: u32,
     pub values: Vec<Reg>,
+    /// The operation and the type of a reduction, which has one value; none of a store.
+    pub reduction: Option<(&'static str, &'static str)>,
 }
 
 /// `cp.async.bulk`, `cp.async.bulk.tensor`, their prefetches and reductions.

@@ -139,6 +139,20 @@ impl Op {
                 reads.extend(op.a.iter().chain(&op.b).chain(&op.c));
                 writes.extend(&op.d);
             }
+            Op::LoadFragment(op) => {
+                reads.push(op.base);
+                reads.extend(op.stride);
+                writes.extend(&op.regs);
+            }
+            Op::StoreFragment(op) => {
+                reads.push(op.base);
+                reads.extend(op.stride);
+                reads.extend(&op.regs);
+            }
+            Op::Wmma(op) => {
+                reads.extend(op.a.iter().chain(&op.b).chain(&op.c));
+                writes.extend(&op.d);
+            }
             Op::Atomic(atomic) => {
                 reads.push(atomic.base);
                 reads.extend(atomic.a.iter().copied().chain(atomic.b));

@@ -13,6 +13,8 @@ pub(super) struct Access {
     /// The strength of the access, as in [`By`].
     strong: u8,
     writes: bool,
+    /// Tells whether a write is of what was there.
+    updates: bool,
 }
 
 impl Access {
@@ -22,6 +24,7 @@ impl Access {
             inst: by.inst,
             strong: by.strong,
             writes: false,
+            updates: false,
         }
     }
 
@@ -32,6 +35,15 @@ impl Access {
         }
     }
 
+    /// A write of what was there, at a time of its own.
+    pub(super) fn update(by: &By<'_>, epoch: Epoch) -> Access {
+        Access {
+            epoch,
+            updates: true,
+            ..Access::write(by)
+        }
+    }
+
     /// One that was before there was a history.
     pub(super) fn weak(epoch: Epoch, inst: u32, writes: bool) -> Access {
         Access {
@@ -39,6 +51,7 @@ impl Access {
             inst,
             strong: 0,
             writes,
+            updates: false,
         }
     }
 
@@ -122,16 +135,40 @@ impl Histories {
                 by.conflict(trouble, before.epoch, before.inst)
             });
         let written = history.first.iter().any(|&write| knows(write));
+        let reads = !access.writes || access.updates;
+        if reads && !written && found.is_none() {
+            found = Some(by.conflict(Trouble::Uninitialized, 0, by.inst));
+        }
         if access.writes && !written {
             history.first.push(access.epoch);
-        } else if !access.writes && !written && found.is_none() {
-            found = Some(by.conflict(Trouble::Uninitialized, 0, by.inst));
         }
         history
             .accesses
             .retain(|before| !(access.covers(before) && knows(before.epoch)));
         history.accesses.push(access);
         found
+    }
+
+    /// One of the writes of an agent that are under way is done: which, does not matter, as they are alike.
+    pub(super) fn finish_one(&mut self, slot: u32, agent: u32, done: Epoch) {
+        let history = &mut self.all[slot as usize];
+        let under_way = |epoch: &Epoch| *epoch & IN_FLIGHT != 0 && thread_of(*epoch) == agent;
+        if let Some(first) = history.first.iter_mut().find(|epoch| under_way(epoch)) {
+            *first = done;
+        }
+        let mut accesses = history.accesses.iter();
+        let Some(at) = accesses.position(|access| under_way(&access.epoch)) else {
+            return;
+        };
+        history.accesses[at].epoch = done;
+        // One stands for all that were done at that time.
+        let access = history.accesses[at];
+        if history.accesses[..at]
+            .iter()
+            .any(|other| other.is_again(&access))
+        {
+            history.accesses.remove(at);
+        }
     }
 
     /// A thread's copy is done.

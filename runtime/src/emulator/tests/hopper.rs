@@ -6,6 +6,7 @@ mod cluster;
 mod distributed;
 mod gemm;
 mod llvm;
+mod reductions;
 mod tma;
 mod wgmma;
 

@@ -17,6 +17,7 @@ mod robustness;
 mod session;
 mod sync;
 mod video;
+mod wmma;
 
 use super::{Config, Emulator, Kind, Report};
 use crate::device::{Device, DeviceError};

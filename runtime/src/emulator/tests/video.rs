@@ -135,7 +135,7 @@ fn wrong_forms_are_refused() {
 #[test]
 fn what_the_page_says_is_refused() {
     for body in [
-        "wmma.load.a.sync.aligned.row.m16n16k16.f16 {%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}, [%s1], %r9;",
+        "wmma.load.a.sync.aligned.row.m8n8k32.s4 {%r1}, [%s1], %r9;",
         "alloca.u64 %s1, %s2, 8;",
         "stacksave.u64 %s1;",
         "mov.u32 %r1, %reserved_smem_offset_1;",

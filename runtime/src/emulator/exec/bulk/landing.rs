@@ -69,6 +69,10 @@ impl Context<'_> {
                     self.visits[rank as usize].insert(agent, visit);
                 }
                 for piece in &copy.pieces {
+                    if let Source::Operand(operand) = &source {
+                        self.reduce(piece, operand, (agent, time));
+                        continue;
+                    }
                     let bytes = piece.bytes as usize;
                     let read = match &source {
                         Source::Shared => self.shared.get(piece.global, bytes).to_vec(),
@@ -84,6 +88,7 @@ impl Context<'_> {
                         }),
                         Source::Shared => to.copy_from_slice(&read),
                         Source::Registers(values) => to.copy_from_slice(values),
+                        Source::Operand(_) => {}
                     }
                     self.shared
                         .finish_copy_as(piece.shared, bytes, agent, (agent, time));

@@ -6,11 +6,13 @@ use crate::emulator::lanes::{LANES, Row};
 use crate::emulator::program::{Order, Scope};
 
 /// An operation on elements of a type.
+#[derive(Clone, Copy)]
 pub(super) struct Reduction {
     bytes: usize,
     op: Operation,
 }
 
+#[derive(Clone, Copy)]
 enum Operation {
     Combine(fn(&mut Row, &Row, &Row, &Row)),
     Inc,
@@ -63,6 +65,21 @@ impl Reduction {
         }
     }
 
+    /// An element with an operand.
+    pub(super) fn value(&self, before: u64, operand: u64) -> u64 {
+        match self.op {
+            Operation::Inc if before >= operand => 0,
+            Operation::Inc => before + 1,
+            Operation::Dec if before == 0 || before > operand => operand,
+            Operation::Dec => before - 1,
+            Operation::Combine(f) => {
+                let mut d = [0; LANES];
+                f(&mut d, &[before; LANES], &[operand; LANES], &[0; LANES]);
+                d[0]
+            }
+        }
+    }
+
     /// Reduces a range of elements with others, each by itself.
     pub(super) fn apply(
         &self,
@@ -86,19 +103,7 @@ impl Reduction {
             word[..self.bytes].copy_from_slice(value);
             let operand = u64::from_le_bytes(word);
             let place = offset + (at * self.bytes) as u64;
-            let update = |before: u64| {
-                Some(match self.op {
-                    Operation::Inc if before >= operand => 0,
-                    Operation::Inc => before + 1,
-                    Operation::Dec if before == 0 || before > operand => operand,
-                    Operation::Dec => before - 1,
-                    Operation::Combine(f) => {
-                        let mut d = [0; LANES];
-                        f(&mut d, &[before; LANES], &[operand; LANES], &[0; LANES]);
-                        d[0]
-                    }
-                })
-            };
+            let update = |before: u64| Some(self.value(before, operand));
             let (_, conflict, _) = buffer.modify(place, self.bytes, &by, None, update);
             found = found.or(conflict);
         }
