@@ -40,8 +40,9 @@ const SECOND: i64 = 3_000_000;
 /// than the 4.2 that a copy through memory reaches.
 const SUMS: i64 = 205;
 
-/// Picoseconds for each kilobyte of A, B and C: 3.3 TB/s of memory, between the 2.7 that products reach on an H100 and the 4.1 on an H200.
-const MEMORY: i64 = 300;
+/// Picoseconds for each kilobyte of A, B and C, where lines of a tile have less than 256 bytes along K, and where they have as many: 3.1 and 3.3 TB/s of memory.
+/// With one row and N x K = 28672x4096 an H100 gives tiles of 64 elements along K 2.7 TB/s and those of 128 elements 2.9; an H200 has 4.1 for copies.
+const MEMORY: [i64; 2] = [320, 300];
 
 /// The part of the shorter one of two times, of memory and of multiprocessors, that is added to the longer one: one in so many.
 const BESIDE: i64 = 10;
@@ -69,9 +70,6 @@ mod roles {
     pub(super) const TURN_OF_CLUSTER: i64 = 165_000;
     /// Hundredths of the second of the three times that a turn takes beside the longest.
     pub(super) const SECOND: i64 = 35;
-    /// Picoseconds for each kilobyte of A, B and C, where it takes longest: persistent blocks, one on a multiprocessor, get 5 to 8 % less of memory than several blocks of
-    /// warps do (1 to 64 rows with N x K = 4096x4096, 6144x4096 and 28672x4096 on an H100).
-    pub(super) const MEMORY: i64 = 320;
     /// Picoseconds of a tile beside its turns.
     pub(super) const TILE: i64 = 139_000;
     /// Picoseconds of a tile beside its turns, for each warpgroup beyond the first.
@@ -185,6 +183,11 @@ pub struct Estimate {
     is_sure: bool,
 }
 
+/// Picoseconds for each kilobyte from memory, of tiles of so many elements of so many bits along K.
+fn memory(k: i64, bits: i64) -> i64 {
+    MEMORY[usize::from(k * bits >= 256 * 8)]
+}
+
 impl Estimate {
     /// The estimate of a plan by which warps copy and multiply, of some speed and these registers. Errors: as of [`Registers::of`].
     pub(super) fn of_warps(
@@ -216,7 +219,7 @@ impl Estimate {
             shared: 1,
             sums: plan.tile[0] * plan.tile[1] * atom.d.bits() / 8,
             bits: [narrower, types::elem(plan.element(Operand::C)?)?.bits()],
-            memory: MEMORY,
+            memory: memory(plan.tile[2], narrower),
             at_once: i64::from(at_once(plan, registers, sources, arch)?).max(1),
             busy: i64::try_from(busy.max(moved)).unwrap_or(i64::MAX),
             outside: Outside::default(),
@@ -274,7 +277,7 @@ impl Estimate {
             shared: ck,
             sums: m * n * sum_bits / 8,
             bits: [bits, out_bits],
-            memory: roles::MEMORY,
+            memory: memory(k, bits),
             at_once: 1,
             busy: longest + second * roles::SECOND / 100,
             outside: Outside {
