@@ -8,6 +8,7 @@ pub mod arch;
 pub mod carry_remainders;
 pub mod check;
 mod divergence;
+mod explain;
 pub mod fold_static;
 mod fused;
 pub mod inline;

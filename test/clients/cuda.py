@@ -62,6 +62,11 @@ class Programs(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("launches on sm_80: no findings", done.stderr)
 
+    def test_products_of_whole_matrices_are_right(self):
+        done = run("--cuda", compiled(self.folder.name, "matrices"))
+        self.assertEqual((done.returncode, done.stdout), (0, "PASS\n"), done.stderr)
+        self.assertIn("92 launches on sm_80: no findings", done.stderr)
+
     def test_every_order_of_warps_is_right(self):
         for seed in ("1", "2"):
             self.assertEqual(run("--seed", seed, "--cuda", self.whole).returncode, 0)

@@ -16,10 +16,11 @@ const PACKAGES: [&str; 2] = ["apache-tvm-ffi==0.1.15.post2", "numpy>=2"];
 /// The source package whose examples are clients.
 const SOURCE: &str = "apache-tvm-ffi==0.1.15.post2";
 /// The packages of which the folder of a CUDA toolkit is made: headers, `fatbinary` and the runtime that programs are linked with.
-const TOOLKIT: [&str; 3] = [
+const TOOLKIT: [&str; 4] = [
     "nvidia-cuda-runtime==13.0.88",
     "nvidia-cuda-crt==13.0.88",
     "nvidia-cuda-nvcc==13.0.88",
+    "nvidia-cuda-cccl==13.0.85",
 ];
 /// The place of the toolkit in what the packages install.
 const CUDA: &str = "cuda/nvidia/cu13";

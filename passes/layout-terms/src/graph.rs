@@ -164,7 +164,8 @@ impl egg::Analysis<Term> for Analysis {
 /// The class of a value.
 pub(crate) fn add_known(graph: &mut Graph, value: &Value) -> Id {
     let number = graph.analysis.number(value);
-    graph.add(Term::Known(number))
+    // Its own term, so that an explanation shows the value.
+    graph.add_uncanonical(Term::Known(number))
 }
 
 /// The class of a node of the problem.
@@ -172,7 +173,7 @@ pub(crate) fn add_given(graph: &mut Graph, node: usize) -> Id {
     let id = graph.add(Term::Given(node as u32));
     let value = graph.analysis.given[node].clone();
     let known = add_known(graph, &value);
-    graph.union(id, known);
+    graph.union_trusted(id, known, "what is known of it");
     graph.find(id)
 }
 
@@ -201,7 +202,7 @@ pub(crate) fn add_said(graph: &mut Graph, head: &Head, operands: &[Id], value: V
     graph.analysis.next = Some(value);
     let id = graph.add(term);
     graph.analysis.next = None;
-    graph.union(id, known);
+    graph.union_trusted(id, known, "what it gives");
     graph.find(id)
 }
 

@@ -30,6 +30,7 @@
 #![warn(missing_docs, unreachable_pub)]
 
 mod cost;
+mod explain;
 mod extract;
 mod graph;
 mod problem;
@@ -41,6 +42,7 @@ mod term;
 mod value;
 
 pub use cost::arithmetic;
+pub use explain::explain;
 pub use problem::{Error, Form, Kind, Limits, Made, Node, Problem, Simplified, Stats};
 pub use rules::rule_names;
 pub use saturate::simplify;

@@ -1,5 +1,6 @@
 //! The driver: terms in, e-graph, rules until nothing changes or a limit is met, a DAG out.
 
+use crate::explain;
 use crate::extract::extract;
 use crate::graph::{
     Analysis, Forms, Graph, Term, add_given, add_known, add_op, add_said, is_typed, rebuild, values,
@@ -15,16 +16,7 @@ use std::collections::BTreeMap;
 pub fn simplify(problem: &Problem, limits: &Limits) -> Result<Simplified, Error> {
     problem.validate()?;
     let mut graph = Graph::new(Analysis::new(problem));
-    let mut ids: Vec<Id> = Vec::with_capacity(problem.nodes.len());
-    for (i, node) in problem.nodes.iter().enumerate() {
-        let given = add_given(&mut graph, i);
-        if let Kind::Op(head, operands) = &node.kind {
-            let operands: Vec<Id> = operands.iter().map(|&o| ids[o]).collect();
-            import(&mut graph, head, &operands, given, i);
-        }
-        ids.push(graph.find(given));
-    }
-    rebuild(&mut graph);
+    let ids = load(&mut graph, problem);
     let mut stats = Stats {
         cost_before: problem.cost(),
         ..Stats::default()
@@ -48,6 +40,21 @@ pub fn simplify(problem: &Problem, limits: &Limits) -> Result<Simplified, Error>
         roots,
         stats,
     })
+}
+
+/// Puts the nodes of a problem into the graph; the class of each.
+pub(crate) fn load(graph: &mut Graph, problem: &Problem) -> Vec<Id> {
+    let mut ids: Vec<Id> = Vec::with_capacity(problem.nodes.len());
+    for (i, node) in problem.nodes.iter().enumerate() {
+        let given = add_given(graph, i);
+        if let Kind::Op(head, operands) = &node.kind {
+            let operands: Vec<Id> = operands.iter().map(|&o| ids[o]).collect();
+            import(graph, head, &operands, given, i);
+        }
+        ids.push(graph.find(given));
+    }
+    rebuild(graph);
+    ids
 }
 
 /// The roots as they are.
@@ -76,7 +83,7 @@ fn import(graph: &mut Graph, head: &Head, operands: &[Id], given: Id, node: usiz
     let id = add_said(graph, &head.typed(typed), operands, said.clone());
     // One that is there already may be known in another form.
     if graph[id].data.value == said {
-        graph.union(given, id);
+        graph.union_trusted(given, id, "how it is computed");
     }
     // As functions the two forms are one.
     if typed && ideal.is_some() && matches!(head.op, "composition" | "coalesce") {
@@ -85,7 +92,7 @@ fn import(graph: &mut Graph, head: &Head, operands: &[Id], given: Id, node: usiz
             .and_then(|other| add_op(graph, &coalesce, &[other], Forms::Ideal));
         let own = add_op(graph, &coalesce, &[given], Forms::Ideal);
         if let (Some(own), Some(other)) = (own, other) {
-            graph.union(own, other);
+            graph.union_trusted(own, other, "the same function, coalesced");
         }
     }
 }
@@ -99,14 +106,14 @@ struct Match {
 
 /// The classes that the variables of a rule stand for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Bound {
-    terms: BTreeMap<char, Id>,
-    heads: BTreeMap<char, Head>,
+pub(crate) struct Bound {
+    pub(crate) terms: BTreeMap<char, Id>,
+    pub(crate) heads: BTreeMap<char, Head>,
     /// Tells whether an operation was matched of which only what is computed is known.
     typed: bool,
 }
 
-fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
+pub(crate) fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
     let rules = compiled();
     let mut counts = vec![0; rules.len()];
     loop {
@@ -246,7 +253,14 @@ fn apply(graph: &mut Graph, rule: &Compiled, found: &Match) -> bool {
     let number = Sort::of(left) == Sort::Integer;
     let law = (rule.rule.any && number) || !(found.bound.typed || computed);
     let denied = left.is_static() && right.is_static() && left != right;
-    law && !denied && graph.union(class, id)
+    if !law || denied {
+        return false;
+    }
+    let (from, to) = match graph.are_explanations_enabled() {
+        true => explain::sides(graph, rule, &found.bound, &env, [class, id]),
+        false => (class, id),
+    };
+    graph.union_trusted(from, to, rule.rule.name)
 }
 
 /// The right side in the graph, and whether a term of it is known only as it is computed.

@@ -139,6 +139,25 @@ impl Head {
     }
 }
 
+/// The operation as rules write it, `get.0`; with more than a mode as attributes, `get.[0,1]`, and a prime where it is as the op computes it.
+impl fmt::Display for Head {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.op)?;
+        match self.mode.as_deref() {
+            Some([mode]) => write!(f, ".{mode}")?,
+            Some(path) => {
+                let path: Vec<String> = path.iter().map(i64::to_string).collect();
+                write!(f, ".[{}]", path.join(","))?;
+            }
+            None => {}
+        }
+        for (first, second) in self.range.iter().chain(&self.bits) {
+            write!(f, ".[{first},{second}]")?;
+        }
+        f.write_str(if self.typed { "'" } else { "" })
+    }
+}
+
 /// The operations that the dialect has no op for: two layouts as the modes of one; a swizzle behind a layout; a swizzle behind
 /// another; levels of nesting.
 #[cfg(test)]

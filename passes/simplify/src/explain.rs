@@ -9,7 +9,7 @@ use crate::node::{Error, Node, Region, validate};
 use crate::rules::{Compiled, cast_word, word};
 use crate::saturate::{Limits, Simplified, Stats, instance, saturate};
 use crate::search::Match;
-use egg::{FlatTerm, Id, Language as _};
+use egg::{FlatTerm, Id, Language};
 
 /// A step of an explanation: a term, and the one that a rule makes of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,11 +64,19 @@ pub fn explain(
     }
     let mut explanation = graph.explain_id_equivalence(asked, given);
     let terms = explanation.make_flat_explanation();
+    Ok(Some(steps(terms, &|term| text(term, names))))
+}
+
+/// The steps of egg's chain of terms, in words.
+pub fn steps<L: Language>(
+    terms: &[FlatTerm<L>],
+    text: &dyn Fn(&FlatTerm<L>) -> String,
+) -> Vec<Step> {
     let steps = terms
         .windows(2)
-        .filter_map(|pair| step(&pair[0], &pair[1], names))
+        .filter_map(|pair| step(&pair[0], &pair[1], text))
         .filter(|step| step.before != step.after);
-    Ok(Some(steps.collect()))
+    steps.collect()
 }
 
 /// The number of nodes below and with a root, each as often as it is used.
@@ -121,20 +129,20 @@ pub(crate) fn apply(graph: &mut Graph, rule: &Compiled, found: &Match) -> bool {
 }
 
 /// The part of two terms in a row in which they differ, and the rule for it.
-fn step(
-    before: &FlatTerm<Term>,
-    after: &FlatTerm<Term>,
-    names: &dyn Fn(u32) -> String,
+fn step<L: Language>(
+    before: &FlatTerm<L>,
+    after: &FlatTerm<L>,
+    text: &dyn Fn(&FlatTerm<L>) -> String,
 ) -> Option<Step> {
     if let Some(rule) = after.forward_rule.or(after.backward_rule) {
         return Some(Step {
             rule: rule.to_string(),
-            before: text(before, names),
-            after: text(after, names),
+            before: text(before),
+            after: text(after),
         });
     }
     let mut parts = before.children.iter().zip(&after.children);
-    parts.find_map(|(before, after)| step(before, after, names))
+    parts.find_map(|(before, after)| step(before, after, text))
 }
 
 /// A term in the words of rules.

@@ -41,7 +41,7 @@ mod search;
 
 pub use cost::dag_cost;
 pub use cute_arith::{Cast, Facts, Op, Predicate};
-pub use explain::{Step, explain};
+pub use explain::{Step, explain, steps};
 pub use node::{Error, Leaf, Node, Operands, Region, eval, facts_of, widths};
 pub use rules::rule_names;
 pub use saturate::{Limits, Simplified, Stats, simplify};

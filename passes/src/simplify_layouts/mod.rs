@@ -6,23 +6,34 @@
 //! type, `cute.make_*` makes the value of it, and `cute.derefine` goes back to the old type for who asks for that.
 
 mod emit;
+mod explain;
 mod facts;
 
 use cute_ir::ops::cute;
-use cute_ir::{Anchor, Failure, PassSpec, algebra, diag, mlir::*};
+use cute_ir::{Anchor, Failure, PassSpec, algebra, diag, mlir::*, options::Options};
 use cute_layout::ops::Value;
 use cute_layout_terms::{Form, Head, Kind, Limits, Problem, Sort, arithmetic, simplify};
 use emit::Emitter;
+use explain::Asked;
 use facts::{Facts, is_value, type_value};
 use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::{HashMap, HashSet};
+
+cute_ir::options! {
+    /// Options of `cute-simplify-layouts`.
+    #[derive(Copy)]
+    pub struct SimplifyLayoutsOptions {
+        explain: Option<i64> = None, "",
+            "A line of the source; remarks say by which laws its terms of the layout algebra became what they are";
+    }
+}
 
 /// The pass.
 pub const PASS: PassSpec = PassSpec {
     name: "cute-simplify-layouts",
     description: "Simplify terms of the layout algebra by equality saturation",
     anchor: Anchor::Any,
-    options: &[],
+    options: SimplifyLayoutsOptions::SPECS,
     run,
 };
 
@@ -32,7 +43,10 @@ const TRIES: usize = 8;
 /// The most ops of one graph: longer blocks are simplified in parts, so that the time is linear in what there is.
 const MOST_TERMS: usize = 64;
 
-fn run<'c>(rewriter: &'c Rewriter<'c>, root: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+fn run<'c>(rewriter: &'c Rewriter<'c>, root: Op<'c>, options: &[&str]) -> Result<(), Failure> {
+    let SimplifyLayoutsOptions { explain } =
+        SimplifyLayoutsOptions::of(options).map_err(|wrong| diag::error(root.location(), wrong))?;
+    let mut asked = explain.map(Asked::new);
     let mut facts = Facts::of(root);
     let mut gone = HashSet::new();
     let blocks: Vec<Blk<'c>> = std::iter::once(root)
@@ -45,8 +59,12 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, root: Op<'c>, _: &[&str]) -> Result<(), F
             .filter(|op| head_of(*op).is_some())
             .collect();
         for ops in terms.chunks(MOST_TERMS) {
-            Terms::collect(ops, &mut facts).rewrite(rewriter, &mut facts, &mut gone)?;
+            let terms = Terms::collect(ops, &mut facts);
+            terms.rewrite(rewriter, &mut facts, &mut gone, &mut asked)?;
         }
+    }
+    if let Some(asked) = asked {
+        asked.close(root);
     }
     Ok(())
 }
@@ -145,6 +163,7 @@ impl<'c> Terms<'c> {
         rewriter: &'c Rewriter<'c>,
         facts: &mut Facts<'c>,
         gone: &mut HashSet<ValueKey>,
+        asked: &mut Option<Asked>,
     ) -> Result<(), Failure> {
         let Some(first) = self.ops.first().copied() else {
             return Ok(());
@@ -157,7 +176,10 @@ impl<'c> Terms<'c> {
                 diag::error(first.location(), format!("cute-simplify-layouts: {e}"))
             })?;
             if simple.stats.cost_after >= simple.stats.cost_before {
-                return Ok(());
+                return match asked {
+                    Some(asked) => asked.say(&self, &simple),
+                    None => Ok(()),
+                };
             }
             let mut emitter = Emitter::new(&simple, &self.values, facts, gone);
             let mut replaced = Vec::new();
@@ -177,6 +199,9 @@ impl<'c> Terms<'c> {
             }
             let made = emitter.finish();
             let Some(root) = refused else {
+                if let Some(asked) = asked {
+                    asked.say(&self, &simple)?;
+                }
                 for (root, old, new) in replaced {
                     facts.learn(new, self.problem.nodes[root].value.clone());
                     replace_uses(old, new);
