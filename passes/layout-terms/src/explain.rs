@@ -160,7 +160,6 @@ fn text(term: &FlatTerm<Term>, analysis: &Analysis, names: &dyn Fn(usize) -> Str
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::rule_names;
     use crate::simplify;
     use cute_layout::symbolic::{Poly, Symbol};
     use cute_layout::{IntTuple, Layout, Leaf, int, ops::Value, tuple};
