@@ -434,3 +434,15 @@ func.func @stages(%c: i1) {
   } {cute.stages = 2 : i64}
   return
 }
+
+// -----
+
+!mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,2,1):(1,255,0)">, permutation_MNK = <"[16:1;16:1;16:1]">>
+!copy = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
+!pair = !cute_nvgpu.atom.universal_copy<f16, 32 b>
+!store = !cute_nvgpu.atom.universal_copy<f16, 128 b>
+// expected-error @below {{expected 64 threads of the tiled MMA with numbers from 0 to 63, found numbers up to 8191 by the atoms (1,2,1):(1,255,0); give each atom the next number, as (2,2,1):(1,2,0) does}}
+#plan = #cute.plan<tile = 32x32x32, stages = 2, raster = 8, mma = !mma, A = [<!copy, group, smem = <"(32,32):(32,1)">, buffers = 2>, <!load, immediate>], B = [<!copy, group, smem = <"(32,32):(32,1)">, buffers = 2>, <!load, immediate>], C = [<!pair, immediate, smem = <"(32,32):(32,1)">, buffers = 1>, <!store, immediate>]>
+module attributes {some.use = #plan} {
+}

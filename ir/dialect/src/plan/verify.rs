@@ -135,6 +135,18 @@ impl Plan<'_> {
                 }
             ));
         }
+        let numbers = mma.thr_layout_vmnk().cosize();
+        let numbers = numbers.map_err(|error| error.to_string())?;
+        if numbers != mma.num_threads() {
+            return Err(format!(
+                "expected {} threads of the tiled MMA with numbers from 0 to {}, found numbers up to {} by the atoms {}; give each \
+                 atom the next number, as (2,2,1):(1,2,0) does",
+                mma.num_threads(),
+                mma.num_threads() - 1,
+                numbers - 1,
+                mma.atom_layout()
+            ));
+        }
         let step = mma.tile_shape();
         if (0..3).any(|axis| step[axis] < 1 || self.tile[axis] % step[axis] != 0) {
             return Err(format!(

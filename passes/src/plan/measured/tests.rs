@@ -216,9 +216,52 @@ fn of_several_devices_the_first_counts() {
 }
 
 #[test]
+fn bf16_takes_as_long_as_f16() {
+    let context = cute_ir::context();
+    let of_f16 = problem(&context, [Some(1024); 3]);
+    let bf16 = Problem {
+        elements: [Type::parse(&context, "bf16").unwrap(); 3],
+        ..of_f16
+    };
+    let all = all(&of_f16, &Table::default());
+    let extents = [1024, 1024, 1024, 1];
+    let of = |plan: usize, ns| time(&all[plan].asking, extents, ns);
+    let times = [of(0, 9_000), of(3, 8_000)];
+    assert_eq!(plan_of(&bf16, &table(&times)), all[3].asking);
+    // Its own times come first.
+    let own = |time: Time| Time {
+        problem: "bf16 bf16 f32 bf16 kkn 8x8x8".to_owned(),
+        ..time
+    };
+    let [first, second] = times;
+    let times = [own(of(0, 7_000)), first, own(of(3, 8_000)), second];
+    assert_eq!(plan_of(&bf16, &table(&times)), all[0].asking);
+    assert_eq!(plan_of(&of_f16, &table(&times)), all[3].asking);
+}
+
+#[test]
+fn times_far_from_what_is_known_do_not_count() {
+    let context = cute_ir::context();
+    let open = problem(&context, [None, Some(4096), Some(4096)]);
+    let all = all(&open, &Table::default());
+    let factors = |n: i64| {
+        let times = [
+            time(&all[0].asking, [64, n, 4096, 1], 9_000),
+            time(&all[1].asking, [64, n, 4096, 1], 90_000),
+        ];
+        let chosen = chosen(&open, &table(&times), 8);
+        let with = chosen.iter().filter(|one| !one.time.factors.is_empty());
+        with.count()
+    };
+    assert!(factors(4096) > 1);
+    // Of the same class, and not within a sixteenth.
+    assert_eq!(factors(3500), 0);
+}
+
+#[test]
 fn times_are_scaled_by_estimates() {
     let context = cute_ir::context();
-    let problem = problem(&context, [Some(4096); 3]);
+    let problem = problem(&context, [None, Some(4096), Some(4096)]);
     let request = Request {
         candidates: Some(1000),
         ..Request::default()
