@@ -14,7 +14,7 @@ pub(crate) fn lines_of(op: Op<'_>) -> Vec<i64> {
         .collect()
 }
 
-/// Whether one of the ops is from a line; of others their last lines are noted.
+/// Tells whether one of the ops is from a line, and notes the last lines of those that are not.
 pub(crate) fn is_from<'c>(
     ops: impl Iterator<Item = Op<'c>>,
     line: i64,

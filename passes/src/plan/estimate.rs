@@ -133,7 +133,7 @@ pub(super) struct TileOfRoles {
     pub split: i64,
 }
 
-/// What lines of a tile that lie outside of A or B, where M or N is less than the tile's, cost in a turn.
+/// The time that lines of a tile take in a turn where they lie outside of A or B, as M or N is less than the tile's.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Outside {
     /// Picoseconds that the lines of a whole tile take to arrive.
@@ -169,7 +169,7 @@ pub struct Estimate {
     at_once: i64,
     /// Picoseconds that a multiprocessor is busy with a block's tile along K.
     busy: i64,
-    /// What lines outside of A and of B add to such a tile, where somebody waits for them.
+    /// The time that lines outside of A and of B add to such a tile, where somebody waits for them.
     outside: Outside,
     /// Picoseconds that such a tile takes to arrive, at least.
     wait: i64,

@@ -37,7 +37,7 @@ impl Program {
         }
     }
 
-    /// What programs may ask of the device.
+    /// The facts that programs may ask of the device.
     fn device_facts(&mut self, name: &str) -> Vec<Fact> {
         self.read_modules(name);
         let arch = self.session.arch();

@@ -10,7 +10,7 @@
 //! | m8n32k16 | turned: B's columns are the rows of the left operand, in two halves, and A's rows the columns of the right one |
 //! | m8n8k4 | the same as `mma.sync` |
 //!
-//! Of `f16`, A and B have eight registers in every shape. Those that are too many hold the first ones again.
+//! A and B of `f16` have eight registers in every shape. Those that are too many hold the first ones again.
 //!
 //! Source: PTX ISA, "Matrix multiply-accumulate operation using wmma instructions".
 

@@ -20,7 +20,7 @@ struct Case {
     gap: Option<usize>,
     /// The modifier of the space, and whether the matrices are in shared memory.
     space: (&'static str, bool),
-    /// What stands before and behind the types of the product.
+    /// The words before and behind the types of the product.
     options: [&'static str; 2],
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What `mma.sync` makes of the registers of fragments, where lanes hold what they hold on the machine.
+/// The registers that `mma.sync` makes of those of fragments, where lanes hold what they hold on the machine.
 #[test]
 fn fragments_are_those_of_the_machine() {
     let two = |from: [[&str; 3]; 2], ty: &str| {
