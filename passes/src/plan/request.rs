@@ -128,7 +128,7 @@ cute_ir::options! {
         teams: Option<i64> = None, "",
             "Groups of warpgroups of a block that take tiles in turn, each of so many warps: 1, or 2, of which one multiplies while the other's sums go out (sm_90a); chosen where not given";
         variants: Option<i64> = None, "",
-            "Kernels for a problem whose sizes are open, at most, of which a launch takes one; where not given 6 for a product, 8 for one of which only M, N or K is open, and 12 for a map";
+            "Kernels for a problem whose sizes are open, at most, of which a launch takes one; where not given 8 for a product and 12 for a map";
         candidates: Option<i64> = None, "",
             "Plans for each product that a package holds, at most, for cute-run --tune to choose from; one plan, or variants, where not given";
         sms: Option<i64> = None, "",
@@ -193,19 +193,15 @@ impl OptionValue for Avoid {
 }
 
 /// Kernels for a product whose sizes are open, at most, where nothing else is asked for: more of them do not make products of any sizes faster.
-const VARIANTS: i64 = 6;
-
-/// The same where only one extent is open, so that what is measured of its sizes is measured of them all.
-const VARIANTS_OF_ONE: i64 = 8;
+const VARIANTS: i64 = 8;
 
 /// Kernels for a map whose columns are open, at most, where nothing else is asked for: they are small.
 const VARIANTS_OF_MAP: i64 = 12;
 
 impl Request {
-    /// Kernels for a problem whose sizes are open, so many of M, N and K, at most.
-    pub fn most_variants(&self, open: usize) -> usize {
-        let default = if open == 1 { VARIANTS_OF_ONE } else { VARIANTS };
-        usize::try_from(self.variants.unwrap_or(default)).unwrap_or(usize::MAX)
+    /// Kernels for a problem whose sizes are open, at most.
+    pub fn most_variants(&self) -> usize {
+        usize::try_from(self.variants.unwrap_or(VARIANTS)).unwrap_or(usize::MAX)
     }
 
     /// Kernels for a map whose columns are open, at most.

@@ -99,7 +99,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
                 format!("{name}_{index}")
             };
             if cute::Map::of(*op).is_some_and(fuse::is_fused) {
-                let rules = (request.most_variants(0), avoid.as_ref());
+                let rules = (request.most_variants(), avoid.as_ref());
                 let ways = Fuse::check(*op, function, &archs, rules)?;
                 Fuse::lower(&ways, module, &name, &mut home)?;
                 return rewriter.erase(*op);
@@ -365,10 +365,7 @@ impl<'c> Gemm<'c> {
         let most = match (request.candidates(), request.first()) {
             (Some(count), _) => count.saturating_add(1),
             (None, Some(_)) => 1,
-            (None, None) => {
-                let extents = Extent::of(&matrices.product);
-                request.most_variants(extents.iter().filter(|e| e.known.is_none()).count())
-            }
+            (None, None) => request.most_variants(),
         };
         let aligned = matrices.aligned().filter(|_| most > 1);
         let expecting = aligned.iter().map(|aligned| (aligned, most - 1));
