@@ -2,7 +2,7 @@
 
     python python/wheel.py TOOLS FOLDER
 
-TOOLS has cute-opt, cute-run, cute-layout, libcute_native.so, libcute.so and libcute_cudart.so; the wheel goes into FOLDER, and its path is printed. Run by `cargo xtask wheel`.
+TOOLS has cute-opt, cute-run, cute-layout, libcute_native.so and libcute.so; the wheel goes into FOLDER, and its path is printed. Run by `cargo xtask wheel`.
 """
 
 import base64
@@ -22,8 +22,8 @@ NAME = "cute_opt"
 PROGRAMS = ["cute-opt", "cute-run", "cute-layout"]
 #: Commands; the language server is the compiler under another name.
 COMMANDS = [*PROGRAMS, "cute-lsp-server"]
-#: The extension module, what packages are exported into, and the CUDA runtime on the emulator.
-LIBRARIES = ["libcute_native.so", "libcute.so", "libcute_cudart.so"]
+#: The extension module, and what packages are exported into.
+LIBRARIES = ["libcute_native.so", "libcute.so"]
 #: `torch.compile(model, backend="cute")`: PyTorch looks there for back ends.
 BACKEND = f"[torch_dynamo_backends]\ncute = {NAME}.torch:cute\n"
 

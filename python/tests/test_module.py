@@ -254,12 +254,6 @@ class Module(unittest.TestCase):
         self.assertIn('"hoverProvider": true', done.stdout, done.stderr)
         self.assertIn('"inlayHintProvider": true', done.stdout)
 
-    def test_cuda_programs_are_run(self):
-        program = cute_opt._tools.find("cute-run")
-        done = subprocess.run([program, "--cuda", "true"], env=cute_opt._tools.environment(), capture_output=True, text=True)
-        # It was started with the library, and used nothing of it.
-        self.assertRegex(done.stderr, "true: expected a program that uses the CUDA runtime")
-
     def test_tools_that_are_missing_are_said(self):
         code = "import cute_opt; cute_opt.layout('8:1')"
         path = [str(ROOT / "python")] if os.environ.get("CUTE_TOOLS_DIR") else []
