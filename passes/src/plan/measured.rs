@@ -110,8 +110,7 @@ impl Measured {
         let (code, kind) = (code_of((arch.major, arch.minor)), problem.kind());
         let alike = |kind: &str| kind.replace("bf16", "f16");
         let twin = alike(&kind);
-        let [m, n, k] = problem.extents;
-        let known = [m, n, k, problem.batch];
+        let known = problem.sizes();
         let is_of = |time: &&Time| {
             let sizes = std::array::from_fn(|axis| known[axis].unwrap_or(time.extents[axis]));
             let of_gpu = time.arch == code && i64::from(time.sms) == sms;
@@ -167,8 +166,7 @@ impl Measured {
         all: &[usize],
         problem: &Problem<'_>,
     ) -> Vec<Factor> {
-        let [m, n, k] = problem.extents;
-        let known = [m, n, k, problem.batch];
+        let known = problem.sizes();
         let mut classes: Vec<ShapeClass> = self.entries.iter().map(|entry| entry.class).collect();
         classes.sort_unstable();
         classes.dedup();

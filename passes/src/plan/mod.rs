@@ -100,6 +100,20 @@ impl Fed {
 }
 
 impl Problem<'_> {
+    /// M, N, K and the number of products.
+    pub fn sizes(&self) -> [Option<i64>; 4] {
+        let [m, n, k] = self.extents;
+        [m, n, k, self.batch]
+    }
+
+    /// The number of M, N and K that only a launch knows.
+    pub fn open_extents(&self) -> usize {
+        self.extents
+            .iter()
+            .filter(|extent| extent.is_none())
+            .count()
+    }
+
     /// The kind of product, by which measurements are kept: types of A, B, sums and C, the modes along which A, B and C are contiguous, and elements of an access to each; and
     /// what prologues make factors of. Such as `f16 f16 f32 f16 kkn 8x8x8`.
     pub fn kind(&self) -> String {
@@ -236,12 +250,12 @@ pub fn choose<'c>(
         avoid,
         given,
     } = rules;
-    let sizes = problem.extents.iter().chain([&problem.batch]);
+    let sizes = problem.sizes();
     let nothing = Table::default();
     let table = match given {
         Some(given) => given,
         // Of products that have another size open, too, no shape is near a measured one but by chance.
-        None if sizes.filter(|size| size.is_none()).count() <= 1 => measured::own()?,
+        None if sizes.iter().filter(|size| size.is_none()).count() <= 1 => measured::own()?,
         None => &nothing,
     };
     let candidates =

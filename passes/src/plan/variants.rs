@@ -27,8 +27,7 @@ const WORTH_OF_ONE: i64 = 20;
 
 /// The sizes that a problem is tried with: M, N and K.
 fn points(problem: &Problem<'_>) -> Vec<[i64; 3]> {
-    let open = problem.extents.iter().filter(|extent| extent.is_none());
-    let tried = match open.count() {
+    let tried = match problem.open_extents() {
         0 | 1 => MANY,
         _ => FEW,
     };
@@ -130,8 +129,7 @@ pub(super) fn choose<'c>(
     let largest = whole.iter().min_by_key(of_largest).copied();
     let mut chosen: Vec<usize> = largest.into_iter().collect();
     let mut reached = largest.map_or(Vec::new(), |at| times[at].clone());
-    let open = problem.extents.iter().filter(|extent| extent.is_none());
-    let is_one = open.count() == 1;
+    let is_one = problem.open_extents() == 1;
     for among in [&whole, &all] {
         while chosen.len() < most {
             let best = among

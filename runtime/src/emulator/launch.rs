@@ -239,7 +239,7 @@ fn report(launch: &Launch<'_>, blocks: u64, counts: &[Counts]) -> LaunchReport {
             multiply_adds += counts.threads / LANES as u64 * op.mma.macs();
         }
         if let Op::Wmma(op) = &inst.op {
-            multiply_adds += counts.threads / LANES as u64 * op.wmma.macs();
+            multiply_adds += counts.threads / LANES as u64 * op.mma.macs();
         }
         if let Op::Wgmma(op) = &inst.op {
             multiply_adds += counts.threads / LANES as u64 * op.mma.macs();

@@ -14,7 +14,7 @@ use crate::ptx::{Class, Place};
 pub(super) use asynchronous::{
     At, Bulk, BulkKind, ClusterBarrier, MaxRegisters, StoreAsync, WarpgroupOperand, Wgmma,
 };
-pub(super) use matrices::{FragmentAccess, MmaOp, WmmaOp};
+pub(super) use matrices::{FragmentAccess, MmaOp, Product, WmmaOp};
 
 /// A row of the register file.
 pub(super) type Reg = u32;

@@ -2,10 +2,15 @@
 
 use super::super::alu::{self, Kind};
 use super::super::mma::Mma;
-use super::super::program::{AluOp, Carry, Guard, Initial, Inst, MmaOp, Op, Pred, Reg};
+use super::super::program::{AluOp, Carry, Guard, Initial, Inst, Op, Pred, Product, Reg};
 use super::names::Name;
 use super::{Decoder, Draft, Result};
 use crate::ptx::{Instruction, Operand, Statement, Type};
+
+/// The type of the registers of a fragment.
+pub(super) fn register_type(is_double: bool) -> Type {
+    if is_double { Type::B64 } else { Type::B32 }
+}
 
 /// The predicate that always holds.
 pub(super) const TRUE: Pred = 0;
@@ -362,24 +367,31 @@ impl<'m, 'a> Decoder<'m, 'a> {
             Ok(mma) => mma,
             Err(error) => return self.error(error.to_string()),
         };
+        let (counts, is_double) = (mma.registers(), mma.is_double());
+        let product = self.product(i, mma, counts, is_double)?;
+        Ok(Op::Mma(Box::new(product)))
+    }
+
+    /// The product of an instruction whose operands are D, A, B and C, of so many registers each.
+    pub(super) fn product<M>(
+        &mut self,
+        i: &Instruction<'a>,
+        mma: M,
+        counts: [usize; 4],
+        is_double: bool,
+    ) -> Result<Product<M>> {
         let [d, a, b, c] = i.operands.as_slice() else {
-            return self.error("expected D, A, B and C after mma.sync");
+            let (name, kind) = (i.opcode, i.modifiers.first().unwrap_or(&""));
+            return self.error(format!("expected D, A, B and C after {name}.{kind}"));
         };
-        let counts = mma.registers();
-        let ty = if mma.is_double() {
-            Type::B64
-        } else {
-            Type::B32
-        };
-        let d = self.dests(d, counts[0])?;
-        let mut sources = Vec::new();
-        for (operand, count) in [a, b, c].into_iter().zip(&counts[1..]) {
-            sources.push(self.sources(operand, *count, ty)?);
-        }
-        let (Some(c), Some(b), Some(a)) = (sources.pop(), sources.pop(), sources.pop()) else {
-            return self.error("expected D, A, B and C after mma.sync");
-        };
-        Ok(Op::Mma(Box::new(MmaOp { mma, d, a, b, c })))
+        let ty = register_type(is_double);
+        Ok(Product {
+            mma,
+            d: self.dests(d, counts[0])?,
+            a: self.sources(a, counts[1], ty)?,
+            b: self.sources(b, counts[2], ty)?,
+            c: self.sources(c, counts[3], ty)?,
+        })
     }
 
     /// Registers of a fragment that is written.

@@ -1,41 +1,28 @@
 //! `wmma`: products of a warp, and the fragments of their matrices.
 
 use super::super::mma::{Move, Wmma};
-use super::super::program::{FragmentAccess, Op, Space, WmmaOp};
+use super::super::program::{FragmentAccess, Op, Space};
+use super::statements::register_type;
 use super::{Decoder, Result};
 use crate::ptx::{Instruction, Type};
-
-/// The type of the registers of a fragment.
-fn register_type(is_double: bool) -> Type {
-    if is_double { Type::B64 } else { Type::B32 }
-}
 
 impl<'a> Decoder<'_, 'a> {
     pub(super) fn wmma(&mut self, i: &Instruction<'a>) -> Result<Op> {
         match i.modifiers.first() {
-            Some(&"mma") => self.product(i),
+            Some(&"mma") => self.multiply(i),
             Some(&"load" | &"store") => self.fragment(i),
             _ => self.unknown(i),
         }
     }
 
-    fn product(&mut self, i: &Instruction<'a>) -> Result<Op> {
+    fn multiply(&mut self, i: &Instruction<'a>) -> Result<Op> {
         let wmma = match Wmma::of(&i.modifiers) {
             Ok(wmma) => wmma,
             Err(error) => return self.error(error.to_string()),
         };
-        let [d, a, b, c] = i.operands.as_slice() else {
-            return self.error("expected D, A, B and C after wmma.mma");
-        };
-        let counts = wmma.registers();
-        let ty = register_type(wmma.is_double());
-        Ok(Op::Wmma(Box::new(WmmaOp {
-            d: self.dests(d, counts[0])?,
-            a: self.sources(a, counts[1], ty)?,
-            b: self.sources(b, counts[2], ty)?,
-            c: self.sources(c, counts[3], ty)?,
-            wmma,
-        })))
+        let (counts, is_double) = (wmma.registers(), wmma.is_double());
+        let product = self.product(i, wmma, counts, is_double)?;
+        Ok(Op::Wmma(Box::new(product)))
     }
 
     fn fragment(&mut self, i: &Instruction<'a>) -> Result<Op> {

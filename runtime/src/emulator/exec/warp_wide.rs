@@ -308,7 +308,7 @@ impl Context<'_> {
     }
 
     fn mma(&mut self, warp: &mut Warp, op: &MmaOp, here: Mask, pc: u32) {
-        for reg in op.a.iter().chain(&op.b).chain(&op.c) {
+        for reg in op.sources() {
             self.check(warp, *reg, here, pc);
         }
         let mut rows = [[0; LANES]; MAX_FRAGMENT * 3];

@@ -155,7 +155,7 @@ impl Context<'_> {
             }
         }
         let [a, b, c] = &rows;
-        let [of_a, of_b] = op.wmma.distinct();
+        let [of_a, of_b] = op.mma.distinct();
         for (name, rows, distinct, regs) in [("A", a, of_a, &op.a), ("B", b, of_b, &op.b)] {
             let again = (distinct..regs.len()).map(|at| (at, at % distinct));
             for (at, first_at) in again {
@@ -174,7 +174,7 @@ impl Context<'_> {
         }
         let mut d = [[0; LANES]; REGISTERS];
         let d = &mut d[..op.d.len()];
-        op.wmma
+        op.mma
             .execute(&a[..op.a.len()], &b[..op.b.len()], &c[..op.c.len()], d);
         for (reg, value) in op.d.iter().zip(&*d) {
             Self::set(warp, *reg, value, here);

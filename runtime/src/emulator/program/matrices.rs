@@ -3,24 +3,27 @@
 use super::super::mma::{Fragment, Mma, Wmma};
 use super::{Reg, Space};
 
-/// `mma.sync`
+/// A product of a warp and the registers of its matrices.
 #[derive(Debug)]
-pub(in crate::emulator) struct MmaOp {
-    pub mma: Mma,
+pub(in crate::emulator) struct Product<M> {
+    pub mma: M,
     pub d: Vec<Reg>,
     pub a: Vec<Reg>,
     pub b: Vec<Reg>,
     pub c: Vec<Reg>,
 }
 
+/// `mma.sync`
+pub(in crate::emulator) type MmaOp = Product<Mma>;
+
 /// `wmma.mma`
-#[derive(Debug)]
-pub(in crate::emulator) struct WmmaOp {
-    pub wmma: Wmma,
-    pub d: Vec<Reg>,
-    pub a: Vec<Reg>,
-    pub b: Vec<Reg>,
-    pub c: Vec<Reg>,
+pub(in crate::emulator) type WmmaOp = Product<Wmma>;
+
+impl<M> Product<M> {
+    /// The registers that are read.
+    pub(in crate::emulator) fn sources(&self) -> impl Iterator<Item = &Reg> {
+        self.a.iter().chain(&self.b).chain(&self.c)
+    }
 }
 
 /// A fragment of `wmma` in memory: the address is the same in all lanes.

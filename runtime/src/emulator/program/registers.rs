@@ -136,7 +136,7 @@ impl Op {
                 reads.extend(regs);
             }
             Op::Mma(op) => {
-                reads.extend(op.a.iter().chain(&op.b).chain(&op.c));
+                reads.extend(op.sources());
                 writes.extend(&op.d);
             }
             Op::LoadFragment(op) => {
@@ -150,7 +150,7 @@ impl Op {
                 reads.extend(&op.regs);
             }
             Op::Wmma(op) => {
-                reads.extend(op.a.iter().chain(&op.b).chain(&op.c));
+                reads.extend(op.sources());
                 writes.extend(&op.d);
             }
             Op::Atomic(atomic) => {

@@ -145,6 +145,10 @@ fn matrices_lie_in_global_or_shared_memory() {
 #[test]
 fn what_nobody_wrote_is_found_where_it_is_used() {
     let whole = case(true);
+    let is_at = |ran: &Ran, name: &str| {
+        let site = ran.findings[0].site.as_ref().unwrap();
+        site.instruction.starts_with(name)
+    };
     // Shared memory that nothing was copied to.
     let ran = changed(true, &[(&whole.copies(1), "")]);
     finds(&ran, Kind::UninitializedShared, "");
@@ -152,25 +156,11 @@ fn what_nobody_wrote_is_found_where_it_is_used() {
     for operand in 0..3 {
         let ran = changed(true, &[(&whole.moved(operand), "")]);
         finds(&ran, Kind::UninitializedRegister, "");
-        assert!(
-            ran.findings[0]
-                .site
-                .as_ref()
-                .unwrap()
-                .instruction
-                .starts_with("wmma.mma")
-        );
+        assert!(is_at(&ran, "wmma.mma"));
     }
     let ran = changed(true, &[(&whole.product(), "")]);
     finds(&ran, Kind::UninitializedRegister, "");
-    assert!(
-        ran.findings[0]
-            .site
-            .as_ref()
-            .unwrap()
-            .instruction
-            .starts_with("wmma.store")
-    );
+    assert!(is_at(&ran, "wmma.store"));
 }
 
 #[test]
