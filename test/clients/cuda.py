@@ -14,6 +14,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 RUN = os.path.join(os.environ["CUTE_TOOLS_DIR"], "cute-run")
 CUDA = os.environ["CUTE_CUDA"]
 CLANG = os.environ["CUTE_CLANG"]
+# The flags of a program whose default stream is one for each thread.
+PER_THREAD = ("--cuda-include-ptx=all", "-DCUDA_API_PER_THREAD_DEFAULT_STREAM", "-Xclang", "-fgpu-default-stream=per-thread")
 
 
 def compiled(folder, name, *flags):
@@ -52,8 +54,7 @@ class Programs(unittest.TestCase):
 
     def test_streams_of_threads_are_in_order(self):
         # The headers give calls other names then, and so does clang for launches.
-        program = compiled(self.folder.name, "whole", "--cuda-include-ptx=all", "-DCUDA_API_PER_THREAD_DEFAULT_STREAM",
-                           "-Xclang", "-fgpu-default-stream=per-thread")
+        program = compiled(self.folder.name, "whole", *PER_THREAD)
         with open(program, "rb") as file:
             content = file.read()
         for name in (b"cudaLaunchKernel_ptsz", b"cudaMemcpyAsync_ptsz", b"cudaMemcpy_ptds"):
@@ -61,6 +62,25 @@ class Programs(unittest.TestCase):
         done = run("--cuda", program, "--one", "two", "--seed=3")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("launches on sm_80: no findings", done.stderr)
+
+    def test_graphs_do_what_their_calls_do(self):
+        for flags in ((), PER_THREAD):
+            done = run("--cuda", compiled(self.folder.name, "graphs", *flags))
+            self.assertEqual((done.returncode, done.stdout), (0, "PASS\n"), done.stderr)
+            self.assertIn("27 launches on sm_80: no findings", done.stderr)
+
+    def test_graphs_that_are_wrong_do_nothing(self):
+        done = run("--cuda", compiled(self.folder.name, "graph_errors"))
+        self.assertEqual((done.returncode, done.stdout), (2, "PASS\n"), done.stderr)
+        self.assertIn("2 launches on sm_80: no findings", done.stderr)
+        for words in (
+            "cudaMalloc: expected no stream that is captured, found one; make the call before cudaStreamBeginCapture",
+            "cudaMemcpy: expected no use of the legacy stream while a stream that waits for it is captured",
+            "cudaStreamEndCapture: expected all streams of the capture to be joined, found one whose work is not waited for",
+            "cudaGraphInstantiate: expected nodes that wait for nodes before them, found some that wait for themselves",
+            "cudaGraphLaunch: a copy from the memory of 256 bytes that cudaMalloc gave (allocation 2): expected memory that is allocated",
+        ):
+            self.assertIn(words, done.stderr)
 
     def test_products_of_whole_matrices_are_right(self):
         done = run("--cuda", compiled(self.folder.name, "matrices"))
@@ -91,7 +111,7 @@ class Programs(unittest.TestCase):
             ("direction", "cudaErrorInvalidValue", "expected memory of the device as the destination, found an address of the host"),
             ("shared", "cudaErrorInvalidValue", "ask for them by cudaFuncSetAttribute"),
             ("threads", "cudaErrorInvalidConfiguration", "1024"),
-            ("graph", "cudaErrorNotSupported", "cudaGraphCreate: the emulator's CUDA runtime does not have the function"),
+            ("array", "cudaErrorNotSupported", "cudaMallocArray: the emulator's CUDA runtime does not have the function"),
             ("memory", "cudaErrorMemoryAllocation", "run a smaller problem"),
             ("device", "cudaErrorInvalidDevice", "expected device 0"),
         ):

@@ -23,6 +23,8 @@ impl Dim3 {
 pub type Stream = *mut c_void;
 /// The handle of an event.
 pub type Event = *mut c_void;
+/// The handle of a graph, of a node of one, or of an executable graph.
+pub type Handle = *mut c_void;
 
 /// The direction of a copy (`cudaMemcpyKind`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +71,108 @@ pub struct Extent {
     pub width: usize,
     pub height: usize,
     pub depth: usize,
+}
+
+/// A place in an array or in pitched memory (`cudaPos`); x is in bytes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Position {
+    pub x: usize,
+    pub y: usize,
+    pub z: usize,
+}
+
+/// A copy in three dimensions (`cudaMemcpy3DParms`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Copy3D {
+    /// An array to copy from, or null.
+    pub from_array: *mut c_void,
+    pub from_position: Position,
+    /// Memory to copy from, where there is no array.
+    pub from: PitchedPointer,
+    /// An array to copy to, or null.
+    pub to_array: *mut c_void,
+    pub to_position: Position,
+    /// Memory to copy to, where there is no array.
+    pub to: PitchedPointer,
+    pub extent: Extent,
+    /// The direction.
+    pub kind: c_int,
+}
+
+/// The parameters of a node of a graph that launches a kernel (`cudaKernelNodeParams`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct KernelNode {
+    /// The function that stands for the kernel.
+    pub function: *const c_void,
+    pub grid: Dim3,
+    pub block: Dim3,
+    /// Bytes of dynamic shared memory.
+    pub shared: u32,
+    /// A pointer to a value for each parameter.
+    pub arguments: *mut *mut c_void,
+    /// The other way of passing values, in a buffer.
+    pub extra: *mut *mut c_void,
+}
+
+/// The parameters of a node of a graph that fills memory (`cudaMemsetParams`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct FillNode {
+    /// The start.
+    pub to: *mut c_void,
+    /// Bytes from row to row.
+    pub pitch: usize,
+    pub value: u32,
+    /// Bytes of an element: 1, 2 or 4.
+    pub element: u32,
+    /// Elements of a row.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+}
+
+/// A function of the host that a graph or a stream calls (`cudaHostFn_t`).
+pub type HostFunction = unsafe extern "C" fn(*mut c_void);
+
+/// The parameters of a node of a graph that calls a function of the host (`cudaHostNodeParams`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct HostNode {
+    pub function: Option<HostFunction>,
+    /// The argument of the function.
+    pub data: *mut c_void,
+}
+
+/// What a node waits for of another one (`cudaGraphEdgeData`): its end, where all is 0.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EdgeData {
+    pub bytes: [u8; 8],
+}
+
+/// The outcome of an update of an executable graph (`cudaGraphExecUpdateResultInfo`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct UpdateResult {
+    pub result: c_int,
+    /// The node of the graph at fault, and the node that an edge at fault comes from.
+    pub node: Handle,
+    pub from: Handle,
+}
+
+/// Sizes and places of an instantiation (`cudaGraphInstantiateParams`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct InstantiateParams {
+    pub flags: u64,
+    /// The stream of an upload.
+    pub stream: Stream,
+    /// The node at fault.
+    pub node: Handle,
+    pub result: c_int,
 }
 
 /// An attribute of a launch (`cudaLaunchAttribute`).
@@ -122,5 +226,12 @@ mod tests {
         assert_eq!(size_of::<LaunchConfig>(), 56);
         assert_eq!(size_of::<PitchedPointer>(), 32);
         assert_eq!(size_of::<ChannelFormat>(), 20);
+        assert_eq!(size_of::<Copy3D>(), 160);
+        assert_eq!(std::mem::offset_of!(Copy3D, to), 96);
+        assert_eq!(size_of::<KernelNode>(), 56);
+        assert_eq!(size_of::<FillNode>(), 40);
+        assert_eq!(size_of::<HostNode>(), 16);
+        assert_eq!(size_of::<UpdateResult>(), 24);
+        assert_eq!(size_of::<InstantiateParams>(), 32);
     }
 }

@@ -6,7 +6,7 @@ use cute_target::{REGISTERS, THREADS_PER_BLOCK, WARP};
 
 use crate::Error;
 use crate::abi::ChannelFormat;
-use crate::memory::{calls, put};
+use crate::calls::{calls, put};
 use crate::program::{Program, call};
 
 /// Bytes of memory.
@@ -139,7 +139,7 @@ const NAME: &[u8] = b"cute-opt emulator";
 /// The structure is that of the version.
 unsafe fn tell_properties(name: &str, to: *mut u8, device: c_int, version: usize) -> c_int {
     call(name, |program| {
-        only_device(program, name, device)?;
+        program.only_device(name, device)?;
         let mut bytes = vec![0; SIZES[version]];
         bytes[..NAME.len()].copy_from_slice(NAME);
         for fact in program.device_facts(name) {
@@ -186,12 +186,15 @@ pub unsafe extern "C" fn cudaGetDeviceProperties(to: *mut u8, device: c_int) -> 
     unsafe { tell_properties("cudaGetDeviceProperties", to, device, 1) }
 }
 
-fn only_device(program: &mut Program, name: &str, device: c_int) -> Result<(), Error> {
-    match device {
-        0 => Ok(()),
-        other => {
-            let text = format!("expected device 0, which is the only one, found {other}");
-            Err(program.refuse(name, &text, Error::InvalidDevice))
+impl Program {
+    /// Refuses a device that there is not.
+    pub fn only_device(&mut self, call: &str, device: c_int) -> Result<(), Error> {
+        match device {
+            0 => Ok(()),
+            other => {
+                let text = format!("expected device 0, which is the only one, found {other}");
+                Err(self.refuse(call, &text, Error::InvalidDevice))
+            }
         }
     }
 }
@@ -210,7 +213,7 @@ calls! {
     };
 
     /// Chooses the device.
-    fn cudaSetDevice(device: c_int) |program, name, device| only_device(program, name, device);
+    fn cudaSetDevice(device: c_int) |program, name, device| program.only_device(name, device);
 
     /// Chooses the device, in CUDA 12.
     fn cudaChooseDevice(place: *mut c_int, properties: *const c_void) |program, name, place, _| {
@@ -219,11 +222,11 @@ calls! {
     };
 
     /// Waits for all work, which has been done.
-    fn cudaDeviceSynchronize() |_, _| Ok(());
+    fn cudaDeviceSynchronize() |program, name| program.wait_for_all(name);
 
     /// Tells an attribute of the device.
     fn cudaDeviceGetAttribute(place: *mut c_int, number: c_int, device: c_int) |program, name, place, number, device| {
-        only_device(program, name, device)?;
+        program.only_device(name, device)?;
         let facts = program.device_facts(name);
         let fact = facts.iter().find(|fact| fact.attribute == Some(number));
         match fact.map(|fact| fact.value) {
@@ -267,7 +270,7 @@ calls! {
 
     /// Tells the place of the device on a bus.
     fn cudaDeviceGetPCIBusId(place: *mut c_char, length: c_int, device: c_int) |program, name, place, length, device| {
-        only_device(program, name, device)?;
+        program.only_device(name, device)?;
         let text = b"0000:00:00.0\0";
         if place.is_null() || (length as usize) < text.len() {
             return Err(program.refuse(name, "expected a place for 13 characters", Error::InvalidValue));

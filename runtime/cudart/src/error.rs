@@ -30,6 +30,7 @@ errors! {
     NoKernelImage = 209, c"cudaErrorNoKernelImageForDevice", c"the program has no PTX for the emulated device";
     InvalidPtx = 218, c"cudaErrorInvalidPtx", c"the emulator does not take the program's PTX";
     InvalidResourceHandle = 400, c"cudaErrorInvalidResourceHandle", c"the handle is not one that was made, or it was destroyed";
+    IllegalState = 401, c"cudaErrorIllegalState", c"the call is not one for the state that the object is in";
     LaunchTimeout = 702, c"cudaErrorLaunchTimeout", c"a kernel executed more instructions than it may";
     Assert = 710, c"cudaErrorAssert", c"an assertion of a kernel failed";
     HostMemoryAlreadyRegistered = 712, c"cudaErrorHostMemoryAlreadyRegistered", c"the memory is registered already";
@@ -37,6 +38,16 @@ errors! {
     LaunchFailure = 719, c"cudaErrorLaunchFailure", c"a kernel was stopped";
     CooperativeLaunchTooLarge = 720, c"cudaErrorCooperativeLaunchTooLarge", c"a cooperative launch has more blocks than fit at once";
     NotSupported = 801, c"cudaErrorNotSupported", c"the emulator's CUDA runtime does not have the operation";
+    CaptureUnsupported = 900, c"cudaErrorStreamCaptureUnsupported", c"the call is not one that may be made while a stream is captured";
+    CaptureInvalidated = 901, c"cudaErrorStreamCaptureInvalidated", c"a call that is wrong in a capture has ended it";
+    CaptureMerge = 902, c"cudaErrorStreamCaptureMerge", c"the call would join two captures";
+    CaptureUnmatched = 903, c"cudaErrorStreamCaptureUnmatched", c"the capture began in another stream";
+    CaptureUnjoined = 904, c"cudaErrorStreamCaptureUnjoined", c"a stream that forked from a capture did not join it";
+    CaptureIsolation = 905, c"cudaErrorStreamCaptureIsolation", c"the call would make a capture wait for what is not in it";
+    CaptureImplicit = 906, c"cudaErrorStreamCaptureImplicit", c"the legacy stream would wait for a stream that is captured";
+    CapturedEvent = 907, c"cudaErrorCapturedEvent", c"the event was recorded in a capture";
+    CaptureWrongThread = 908, c"cudaErrorStreamCaptureWrongThread", c"the capture began in another thread";
+    GraphExecUpdateFailure = 910, c"cudaErrorGraphExecUpdateFailure", c"the graph is not one that the executable graph can become";
     Unknown = 999, c"cudaErrorUnknown", c"an error of the emulator itself";
 }
 

@@ -9,6 +9,7 @@ use cute_target::{THREADS_PER_BLOCK, WARP};
 use crate::Error;
 use crate::abi::{Dim3, LaunchAttribute, LaunchConfig, Stream};
 use crate::program::{Program, call, demangled};
+use crate::work::Work;
 
 /// Bytes of shared memory that a block may have without asking (CUDA programming guide, "Shared Memory").
 const SHARED_WITHOUT_ASKING: u64 = 48 * 1024;
@@ -28,6 +29,15 @@ pub(crate) struct Launch {
     shared: usize,
     cluster: [u32; 3],
     cooperative: bool,
+}
+
+/// A launch that was checked, with copies of its arguments.
+#[derive(Clone)]
+pub(crate) struct Kernel {
+    module: Module,
+    name: String,
+    sizes: Grid,
+    values: Vec<Argument>,
 }
 
 impl Launch {
@@ -74,7 +84,7 @@ impl Program {
         facts.map_err(|error| self.failed(call, &error, Error::InvalidPtx))
     }
 
-    /// Runs a kernel to its end.
+    /// Launches a kernel in a stream.
     ///
     /// # Safety
     /// There is a pointer to a value for each parameter of the kernel.
@@ -82,7 +92,25 @@ impl Program {
         &mut self,
         launch: &Launch,
         arguments: *mut *mut c_void,
+        stream: Stream,
     ) -> Result<(), Error> {
+        // SAFETY: the caller says so; a launch copies nothing from the host.
+        unsafe {
+            self.submit("a launch", stream, |program| {
+                Ok(Work::Kernel(program.prepared(launch, arguments)?))
+            })
+        }
+    }
+
+    /// Checks a launch, and copies its arguments.
+    ///
+    /// # Safety
+    /// As [`Program::launch`].
+    pub unsafe fn prepared(
+        &mut self,
+        launch: &Launch,
+        arguments: *mut *mut c_void,
+    ) -> Result<Kernel, Error> {
         let (module, name) = self.kernel("a launch", launch.function)?;
         let place = || format!("launch of {}", demangled(&name));
         let facts = self.session.facts(module, &name);
@@ -108,34 +136,62 @@ impl Program {
                 return Err(self.refuse(&place(), &text, Error::CooperativeLaunchTooLarge));
             }
         }
+        let sizes = Grid {
+            blocks: launch.grid.extents(),
+            threads: launch.block.extents(),
+            cluster: launch.cluster,
+            shared: dynamic,
+        };
+        let fits = self.session.check_launch_of(module, &name, sizes);
+        fits.map_err(|error| self.not_launched(&name, &error))?;
         let kernels = self.session.kernels_of(module).iter();
         let params = kernels
             .filter(|kernel| kernel.name == name)
             .flat_map(|kernel| &kernel.params);
         let mut values = Vec::new();
         for (index, (_, bytes)) in params.enumerate() {
+            let argument = match arguments.is_null() {
+                true => std::ptr::null_mut(),
+                // SAFETY: the caller says so.
+                false => unsafe { *arguments.add(index) },
+            };
+            if argument.is_null() {
+                let text = format!(
+                    "expected a pointer to the value of each parameter, found a null pointer for parameter {index}"
+                );
+                return Err(self.refuse(&place(), &text, Error::InvalidValue));
+            }
             // SAFETY: the caller says so.
             let value = unsafe {
-                let argument = *arguments.add(index);
                 std::slice::from_raw_parts(argument.cast::<u8>().cast_const(), *bytes as usize)
             };
             values.push(Argument::bytes(value));
         }
-        let grid = Grid {
-            blocks: launch.grid.extents(),
-            threads: launch.block.extents(),
-            cluster: launch.cluster,
-            shared: dynamic,
+        Ok(Kernel {
+            module,
+            name,
+            sizes,
+            values,
+        })
+    }
+
+    /// Tells of a launch that the emulator does not take.
+    fn not_launched(&mut self, name: &str, error: &DeviceError) -> Error {
+        let code = match error {
+            DeviceError::Ptx { .. } => Error::InvalidPtx,
+            _ => Error::InvalidConfiguration,
         };
+        self.failed(&format!("launch of {}", demangled(name)), error, code)
+    }
+
+    /// Runs a kernel to its end.
+    pub fn run(&mut self, kernel: &Kernel) -> Result<(), Error> {
         self.send_mapped("a launch")?;
-        let done = self.session.launch_of(module, &name, grid, &values);
-        done.map_err(|error| {
-            let code = match error {
-                DeviceError::Ptx { .. } => Error::InvalidPtx,
-                _ => Error::InvalidConfiguration,
-            };
-            self.failed(&place(), &error, code)
-        })?;
+        let (module, name) = (kernel.module, &kernel.name);
+        let done = self
+            .session
+            .launch_of(module, name, kernel.sizes, &kernel.values);
+        done.map_err(|error| self.not_launched(name, &error))?;
         self.fetch_mapped();
         if self.session.report().halted {
             let last = self
@@ -174,12 +230,12 @@ pub unsafe extern "C" fn cudaLaunchKernel(
     block: Dim3,
     arguments: *mut *mut c_void,
     shared: usize,
-    _: Stream,
+    stream: Stream,
 ) -> c_int {
     let launch = Launch::new(function, grid, block, shared);
     // SAFETY: the caller says so.
     call("cudaLaunchKernel", |program| unsafe {
-        program.launch(&launch, arguments)
+        program.launch(&launch, arguments, stream)
     })
 }
 
@@ -194,7 +250,7 @@ pub unsafe extern "C" fn cudaLaunchCooperativeKernel(
     block: Dim3,
     arguments: *mut *mut c_void,
     shared: usize,
-    _: Stream,
+    stream: Stream,
 ) -> c_int {
     let launch = Launch {
         cooperative: true,
@@ -202,7 +258,7 @@ pub unsafe extern "C" fn cudaLaunchCooperativeKernel(
     };
     // SAFETY: the caller says so.
     call("cudaLaunchCooperativeKernel", |program| unsafe {
-        program.launch(&launch, arguments)
+        program.launch(&launch, arguments, stream)
     })
 }
 
@@ -238,7 +294,7 @@ pub unsafe extern "C" fn cudaLaunchKernelExC(
             }
         }
         // SAFETY: the caller says so.
-        unsafe { program.launch(&launch, arguments) }
+        unsafe { program.launch(&launch, arguments, config.stream) }
     })
 }
 

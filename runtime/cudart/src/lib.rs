@@ -10,15 +10,26 @@
 #![allow(non_snake_case, reason = "the names are those of the CUDA runtime")]
 
 mod abi;
+mod calls;
+mod capture;
+mod copies;
 mod device;
+mod edges;
 mod error;
+mod events;
+mod execs;
 mod fatbin;
+mod graphs;
 mod launches;
 mod memory;
+mod nodes;
 mod per_thread;
 mod program;
 mod registered;
 mod streams;
+mod transfers;
 mod unsupported;
+mod version;
+mod work;
 
 pub(crate) use error::Error;

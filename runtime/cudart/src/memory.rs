@@ -1,4 +1,4 @@
-//! Memory: allocations, copies, fills, and what the host and kernels share.
+//! Memory: allocations, and what the host and kernels share.
 //!
 //! Memory of the device is the emulator's alone. What the host can reach, too (managed and page-locked memory), has the same address for both:
 //! it is the host's between launches, and each launch takes it over and gives it back.
@@ -8,7 +8,8 @@ use std::ffi::{c_int, c_uint, c_void};
 use cute_runtime::emulator::{Memory, Pointer};
 
 use crate::Error;
-use crate::abi::{Direction, Extent, PitchedPointer, Stream};
+use crate::abi::{Extent, PitchedPointer, Stream};
+use crate::calls::{calls, put};
 use crate::program::{Program, call};
 
 /// Addresses from here on are no process's, but the emulator's.
@@ -30,13 +31,14 @@ pub(crate) struct Mapped {
 }
 
 /// The side of an address.
-enum Side {
+pub(crate) enum Side {
     Host(*mut u8),
     Device(Pointer),
 }
 
 impl Program {
-    fn side(&self, address: *const c_void) -> Side {
+    /// The side that an address is on.
+    pub fn side(&self, address: *const c_void) -> Side {
         match address as u64 {
             at @ DEVICE.. => {
                 let below = self.mapped.range(..=at).next_back();
@@ -51,11 +53,17 @@ impl Program {
         }
     }
 
-    /// Tells whether memory at an address may be given as memory of the device.
-    fn is_mapped(&self, address: *const c_void) -> bool {
+    /// Bytes from an address on in memory that the host and kernels have; none of another address of kernels.
+    pub fn mapped_left(&self, address: *const c_void) -> Option<usize> {
         let at = address as u64;
-        let below = self.mapped.range(..=at).next_back();
-        below.is_some_and(|(base, mapped)| at - base < mapped.bytes as u64)
+        let (base, mapped) = self.mapped.range(..=at).next_back()?;
+        let offset = usize::try_from(at - base).ok()?;
+        mapped.bytes.checked_sub(offset).filter(|left| *left > 0)
+    }
+
+    /// Tells whether memory at an address may be given as memory of the device.
+    pub fn is_mapped(&self, address: *const c_void) -> bool {
+        self.mapped_left(address).is_some()
     }
 
     /// The name of the next allocation, if the emulator has room for it.
@@ -152,6 +160,18 @@ impl Program {
         freed.map_err(|error| self.failed(call, &error, Error::InvalidValue))
     }
 
+    /// Refuses an allocation in a stream that is captured.
+    fn not_captured(&mut self, call: &str, stream: Stream) -> Result<(), Error> {
+        match self.enter(call, stream)? {
+            None => Ok(()),
+            Some((capture, _)) => {
+                self.invalidate(capture);
+                let text = "expected a stream that is not captured, found one that is: the emulator's graphs allocate and free no memory; do so before the capture";
+                Err(self.refuse(call, text, Error::NotSupported))
+            }
+        }
+    }
+
     /// Gives what the host has written to a launch.
     pub fn send_mapped(&mut self, call: &str) -> Result<(), Error> {
         let mut failure = None;
@@ -182,150 +202,11 @@ impl Program {
             let _ = self.session.read_to(mapped.pointer, bytes);
         }
     }
-
-    /// Copies bytes.
-    ///
-    /// # Safety
-    /// Memory that is said to be the host's has as many bytes.
-    unsafe fn copy(
-        &mut self,
-        call: &str,
-        to: *mut c_void,
-        from: *const c_void,
-        bytes: usize,
-        direction: c_int,
-    ) -> Result<(), Error> {
-        if bytes == 0 {
-            return Ok(());
-        }
-        let Some(direction) = Direction::of(direction) else {
-            let text = format!("expected a direction of copies (0 to 4), found {direction}");
-            return Err(self.refuse(call, &text, Error::InvalidValue));
-        };
-        let (wants_to, wants_from) = match direction {
-            Direction::HostToHost => (Some(false), Some(false)),
-            Direction::HostToDevice => (Some(true), Some(false)),
-            Direction::DeviceToHost => (Some(false), Some(true)),
-            Direction::DeviceToDevice => (Some(true), Some(true)),
-            Direction::Default => (None, None),
-        };
-        let sides = [
-            (wants_to, to.cast_const(), "destination"),
-            (wants_from, from, "source"),
-        ];
-        for (wanted, address, role) in sides {
-            let device = matches!(self.side(address), Side::Device(_));
-            let wrong = match wanted {
-                // Memory that both have is either's.
-                Some(wanted) => wanted != device && !self.is_mapped(address),
-                None => false,
-            };
-            if wrong || address.is_null() {
-                let (expected, found) = match (wanted, device) {
-                    (Some(true), _) => (
-                        "memory of the device",
-                        if address.is_null() {
-                            "a null pointer"
-                        } else {
-                            "an address of the host"
-                        },
-                    ),
-                    (_, true) => ("memory of the host", "an address of the device"),
-                    _ => ("memory", "a null pointer"),
-                };
-                let text = format!(
-                    "expected {expected} as the {role}, found {found}; exchange the pointers, or mend the direction"
-                );
-                return Err(self.refuse(call, &text, Error::InvalidValue));
-            }
-        }
-        let done = match (self.side(to), self.side(from)) {
-            (Side::Host(to), Side::Host(from)) => {
-                // SAFETY: the caller says so.
-                unsafe { std::ptr::copy(from, to, bytes) };
-                Ok(())
-            }
-            (Side::Device(to), Side::Host(from)) => {
-                // SAFETY: the caller says so.
-                let from = unsafe { std::slice::from_raw_parts(from, bytes) };
-                self.session.write(to, from)
-            }
-            (Side::Host(to), Side::Device(from)) => {
-                // SAFETY: the caller says so.
-                let to = unsafe { std::slice::from_raw_parts_mut(to, bytes) };
-                self.session.read_to(from, to)
-            }
-            (Side::Device(to), Side::Device(from)) => self.session.copy(to, from, bytes as u64),
-        };
-        done.map_err(|error| self.failed(call, &error, Error::InvalidValue))
-    }
-
-    /// Fills bytes.
-    ///
-    /// # Safety
-    /// Memory of the host has as many bytes.
-    unsafe fn fill(
-        &mut self,
-        call: &str,
-        to: *mut c_void,
-        value: c_int,
-        bytes: usize,
-    ) -> Result<(), Error> {
-        if bytes == 0 {
-            return Ok(());
-        }
-        match self.side(to) {
-            Side::Host(host) if self.is_mapped(to) => {
-                // SAFETY: the caller says so.
-                unsafe { std::ptr::write_bytes(host, value as u8, bytes) };
-                Ok(())
-            }
-            Side::Host(_) => {
-                let text =
-                    "expected memory of the device, found an address of the host; use memset";
-                Err(self.refuse(call, text, Error::InvalidValue))
-            }
-            Side::Device(pointer) => {
-                let done = self.session.fill(pointer, value as u8, bytes as u64);
-                done.map_err(|error| self.failed(call, &error, Error::InvalidValue))
-            }
-        }
-    }
 }
 
-/// Defines functions that do something with the program and return an error's number. All have the same contract.
-macro_rules! calls {
-    ($($(#[doc = $doc:literal])* fn $name:ident($($argument:ident: $ty:ty),* $(,)?) $action:expr;)*) => {$(
-        $(#[doc = $doc])*
-        ///
-        /// # Safety
-        /// Pointers to results can be written to, and memory of the host has the bytes that are asked for.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name($($argument: $ty),*) -> c_int {
-            let action: fn(&mut crate::program::Program, &str, $($ty),*) -> Result<(), Error> = $action;
-            call(stringify!($name), |program| action(program, stringify!($name), $($argument),*))
-        }
-    )*};
-}
-pub(crate) use calls;
-
-/// Writes a result where a program wants it.
-///
-/// # Safety
-/// The place is null or can be written to.
-pub(crate) unsafe fn put<T>(
-    program: &mut Program,
-    call: &str,
-    place: *mut T,
-    value: T,
-) -> Result<(), Error> {
-    if place.is_null() {
-        let text = "expected a place for the result, found a null pointer";
-        return Err(program.refuse(call, text, Error::InvalidValue));
-    }
-    // SAFETY: the caller says so.
-    unsafe { place.write(value) };
-    Ok(())
+/// Bytes from row to row.
+fn pitch_of(width: usize) -> usize {
+    width.checked_next_multiple_of(PITCH).unwrap_or(usize::MAX)
 }
 
 /// Writes the address of new memory of the device where a program wants it.
@@ -338,6 +219,7 @@ unsafe fn put_memory(
     place: *mut *mut c_void,
     bytes: usize,
 ) -> Result<(), Error> {
+    program.outside_of_captures(call)?;
     let made = program.allocate(call, bytes)?;
     // SAFETY: the caller says so.
     unsafe { put(program, call, place, made) }
@@ -353,45 +235,10 @@ unsafe fn put_shared(
     place: *mut *mut c_void,
     bytes: usize,
 ) -> Result<(), Error> {
+    program.outside_of_captures(call)?;
     let made = program.allocate_shared(call, bytes)?;
     // SAFETY: the caller says so.
     unsafe { put(program, call, place, made) }
-}
-
-/// The arguments of a copy of rows: destination, source, their pitches, bytes of a row, rows.
-type Rows = (*mut c_void, usize, *const c_void, usize, usize, usize);
-
-/// # Safety
-/// As of each row.
-unsafe fn copy_rows(
-    program: &mut Program,
-    name: &str,
-    (to, to_pitch, from, from_pitch, width, height): Rows,
-    direction: c_int,
-) -> Result<(), Error> {
-    if height > 1 && (width > to_pitch || width > from_pitch) {
-        let text = format!(
-            "expected rows of at most a pitch, found {width} bytes with pitches of {to_pitch} and {from_pitch}"
-        );
-        return Err(program.refuse(name, &text, Error::InvalidValue));
-    }
-    for row in 0..height {
-        let to = to.wrapping_byte_add(row * to_pitch);
-        let from = from.wrapping_byte_add(row * from_pitch);
-        // SAFETY: the caller says so.
-        unsafe { program.copy(name, to, from, width, direction)? };
-    }
-    Ok(())
-}
-
-fn with_offset(
-    program: &mut Program,
-    name: &str,
-    symbol: *const c_void,
-    offset: usize,
-) -> Result<*mut c_void, Error> {
-    let (pointer, _) = program.symbol(name, symbol)?;
-    Ok(pointer.offset(offset as i64).address() as *mut c_void)
 }
 
 calls! {
@@ -402,9 +249,23 @@ calls! {
     };
 
     /// Allocates memory of the device in the order of a stream.
-    fn cudaMallocAsync(place: *mut *mut c_void, bytes: usize, stream: Stream) |program, name, place, bytes, _| {
+    fn cudaMallocAsync(place: *mut *mut c_void, bytes: usize, stream: Stream) |program, name, place, bytes, stream| {
+        program.not_captured(name, stream)?;
+        let made = program.allocate(name, bytes)?;
         // SAFETY: the caller says so.
-        unsafe { put_memory(program, name, place, bytes) }
+        unsafe { put(program, name, place, made) }
+    };
+
+    /// Allocates memory of the device from a pool, of which there is one.
+    fn cudaMallocFromPoolAsync(place: *mut *mut c_void, bytes: usize, pool: *mut c_void, stream: Stream) |program, name, place, bytes, pool, stream| {
+        program.not_captured(name, stream)?;
+        if pool as usize != POOL {
+            let text = "expected the pool of the device, which is the only one, found another one; ask for it by cudaDeviceGetDefaultMemPool";
+            return Err(program.refuse(name, text, Error::InvalidValue));
+        }
+        let made = program.allocate(name, bytes)?;
+        // SAFETY: the caller says so.
+        unsafe { put(program, name, place, made) }
     };
 
     /// Allocates memory that the host and kernels have.
@@ -427,7 +288,8 @@ calls! {
 
     /// Allocates rows of memory of the device.
     fn cudaMallocPitch(place: *mut *mut c_void, pitch: *mut usize, width: usize, height: usize) |program, name, place, pitch, width, height| {
-        let row = width.next_multiple_of(PITCH);
+        program.outside_of_captures(name)?;
+        let row = pitch_of(width);
         let made = program.allocate(name, row.saturating_mul(height))?;
         // SAFETY: the caller says so.
         unsafe {
@@ -438,7 +300,8 @@ calls! {
 
     /// Allocates planes of rows of memory of the device.
     fn cudaMalloc3D(place: *mut PitchedPointer, extent: Extent) |program, name, place, extent| {
-        let pitch = extent.width.next_multiple_of(PITCH);
+        program.outside_of_captures(name)?;
+        let pitch = pitch_of(extent.width);
         let pointer = program.allocate(name, pitch.saturating_mul(extent.height).saturating_mul(extent.depth))?;
         let made = PitchedPointer { pointer, pitch, width: extent.width, height: extent.height };
         // SAFETY: the caller says so.
@@ -446,16 +309,26 @@ calls! {
     };
 
     /// Frees memory of the device, or memory that both have.
-    fn cudaFree(address: *mut c_void) |program, name, address| program.free(name, address);
+    fn cudaFree(address: *mut c_void) |program, name, address| {
+        program.outside_of_captures(name)?;
+        program.free(name, address)
+    };
 
     /// Frees memory of the device in the order of a stream.
-    fn cudaFreeAsync(address: *mut c_void, stream: Stream) |program, name, address, _| program.free(name, address);
+    fn cudaFreeAsync(address: *mut c_void, stream: Stream) |program, name, address, stream| {
+        program.not_captured(name, stream)?;
+        program.free(name, address)
+    };
 
     /// Frees memory of the host that kernels have, too.
-    fn cudaFreeHost(address: *mut c_void) |program, name, address| program.free(name, address);
+    fn cudaFreeHost(address: *mut c_void) |program, name, address| {
+        program.outside_of_captures(name)?;
+        program.free(name, address)
+    };
 
     /// Lets kernels have memory of the host, at an address of its own ([`cudaHostGetDevicePointer`]).
     fn cudaHostRegister(address: *mut c_void, bytes: usize, flags: c_uint) |program, name, address, bytes, _| {
+        program.outside_of_captures(name)?;
         let known = |mapped: &Mapped| mapped.host == address as usize;
         if program.mapped.values().any(known) {
             return Err(program.refuse(name, "the memory is registered already", Error::HostMemoryAlreadyRegistered));
@@ -468,6 +341,7 @@ calls! {
 
     /// Ends what [`cudaHostRegister`] began.
     fn cudaHostUnregister(address: *mut c_void) |program, name, address| {
+        program.outside_of_captures(name)?;
         let known = program.mapped.iter().find(|(_, mapped)| mapped.registered && mapped.host == address as usize);
         match known.map(|(at, _)| *at) {
             Some(at) => program.free(name, at as *mut c_void),
@@ -489,103 +363,6 @@ calls! {
         };
         // SAFETY: the caller says so.
         unsafe { put(program, name, place, (base as usize + at - host) as *mut c_void) }
-    };
-
-    /// Copies bytes.
-    fn cudaMemcpy(to: *mut c_void, from: *const c_void, bytes: usize, direction: c_int) |program, name, to, from, bytes, direction| {
-        // SAFETY: the caller says so.
-        unsafe { program.copy(name, to, from, bytes, direction) }
-    };
-
-    /// Copies bytes in the order of a stream.
-    fn cudaMemcpyAsync(to: *mut c_void, from: *const c_void, bytes: usize, direction: c_int, stream: Stream) |program, name, to, from, bytes, direction, _| {
-        // SAFETY: the caller says so.
-        unsafe { program.copy(name, to, from, bytes, direction) }
-    };
-
-    /// Copies bytes between devices, of which there is one.
-    fn cudaMemcpyPeer(to: *mut c_void, to_device: c_int, from: *const c_void, from_device: c_int, bytes: usize) |program, name, to, _, from, _, bytes| {
-        // SAFETY: the caller says so.
-        unsafe { program.copy(name, to, from, bytes, 3) }
-    };
-
-    /// Copies rows.
-    fn cudaMemcpy2D(to: *mut c_void, to_pitch: usize, from: *const c_void, from_pitch: usize, width: usize, height: usize, direction: c_int)
-        |program, name, to, to_pitch, from, from_pitch, width, height, direction| {
-        // SAFETY: the caller says so.
-        unsafe { copy_rows(program, name, (to, to_pitch, from, from_pitch, width, height), direction) }
-    };
-
-    /// Copies rows in the order of a stream.
-    fn cudaMemcpy2DAsync(to: *mut c_void, to_pitch: usize, from: *const c_void, from_pitch: usize, width: usize, height: usize, direction: c_int, stream: Stream)
-        |program, name, to, to_pitch, from, from_pitch, width, height, direction, _| {
-        // SAFETY: the caller says so.
-        unsafe { copy_rows(program, name, (to, to_pitch, from, from_pitch, width, height), direction) }
-    };
-
-    /// Fills bytes of the device.
-    fn cudaMemset(to: *mut c_void, value: c_int, bytes: usize) |program, name, to, value, bytes| {
-        // SAFETY: the caller says so.
-        unsafe { program.fill(name, to, value, bytes) }
-    };
-
-    /// Fills bytes of the device in the order of a stream.
-    fn cudaMemsetAsync(to: *mut c_void, value: c_int, bytes: usize, stream: Stream) |program, name, to, value, bytes, _| {
-        // SAFETY: the caller says so.
-        unsafe { program.fill(name, to, value, bytes) }
-    };
-
-    /// Fills rows of the device.
-    fn cudaMemset2D(to: *mut c_void, pitch: usize, value: c_int, width: usize, height: usize) |program, name, to, pitch, value, width, height| {
-        for row in 0..height {
-            // SAFETY: the caller says so.
-            unsafe { program.fill(name, to.wrapping_byte_add(row * pitch), value, width)? };
-        }
-        Ok(())
-    };
-
-    /// Copies bytes to a variable of the device.
-    fn cudaMemcpyToSymbol(symbol: *const c_void, from: *const c_void, bytes: usize, offset: usize, direction: c_int) |program, name, symbol, from, bytes, offset, direction| {
-        let to = with_offset(program, name, symbol, offset)?;
-        // SAFETY: the caller says so.
-        unsafe { program.copy(name, to, from, bytes, direction) }
-    };
-
-    /// Copies bytes to a variable of the device in the order of a stream.
-    fn cudaMemcpyToSymbolAsync(symbol: *const c_void, from: *const c_void, bytes: usize, offset: usize, direction: c_int, stream: Stream)
-        |program, name, symbol, from, bytes, offset, direction, _| {
-        let to = with_offset(program, name, symbol, offset)?;
-        // SAFETY: the caller says so.
-        unsafe { program.copy(name, to, from, bytes, direction) }
-    };
-
-    /// Copies bytes from a variable of the device.
-    fn cudaMemcpyFromSymbol(to: *mut c_void, symbol: *const c_void, bytes: usize, offset: usize, direction: c_int) |program, name, to, symbol, bytes, offset, direction| {
-        let from = with_offset(program, name, symbol, offset)?;
-        // SAFETY: the caller says so.
-        unsafe { program.copy(name, to, from, bytes, direction) }
-    };
-
-    /// Copies bytes from a variable of the device in the order of a stream.
-    fn cudaMemcpyFromSymbolAsync(to: *mut c_void, symbol: *const c_void, bytes: usize, offset: usize, direction: c_int, stream: Stream)
-        |program, name, to, symbol, bytes, offset, direction, _| {
-        let from = with_offset(program, name, symbol, offset)?;
-        // SAFETY: the caller says so.
-        unsafe { program.copy(name, to, from, bytes, direction) }
-    };
-
-    /// Tells the address of a variable of the device.
-    fn cudaGetSymbolAddress(place: *mut *mut c_void, symbol: *const c_void) |program, name, place, symbol| {
-        let at = with_offset(program, name, symbol, 0)?;
-        // SAFETY: the caller says so.
-        unsafe { put(program, name, place, at) }
-    };
-
-    /// Tells the bytes of a variable of the device.
-    fn cudaGetSymbolSize(place: *mut usize, symbol: *const c_void) |program, name, place, symbol| {
-        let (_, bytes) = program.symbol(name, symbol)?;
-        // SAFETY: the caller says so.
-        unsafe { put(program, name, place, bytes as usize) }
     };
 
     /// Tells the bytes of memory that are free, and all of them.

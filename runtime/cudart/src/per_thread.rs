@@ -1,10 +1,39 @@
 //! Functions of programs whose default stream is one for each thread (`--default-stream per-thread`): CUDA's headers give the names a suffix,
-//! `_ptsz` where a stream is named and `_ptds` where none is. All streams are at their end here, so that they are the functions without it.
+//! `_ptsz` where a stream is named and `_ptds` where none is. They are the functions without it, for which the default stream is another one.
 
+use std::cell::Cell;
 use std::ffi::{c_int, c_uint, c_void};
 
-use crate::abi::{Dim3, Event, LaunchConfig, Stream};
-use crate::{launches, memory, registered, streams};
+use crate::abi::{
+    Copy3D, Dim3, EdgeData, Event, Extent, Handle, HostFunction, InstantiateParams, LaunchConfig,
+    PitchedPointer, Stream,
+};
+use crate::{capture, copies, events, execs, launches, memory, registered, streams};
+
+thread_local! {
+    /// Tells whether the default stream of the call that is made is that of the thread.
+    static DEFAULT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Tells whether the default stream is that of the thread.
+pub(crate) fn is_default() -> bool {
+    DEFAULT.get()
+}
+
+/// Makes the default stream that of the thread as long as it lives.
+struct OfThread(bool);
+
+impl OfThread {
+    fn new() -> OfThread {
+        OfThread(DEFAULT.replace(true))
+    }
+}
+
+impl Drop for OfThread {
+    fn drop(&mut self) {
+        DEFAULT.set(self.0);
+    }
+}
 
 macro_rules! same {
     ($($name:ident = $of:path as ($($argument:ident: $ty:ty),* $(,)?);)*) => {
@@ -16,6 +45,7 @@ macro_rules! same {
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name($($argument: $ty),*) -> c_int {
                 let function: unsafe extern "C" fn($($ty),*) -> c_int = $of;
+                let _default = OfThread::new();
                 // SAFETY: the caller says so.
                 unsafe { function($($argument),*) }
             }
@@ -41,45 +71,90 @@ same! {
         config: *const LaunchConfig, function: *const c_void, arguments: *mut *mut c_void,
     );
     cudaLaunchHostFunc_ptsz = streams::cudaLaunchHostFunc as (
-        stream: Stream, function: Option<unsafe extern "C" fn(*mut c_void)>, data: *mut c_void,
+        stream: Stream, function: Option<HostFunction>, data: *mut c_void,
     );
     cudaStreamAddCallback_ptsz = streams::cudaStreamAddCallback as (
         stream: Stream, function: Option<unsafe extern "C" fn(Stream, c_int, *mut c_void)>, data: *mut c_void, flags: c_uint,
     );
     cudaStreamQuery_ptsz = streams::cudaStreamQuery as (stream: Stream);
     cudaStreamSynchronize_ptsz = streams::cudaStreamSynchronize as (stream: Stream);
-    cudaStreamWaitEvent_ptsz = streams::cudaStreamWaitEvent as (stream: Stream, event: Event, flags: c_uint);
-    cudaEventRecord_ptsz = streams::cudaEventRecord as (event: Event, stream: Stream);
-    cudaEventRecordWithFlags_ptsz = streams::cudaEventRecordWithFlags as (event: Event, stream: Stream, flags: c_uint);
+    cudaStreamWaitEvent_ptsz = events::cudaStreamWaitEvent as (stream: Stream, event: Event, flags: c_uint);
+    cudaEventRecord_ptsz = events::cudaEventRecord as (event: Event, stream: Stream);
+    cudaEventRecordWithFlags_ptsz = events::cudaEventRecordWithFlags as (event: Event, stream: Stream, flags: c_uint);
     cudaMallocAsync_ptsz = memory::cudaMallocAsync as (place: *mut *mut c_void, bytes: usize, stream: Stream);
     cudaFreeAsync_ptsz = memory::cudaFreeAsync as (address: *mut c_void, stream: Stream);
     cudaMemPrefetchAsync_ptsz = memory::cudaMemPrefetchAsync as ();
     cudaMemPrefetchAsync_v2_ptsz = memory::cudaMemPrefetchAsync_v2 as ();
-    cudaMemcpy_ptds = memory::cudaMemcpy as (to: *mut c_void, from: *const c_void, bytes: usize, direction: c_int);
-    cudaMemcpyAsync_ptsz = memory::cudaMemcpyAsync as (
+    cudaMemcpy_ptds = copies::cudaMemcpy as (to: *mut c_void, from: *const c_void, bytes: usize, direction: c_int);
+    cudaMemcpyAsync_ptsz = copies::cudaMemcpyAsync as (
         to: *mut c_void, from: *const c_void, bytes: usize, direction: c_int, stream: Stream,
     );
-    cudaMemcpy2D_ptds = memory::cudaMemcpy2D as (
+    cudaMemcpy2D_ptds = copies::cudaMemcpy2D as (
         to: *mut c_void, to_pitch: usize, from: *const c_void, from_pitch: usize, width: usize, height: usize, direction: c_int,
     );
-    cudaMemcpy2DAsync_ptsz = memory::cudaMemcpy2DAsync as (
+    cudaMemcpy2DAsync_ptsz = copies::cudaMemcpy2DAsync as (
         to: *mut c_void, to_pitch: usize, from: *const c_void, from_pitch: usize, width: usize, height: usize, direction: c_int, stream: Stream,
     );
-    cudaMemcpyToSymbol_ptds = memory::cudaMemcpyToSymbol as (
+    cudaMemcpyToSymbol_ptds = copies::cudaMemcpyToSymbol as (
         symbol: *const c_void, from: *const c_void, bytes: usize, offset: usize, direction: c_int,
     );
-    cudaMemcpyToSymbolAsync_ptsz = memory::cudaMemcpyToSymbolAsync as (
+    cudaMemcpyToSymbolAsync_ptsz = copies::cudaMemcpyToSymbolAsync as (
         symbol: *const c_void, from: *const c_void, bytes: usize, offset: usize, direction: c_int, stream: Stream,
     );
-    cudaMemcpyFromSymbol_ptds = memory::cudaMemcpyFromSymbol as (
+    cudaMemcpyFromSymbol_ptds = copies::cudaMemcpyFromSymbol as (
         to: *mut c_void, symbol: *const c_void, bytes: usize, offset: usize, direction: c_int,
     );
-    cudaMemcpyFromSymbolAsync_ptsz = memory::cudaMemcpyFromSymbolAsync as (
+    cudaMemcpyFromSymbolAsync_ptsz = copies::cudaMemcpyFromSymbolAsync as (
         to: *mut c_void, symbol: *const c_void, bytes: usize, offset: usize, direction: c_int, stream: Stream,
     );
-    cudaMemset_ptds = memory::cudaMemset as (to: *mut c_void, value: c_int, bytes: usize);
-    cudaMemsetAsync_ptsz = memory::cudaMemsetAsync as (to: *mut c_void, value: c_int, bytes: usize, stream: Stream);
-    cudaMemset2D_ptds = memory::cudaMemset2D as (to: *mut c_void, pitch: usize, value: c_int, width: usize, height: usize);
+    cudaMemset_ptds = copies::cudaMemset as (to: *mut c_void, value: c_int, bytes: usize);
+    cudaMemsetAsync_ptsz = copies::cudaMemsetAsync as (to: *mut c_void, value: c_int, bytes: usize, stream: Stream);
+    cudaMemset2D_ptds = copies::cudaMemset2D as (to: *mut c_void, pitch: usize, value: c_int, width: usize, height: usize);
+    cudaMemset2DAsync_ptsz = copies::cudaMemset2DAsync as (
+        to: *mut c_void, pitch: usize, value: c_int, width: usize, height: usize, stream: Stream,
+    );
+    cudaMemset3D_ptds = copies::cudaMemset3D as (to: PitchedPointer, value: c_int, extent: Extent);
+    cudaMemset3DAsync_ptsz = copies::cudaMemset3DAsync as (to: PitchedPointer, value: c_int, extent: Extent, stream: Stream);
+    cudaMemcpy3D_ptds = copies::cudaMemcpy3D as (parameters: *const Copy3D);
+    cudaMemcpy3DAsync_ptsz = copies::cudaMemcpy3DAsync as (parameters: *const Copy3D, stream: Stream);
+    cudaMallocFromPoolAsync_ptsz = memory::cudaMallocFromPoolAsync as (
+        place: *mut *mut c_void, bytes: usize, pool: *mut c_void, stream: Stream,
+    );
+    cudaStreamGetFlags_ptsz = streams::cudaStreamGetFlags as (stream: Stream, place: *mut c_uint);
+    cudaStreamGetPriority_ptsz = streams::cudaStreamGetPriority as (stream: Stream, place: *mut c_int);
+    cudaStreamGetId_ptsz = streams::cudaStreamGetId as (stream: Stream, place: *mut u64);
+    cudaStreamGetDevice_ptsz = streams::cudaStreamGetDevice as (stream: Stream, place: *mut c_int);
+    cudaStreamAttachMemAsync_ptsz = streams::cudaStreamAttachMemAsync as (
+        stream: Stream, address: *mut c_void, bytes: usize, flags: c_uint,
+    );
+    cudaGraphLaunch_ptsz = execs::cudaGraphLaunch as (exec: Handle, stream: Stream);
+    cudaGraphUpload_ptsz = execs::cudaGraphUpload as (exec: Handle, stream: Stream);
+    cudaGraphInstantiateWithParams_ptsz = execs::cudaGraphInstantiateWithParams as (
+        place: *mut Handle, graph: Handle, parameters: *mut InstantiateParams,
+    );
+    cudaStreamBeginCapture_ptsz = capture::cudaStreamBeginCapture as (stream: Stream, mode: c_int);
+    cudaStreamBeginCaptureToGraph_ptsz = capture::cudaStreamBeginCaptureToGraph as (
+        stream: Stream, graph: Handle, before: *const Handle, edges: *const EdgeData, count: usize, mode: c_int,
+    );
+    cudaStreamEndCapture_ptsz = capture::cudaStreamEndCapture as (stream: Stream, place: *mut Handle);
+    cudaStreamIsCapturing_ptsz = capture::cudaStreamIsCapturing as (stream: Stream, place: *mut c_int);
+    cudaStreamGetCaptureInfo_ptsz = capture::cudaStreamGetCaptureInfo as (
+        stream: Stream, status: *mut c_int, id: *mut u64, graph: *mut Handle, before: *mut *const Handle,
+        edges: *mut *const EdgeData, count: *mut usize,
+    );
+    cudaStreamGetCaptureInfo_v2_ptsz = capture::cudaStreamGetCaptureInfo_v2 as (
+        stream: Stream, status: *mut c_int, id: *mut u64, graph: *mut Handle, before: *mut *const Handle, count: *mut usize,
+    );
+    cudaStreamGetCaptureInfo_v3_ptsz = capture::cudaStreamGetCaptureInfo_v3 as (
+        stream: Stream, status: *mut c_int, id: *mut u64, graph: *mut Handle, before: *mut *const Handle,
+        edges: *mut *const EdgeData, count: *mut usize,
+    );
+    cudaStreamUpdateCaptureDependencies_ptsz = capture::cudaStreamUpdateCaptureDependencies as (
+        stream: Stream, nodes: *mut Handle, third: usize, fourth: usize, flags: c_uint,
+    );
+    cudaStreamUpdateCaptureDependencies_v2_ptsz = capture::cudaStreamUpdateCaptureDependencies_v2 as (
+        stream: Stream, nodes: *mut Handle, edges: *const EdgeData, count: usize, flags: c_uint,
+    );
 }
 
 #[cfg(test)]

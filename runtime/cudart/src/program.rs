@@ -9,9 +9,14 @@ use cute_runtime::device::DeviceError;
 use cute_runtime::emulator::{ProcessReport, SETTINGS, Session, Settings, merge};
 
 use crate::Error;
+use crate::capture::Capture;
 use crate::error::noted;
+use crate::events::State;
+use crate::execs::Exec;
+use crate::graphs::Graph;
 use crate::memory::Mapped;
 use crate::registered::{Binary, Function, Variable};
+use crate::streams::Made;
 
 /// Findings that are kept before equal ones are counted together.
 const FINDINGS: usize = 4096;
@@ -27,6 +32,17 @@ pub(crate) struct Program {
     pub variables: HashMap<usize, Variable>,
     /// Memory that the host and kernels have, by its address for kernels.
     pub mapped: BTreeMap<u64, Mapped>,
+    /// Streams that the program made, events, graphs and executable graphs, by their handles.
+    pub streams: BTreeMap<usize, Made>,
+    pub events: HashMap<usize, State>,
+    pub graphs: BTreeMap<usize, Graph>,
+    pub execs: BTreeMap<usize, Exec>,
+    /// The graphs that nodes are in.
+    pub homes: HashMap<usize, usize>,
+    /// Captures that have not ended, by their numbers, and the last number.
+    pub captures: BTreeMap<u64, Capture>,
+    pub last_capture: u64,
+    last_handle: usize,
     /// Allocations so far, for their names.
     pub allocations: u64,
     /// The error that a stopped launch left: all calls return it from then on, as the device is lost.
@@ -73,6 +89,15 @@ impl Program {
             functions: HashMap::new(),
             variables: HashMap::new(),
             mapped: BTreeMap::new(),
+            streams: BTreeMap::new(),
+            events: HashMap::new(),
+            graphs: BTreeMap::new(),
+            execs: BTreeMap::new(),
+            homes: HashMap::new(),
+            captures: BTreeMap::new(),
+            last_capture: 0,
+            // Handles that the interface itself names are smaller.
+            last_handle: 0x1000,
             allocations: 0,
             lost: None,
             report,
@@ -83,6 +108,12 @@ impl Program {
         }
         program.write_report();
         program
+    }
+
+    /// Makes a handle that nothing else has, which is even.
+    pub fn new_handle(&mut self) -> usize {
+        self.last_handle += 16;
+        self.last_handle
     }
 
     /// Tells of a call that returns an error, once for each text.

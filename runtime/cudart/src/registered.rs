@@ -291,12 +291,12 @@ pub unsafe extern "C" fn __cudaLaunchKernel(
     block: Dim3,
     arguments: *mut *mut c_void,
     shared: usize,
-    _: Stream,
+    stream: Stream,
 ) -> c_int {
     let launch = Launch::new(kernel, grid, block, shared);
     // SAFETY: the caller says so.
     call("a launch", |program| unsafe {
-        program.launch(&launch, arguments)
+        program.launch(&launch, arguments, stream)
     })
 }
 

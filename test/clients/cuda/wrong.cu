@@ -55,9 +55,10 @@ int main(int argc, char **argv) {
   } else if (!strcmp(what, "threads")) {
     fills<<<1, 2000>>>(values);
     return told(cudaGetLastError());
-  } else if (!strcmp(what, "graph")) {
-    cudaGraph_t graph;
-    return told(cudaGraphCreate(&graph, 0));
+  } else if (!strcmp(what, "array")) {
+    cudaArray_t array;
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<int>();
+    return told(cudaMallocArray(&array, &format, 64));
   } else if (!strcmp(what, "memory")) {
     return told(cudaMalloc(&values, size_t(1) << 40));
   } else if (!strcmp(what, "device")) {

@@ -133,20 +133,10 @@ impl Session {
                 "mend what the findings say",
             ));
         }
-        self.decode(module, kernel)?;
+        self.check_launch_of(module, kernel, grid)?;
         let kernel = &self.modules[module.0].kernels[kernel];
         let params = parameters(kernel, arguments)?;
-        let planned = Planned {
-            launch: 0,
-            kernel: kernel.name.clone(),
-            grid: grid.blocks,
-            block: grid.threads,
-            cluster: grid.cluster,
-            dynamic_smem: grid.shared,
-            dependent: false,
-            params: Vec::new(),
-        };
-        check_launch(&planned, kernel, self.arch)?;
+        let planned = planned(kernel, grid);
         memory::declare(&mut self.global, kernel);
         let run = |global: &mut Global, cores: usize| -> Outcome {
             for buffer in global.buffers_mut() {
@@ -193,6 +183,21 @@ impl Session {
         Ok(())
     }
 
+    /// Checks that a launch of these sizes fits the kernel and the architecture, and runs nothing.
+    ///
+    /// # Errors
+    /// As [`Session::launch`].
+    pub fn check_launch_of(
+        &mut self,
+        module: Module,
+        kernel: &str,
+        grid: Grid,
+    ) -> Result<(), DeviceError> {
+        self.decode(module, kernel)?;
+        let kernel = &self.modules[module.0].kernels[kernel];
+        check_launch(&planned(kernel, grid), kernel, self.arch)
+    }
+
     /// Decodes a kernel that was not launched before.
     pub(super) fn decode(&mut self, module: Module, kernel: &str) -> Result<(), DeviceError> {
         let failed = |message: String| DeviceError::Ptx {
@@ -209,6 +214,20 @@ impl Session {
             loaded.kernels.insert(kernel.to_string(), decoded);
         }
         Ok(())
+    }
+}
+
+/// The launch of a kernel, whose parameters are checked elsewhere.
+fn planned(kernel: &Kernel, grid: Grid) -> Planned {
+    Planned {
+        launch: 0,
+        kernel: kernel.name.clone(),
+        grid: grid.blocks,
+        block: grid.threads,
+        cluster: grid.cluster,
+        dynamic_smem: grid.shared,
+        dependent: false,
+        params: Vec::new(),
     }
 }
 

@@ -282,6 +282,17 @@ impl Session {
         Ok(())
     }
 
+    /// Checks that bytes lie in memory, for `what` of them, such as "a copy to".
+    ///
+    /// # Errors
+    /// [`DeviceError::Unsupported`] if they do not.
+    pub fn check_range(&self, what: &str, pointer: Pointer, bytes: u64) -> Result<(), DeviceError> {
+        match self.global.range(pointer.address, bytes) {
+            Some(_) => Ok(()),
+            None => Err(self.no_range(what, pointer, bytes)),
+        }
+    }
+
     /// Tells whether the last launch has accessed the memory that a pointer points into.
     pub fn touched(&self, memory: Pointer) -> bool {
         let found = self.global.find(memory.address);
