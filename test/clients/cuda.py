@@ -1,10 +1,11 @@
 """CUDA programs on the emulator: compiled by clang with the headers of a CUDA toolkit, run by `cute-run --cuda`.
 
-CUTE_CUDA names the toolkit's folder, with headers, ptxas, fatbinary, libdevice and libcudart.so.
+CUTE_CUDA names the toolkit's folder, with headers, nvcc, ptxas, fatbinary, libdevice and libcudart.so.
 """
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,15 @@ def compiled(folder, name, *flags):
     command = [CLANG, "--driver-mode=g++", "-x", "cuda", os.path.join(HERE, "cuda", name + ".cu"), "--no-offload-new-driver", "-O1",
                "-gline-tables-only", "-std=c++17", "--cuda-gpu-arch=sm_80", f"--cuda-path={CUDA}", "-Wno-unknown-cuda-version", "-o", program,
                "-L", os.path.join(CUDA, "lib"), *(flags or ("--cuda-include-ptx=all",)), "-lcudart"]
+    subprocess.run(command, check=True)
+    return program
+
+
+def compiled_by_nvcc(folder, name, *flags):
+    """Compiles a program of the folder `cuda` with nvcc."""
+    program = os.path.join(folder, name + ".nvcc")
+    command = [os.path.join(CUDA, "bin", "nvcc"), "-lineinfo", "-std=c++17", "-cudart", "shared", "-o", program,
+               os.path.join(HERE, "cuda", name + ".cu"), "-L", os.path.join(CUDA, "lib"), *(flags or ("-arch=sm_80",))]
     subprocess.run(command, check=True)
     return program
 
@@ -81,6 +91,31 @@ class Programs(unittest.TestCase):
             "cudaGraphLaunch: a copy from the memory of 256 bytes that cudaMalloc gave (allocation 2): expected memory that is allocated",
         ):
             self.assertIn(words, done.stderr)
+
+    @unittest.skipUnless(shutil.which("g++"), "nvcc has no g++ to compile for the host with")
+    def test_programs_of_nvcc_are_right(self):
+        for name, launches in (("whole", 8), ("graphs", 27)):
+            done = run("--cuda", compiled_by_nvcc(self.folder.name, name))
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertIn("PASS\n", done.stdout)
+            self.assertIn(f"{launches} launches on sm_80: no findings", done.stderr)
+
+    @unittest.skipUnless(shutil.which("g++"), "nvcc has no g++ to compile for the host with")
+    def test_variables_of_both_are_one(self):
+        program = compiled_by_nvcc(self.folder.name, "managed")
+        done = run("--cuda", program)
+        self.assertEqual((done.returncode, done.stdout), (0, "PASS\n"), done.stderr)
+        self.assertIn("4 launches on sm_80: no findings", done.stderr)
+        done = run("--cuda", program, "bounds")
+        self.assertEqual(done.returncode, 4, done.stdout + done.stderr)
+        self.assertIn("0 bytes past the end of the __managed__ variable values of 1200 bytes", done.stderr)
+
+    @unittest.skipUnless(shutil.which("g++"), "nvcc has no g++ to compile for the host with")
+    def test_variables_of_both_without_ptx_are_refused(self):
+        program = compiled_by_nvcc(self.folder.name, "managed", "-gencode", "arch=compute_80,code=sm_80")
+        done = run("--cuda", program)
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertIn("expected PTX for any architecture in the program, found none", done.stderr)
 
     def test_products_of_whole_matrices_are_right(self):
         done = run("--cuda", compiled(self.folder.name, "matrices"))

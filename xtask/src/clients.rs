@@ -15,11 +15,12 @@ use std::process::Command;
 const PACKAGES: [&str; 2] = ["apache-tvm-ffi==0.1.15.post2", "numpy>=2"];
 /// The source package whose examples are clients.
 const SOURCE: &str = "apache-tvm-ffi==0.1.15.post2";
-/// The packages of which the folder of a CUDA toolkit is made: headers, `fatbinary` and the runtime that programs are linked with.
-const TOOLKIT: [&str; 4] = [
+/// The packages of which the folder of a CUDA toolkit is made: headers, nvcc with its parts, and the runtime that programs are linked with.
+const TOOLKIT: [&str; 5] = [
     "nvidia-cuda-runtime==13.0.88",
     "nvidia-cuda-crt==13.0.88",
     "nvidia-cuda-nvcc==13.0.88",
+    "nvidia-nvvm==13.0.88",
     "nvidia-cuda-cccl==13.0.85",
 ];
 /// The place of the toolkit in what the packages install.
@@ -126,7 +127,7 @@ pub fn ready(workspace: &Workspace, setup: &Setup, folder: &Path) -> Result<()> 
         "--target",
     ]);
     quiet(toolkit.arg(folder.join("cuda")).args(TOOLKIT))?;
-    complete(&workspace.target.join("tools"), &folder.join(CUDA))?;
+    complete(&folder.join(CUDA))?;
     // pip asks a source package's build system for its metadata; ours hands over what is there, and nothing is compiled.
     let downloads = tempfile::tempdir_in(folder)?;
     let mut download = pip();
@@ -148,8 +149,8 @@ pub fn ready(workspace: &Workspace, setup: &Setup, folder: &Path) -> Result<()> 
         .with_context(|| format!("{} cannot be written", stamp.display()))
 }
 
-/// Makes a toolkit that clang takes of what its packages hold, and of the tools that are there.
-fn complete(tools: &Path, cuda: &Path) -> Result<()> {
+/// Makes a toolkit that clang and nvcc take of what its packages hold.
+fn complete(cuda: &Path) -> Result<()> {
     let place = |path: &str| cuda.join(path);
     // clang includes it for every program, and the package of random numbers that has it is large.
     std::fs::write(place("include/curand_mtgp32_kernel.h"), "")?;
@@ -157,14 +158,12 @@ fn complete(tools: &Path, cuda: &Path) -> Result<()> {
     if !library.exists() {
         std::os::unix::fs::symlink("libcudart.so.13", library)?;
     }
-    let libdevice = "nvvm/libdevice/libdevice.10.bc";
-    std::fs::create_dir_all(place("nvvm/libdevice"))?;
-    std::fs::copy(tools.join(libdevice), place(libdevice))
-        .with_context(|| format!("{} has no {libdevice}", tools.display()))?;
-    for tool in std::fs::read_dir(place("bin"))? {
-        let path = tool?.path();
-        if path.is_file() {
-            std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755))?;
+    for folder in ["bin", "nvvm/bin"] {
+        for tool in std::fs::read_dir(place(folder))? {
+            let path = tool?.path();
+            if path.is_file() {
+                std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755))?;
+            }
         }
     }
     Ok(())

@@ -21,6 +21,7 @@ mod execs;
 mod fatbin;
 mod graphs;
 mod launches;
+mod managed;
 mod memory;
 mod nodes;
 mod per_thread;

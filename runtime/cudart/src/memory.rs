@@ -98,13 +98,18 @@ impl Program {
             return Ok(std::ptr::null_mut());
         }
         let name = self.next_name(call, bytes)?;
+        self.share(call, &name, bytes)
+    }
+
+    /// Allocates memory that has one address for the host and for kernels, and this name.
+    pub fn share(&mut self, call: &str, name: &str, bytes: usize) -> Result<*mut c_void, Error> {
         // An address that the process has something at is not taken, and another one is tried.
         let mut taken = Vec::new();
         let found = loop {
             let memory = Memory::holding(&vec![0; bytes])
                 .aligned(PAGE)
                 .shared_with_host();
-            let made = self.session.allocate(&name, memory);
+            let made = self.session.allocate(name, memory);
             let pointer = match made {
                 Ok(pointer) => pointer,
                 Err(error) => break Err(error),
@@ -192,15 +197,24 @@ impl Program {
     /// Gives what a launch has written to the host.
     pub fn fetch_mapped(&mut self) {
         for mapped in self.mapped.values() {
-            if !self.session.touched(mapped.pointer) {
-                continue;
+            if self.session.touched(mapped.pointer) {
+                self.give(mapped);
             }
-            // SAFETY: as above, and nothing else of this library looks at it now.
-            let bytes =
-                unsafe { std::slice::from_raw_parts_mut(mapped.host as *mut u8, mapped.bytes) };
-            // It is as long as the memory of the emulator.
-            let _ = self.session.read_to(mapped.pointer, bytes);
         }
+    }
+
+    /// Gives what memory holds that both have, by its address for kernels, to the host.
+    pub fn fetch(&mut self, at: u64) {
+        if let Some(mapped) = self.mapped.get(&at) {
+            self.give(mapped);
+        }
+    }
+
+    fn give(&self, mapped: &Mapped) {
+        // SAFETY: the program has this memory until it frees it, and nothing else of this library looks at it now.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(mapped.host as *mut u8, mapped.bytes) };
+        // It is as long as the memory of the emulator.
+        let _ = self.session.read_to(mapped.pointer, bytes);
     }
 }
 

@@ -14,6 +14,7 @@ use crate::error::noted;
 use crate::events::State;
 use crate::execs::Exec;
 use crate::graphs::Graph;
+use crate::managed::Managed;
 use crate::memory::Mapped;
 use crate::registered::{Binary, Function, Variable};
 use crate::streams::Made;
@@ -30,6 +31,8 @@ pub(crate) struct Program {
     pub functions: HashMap<usize, Function>,
     /// Variables, by the addresses of those that stand for them on the host.
     pub variables: HashMap<usize, Variable>,
+    /// Variables that the host and kernels have.
+    pub managed: Vec<Managed>,
     /// Memory that the host and kernels have, by its address for kernels.
     pub mapped: BTreeMap<u64, Mapped>,
     /// Streams that the program made, events, graphs and executable graphs, by their handles.
@@ -88,6 +91,7 @@ impl Program {
             binaries: Vec::new(),
             functions: HashMap::new(),
             variables: HashMap::new(),
+            managed: Vec::new(),
             mapped: BTreeMap::new(),
             streams: BTreeMap::new(),
             events: HashMap::new(),

@@ -30,10 +30,11 @@ pub(crate) struct Function {
 }
 
 /// A variable that the program has.
+#[derive(Clone)]
 pub(crate) struct Variable {
-    binary: usize,
-    name: String,
-    size: usize,
+    pub binary: usize,
+    pub name: String,
+    pub size: usize,
 }
 
 impl Program {
@@ -69,6 +70,15 @@ impl Program {
         let module = self.session.add_module(&text);
         let module = module.map_err(|error| self.failed(call, &error, Error::InvalidPtx))?;
         self.binaries[binary].module = Some(module);
+        if let Err(error) = self.place_managed(call, binary, Some(module)) {
+            // Kernels would have other memory than the host.
+            let why = "expected memory for all __managed__ variables, found none for some, as was told before";
+            self.binaries[binary] = Binary {
+                images: Err(why.into()),
+                module: None,
+            };
+            return Err(error);
+        }
         Ok(module)
     }
 
@@ -90,7 +100,7 @@ impl Program {
 
 /// # Safety
 /// The text is null or ends at a zero.
-unsafe fn text(pointer: *const c_char) -> String {
+pub(crate) unsafe fn text(pointer: *const c_char) -> String {
     match pointer.is_null() {
         true => String::new(),
         // SAFETY: the caller says so.
@@ -104,7 +114,7 @@ unsafe fn text(pointer: *const c_char) -> String {
 ///
 /// # Safety
 /// The handle is one that [`__cudaRegisterFatBinary`] gave.
-unsafe fn binary(handle: *mut *mut c_void) -> usize {
+pub(crate) unsafe fn binary(handle: *mut *mut c_void) -> usize {
     // SAFETY: the caller says so.
     unsafe { *handle as usize }
 }
@@ -135,12 +145,6 @@ pub extern "C" fn __cudaRegisterFatBinaryEnd(_: *mut *mut c_void) {}
 /// Ends the use of a binary, at the program's end: what was found is of use until then.
 #[unsafe(no_mangle)]
 pub extern "C" fn __cudaUnregisterFatBinary(_: *mut *mut c_void) {}
-
-/// Prepares the module of a binary, which is done at its first use.
-#[unsafe(no_mangle)]
-pub extern "C" fn __cudaInitModule(_: *mut *mut c_void) -> c_char {
-    0
-}
 
 /// Registers a kernel.
 ///
@@ -191,31 +195,6 @@ pub unsafe extern "C" fn __cudaRegisterVar(
     register(|program| {
         let variable = Variable { binary, name, size };
         program.variables.insert(host as usize, variable);
-    });
-}
-
-/// Refuses a variable that the host and kernels share, which has an address of the emulator's choice alone.
-///
-/// # Safety
-/// The arguments are those that a compiler passes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __cudaRegisterManagedVar(
-    _: *mut *mut c_void,
-    _: *mut *mut c_void,
-    _: *mut c_char,
-    name: *const c_char,
-    _: c_int,
-    _: usize,
-    _: c_int,
-    _: c_int,
-) {
-    // SAFETY: the caller says so.
-    let name = unsafe { text(name) };
-    let why = format!(
-        "the emulator has no __managed__ variables, found {name}; use __device__ and cudaMemcpyToSymbol, or cudaMallocManaged"
-    );
-    register(|program| {
-        program.refuse("__managed__", &why, Error::NotSupported);
     });
 }
 

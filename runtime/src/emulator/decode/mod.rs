@@ -16,7 +16,7 @@ mod video;
 mod warpgroup;
 mod wmma;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::address;
 use super::program::{Initial, Inst, Kernel, MbarrierOp, ModuleVariable, Op, Origin, Reg, Space};
@@ -72,6 +72,7 @@ struct Decoder<'m, 'a> {
     refused: HashMap<&'a str, String>,
     /// The number of the module among those that share memory.
     number: usize,
+    placed: &'m Placed,
     variables: Vec<ModuleVariable>,
     static_end: u64,
     /// Alignment of dynamic shared memory, if the kernel has it.
@@ -88,27 +89,45 @@ struct Decoder<'m, 'a> {
 /// Bytes of the parameters of a kernel (PTX ISA 9.0, "Kernel Function Parameters"), at most.
 const MAX_PARAMS: u64 = 32_764;
 
+/// Addresses of variables in memory that was allocated for them, by their names.
+pub(super) type Placed = BTreeMap<String, u64>;
+
 /// Decodes one kernel of a module that has this number among those that share memory.
 pub(super) fn kernel(module: &Module<'_>, number: usize, name: &str) -> Result<Kernel> {
+    kernel_with(module, number, &Placed::new(), name)
+}
+
+/// Decodes one kernel of a module, some of whose variables are elsewhere.
+pub(super) fn kernel_with(
+    module: &Module<'_>,
+    number: usize,
+    placed: &Placed,
+    name: &str,
+) -> Result<Kernel> {
     let function = find(module, name)?;
-    let mut decoder = decoder(module, number);
+    let mut decoder = decoder(module, number, placed);
     decoder.names.open();
     decoder.module_variables(&used::names(module, function))?;
     decoder.function(function)
 }
 
 /// The variables of a module that all of its kernels see.
-pub(super) fn variables(module: &Module<'_>, number: usize) -> Result<Vec<ModuleVariable>> {
-    let mut decoder = decoder(module, number);
+pub(super) fn variables(
+    module: &Module<'_>,
+    number: usize,
+    placed: &Placed,
+) -> Result<Vec<ModuleVariable>> {
+    let mut decoder = decoder(module, number, placed);
     decoder.names.open();
     decoder.module_variables(&HashSet::new())?;
     Ok(decoder.variables)
 }
 
-fn decoder<'m, 'a>(module: &'m Module<'a>, number: usize) -> Decoder<'m, 'a> {
+fn decoder<'m, 'a>(module: &'m Module<'a>, number: usize, placed: &'m Placed) -> Decoder<'m, 'a> {
     Decoder {
         module,
         number,
+        placed,
         places: Places::of(module),
         names: Names::default(),
         rows: 0,

@@ -276,7 +276,8 @@ impl<'a> Decoder<'_, 'a> {
                         variable.name
                     ));
                 }
-                let at = self.next_variable(align.max(16))?;
+                let next = self.next_variable(align.max(16))?;
+                let at = self.placed.get(variable.name).copied().unwrap_or(next);
                 self.variables.push(ModuleVariable {
                     name: variable.name.to_string(),
                     address: at,

@@ -209,7 +209,7 @@ impl Session {
         };
         if !loaded.kernels.contains_key(kernel) {
             let parsed = ptx::parse(&loaded.text).map_err(|error| failed(error.to_string()))?;
-            let decoded = decode::kernel(&parsed, module.0, kernel);
+            let decoded = decode::kernel_with(&parsed, module.0, &loaded.placed, kernel);
             let decoded = decoded.map_err(|error| failed(error.to_string()))?;
             loaded.kernels.insert(kernel.to_string(), decoded);
         }

@@ -3,8 +3,11 @@
 use super::{Module, Session};
 use crate::device::DeviceError;
 use crate::emulator::address;
+use crate::emulator::decode;
 use crate::emulator::device::unsupported;
 use crate::emulator::global::{Buffer, Gone};
+use crate::emulator::memory as buffers;
+use crate::ptx;
 use crate::tensor::POISON;
 
 /// Bytes of all memory of a session, at most: what is known of each byte takes several times as much.
@@ -211,6 +214,50 @@ impl Session {
         let variable = self.global.variable(module.0, name)?;
         let address = variable.base;
         Some((Pointer { address }, variable.bytes))
+    }
+
+    /// Makes memory that was allocated the memory of a module's variables, which get its addresses, and writes what the variables begin with there. It comes before the
+    /// module's launches.
+    ///
+    /// # Errors
+    /// [`DeviceError::Unsupported`] if a kernel of the module was launched, if the module has no such variable, or if the memory is smaller.
+    pub fn place_variables(
+        &mut self,
+        module: Module,
+        places: &[(String, Pointer)],
+    ) -> Result<(), DeviceError> {
+        let refuse = |name: &str, expected: &str, found: String| {
+            unsupported(
+                format!("the variable {name}"),
+                expected,
+                found,
+                "place a module's variables once, after it was added",
+            )
+        };
+        let loaded = &self.modules[module.0];
+        if let Some(kernel) = loaded.kernels.keys().next() {
+            return Err(refuse(kernel, "a module without launches", "one".into()));
+        }
+        let failed = |message: String| DeviceError::Ptx {
+            arch: self.arch.to_string(),
+            message,
+        };
+        let mut placed = loaded.placed.clone();
+        placed.extend(places.iter().map(|(name, at)| (name.clone(), at.address)));
+        let parsed = ptx::parse(&loaded.text).map_err(|error| failed(error.to_string()))?;
+        let variables = decode::variables(&parsed, module.0, &placed);
+        let variables = variables.map_err(|error| failed(error.to_string()))?;
+        for (name, at) in places {
+            let known = variables.iter().find(|variable| variable.name == *name);
+            let Some(known) = known else {
+                let found = "none of the name".to_string();
+                return Err(refuse(name, "one in global memory", found));
+            };
+            self.write(*at, &known.bytes)?;
+        }
+        *self.global.variables_of(module.0) = variables.iter().map(buffers::variable).collect();
+        self.modules[module.0].placed = placed;
+        Ok(())
     }
 
     /// Writes bytes where a pointer points to, as a copy from the host does between launches.

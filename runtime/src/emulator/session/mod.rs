@@ -71,6 +71,8 @@ pub struct Module(usize);
 struct Loaded {
     text: String,
     signatures: Vec<Signature>,
+    /// Variables that are in memory which was allocated.
+    placed: decode::Placed,
     kernels: BTreeMap<String, Kernel>,
 }
 
@@ -150,8 +152,8 @@ impl Session {
                 "put kernels into fewer modules",
             ));
         }
-        let variables =
-            decode::variables(&module, number).map_err(|error| failed(error.to_string()))?;
+        let variables = decode::variables(&module, number, &decode::Placed::new())
+            .map_err(|error| failed(error.to_string()))?;
         *self.global.variables_of(number) = variables.iter().map(buffers::variable).collect();
         let kernels = module.items.iter().filter_map(|item| match item {
             ptx::Item::Function(function) if function.is_entry && function.body.is_some() => {
@@ -162,6 +164,7 @@ impl Session {
         self.modules.push(Loaded {
             text: text.to_string(),
             signatures: kernels.collect(),
+            placed: decode::Placed::new(),
             kernels: BTreeMap::new(),
         });
         Ok(Module(number))

@@ -73,6 +73,47 @@ fn variables_keep_what_launches_leave() {
 }
 
 #[test]
+fn variables_lie_in_memory_that_is_allocated_for_them() {
+    let text = ".version 8.0\n.target sm_80\n.address_size 64\n\
+        .global .u32 before = 1;\n.global .attribute(.managed) .u32 shared[2] = {7, 8};\n.global .u64 points = shared;\n\
+        .visible .entry k(.param .u64 by) {\n.reg .b32 %r<4>; .reg .b64 %s<4>;\n\
+        ld.param.u64 %s0, [by]; ld.global.u32 %r0, [shared+4]; ld.global.u32 %r1, [%s0]; add.u32 %r0, %r0, %r1;\n\
+        ld.global.u32 %r1, [before]; add.u32 %r0, %r0, %r1; ld.global.u64 %s1, [points]; st.global.u32 [%s1+4], %r0; ret; }\n";
+    let mut session = Session::empty(Config::default()).unwrap();
+    session.keep_low_addresses();
+    let module = session.add_module(text).unwrap();
+    let memory = Memory::holding(&[0; 8]).aligned(4096).shared_with_host();
+    let memory = session.allocate("the variable", memory).unwrap();
+    let missing = session.place_variables(module, &[("other".into(), memory)]);
+    assert!(
+        missing
+            .unwrap_err()
+            .to_string()
+            .contains("found none of the name")
+    );
+    let small = memory.offset(4);
+    session
+        .place_variables(module, &[("shared".into(), small)])
+        .unwrap_err();
+    session
+        .place_variables(module, &[("shared".into(), memory)])
+        .unwrap();
+    assert_eq!(session.variable(module, "shared"), Some((memory, 8)));
+    assert_eq!(session.read(memory), [7, 0, 0, 0, 8, 0, 0, 0]);
+    session
+        .launch("k", Grid::new(1, 1), &[memory.into()])
+        .unwrap();
+    assert_eq!(session.read(memory), [7, 0, 0, 0, 16, 0, 0, 0]);
+    assert_eq!(session.findings(), []);
+    let late = session.place_variables(module, &[("before".into(), memory)]);
+    assert!(
+        late.unwrap_err()
+            .to_string()
+            .contains("expected a module without launches")
+    );
+}
+
+#[test]
 fn launches_that_do_not_fit_are_refused() {
     let mut session = Session::new(COUNT, Config::default()).unwrap();
     let out = session
