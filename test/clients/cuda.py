@@ -77,7 +77,18 @@ class Programs(unittest.TestCase):
         for flags in ((), PER_THREAD):
             done = run("--cuda", compiled(self.folder.name, "graphs", *flags))
             self.assertEqual((done.returncode, done.stdout), (0, "PASS\n"), done.stderr)
-            self.assertIn("27 launches on sm_80: no findings", done.stderr)
+            self.assertIn("29 launches on sm_80: no findings", done.stderr)
+
+    def test_boxes_are_copied_and_filled(self):
+        done = run("--cuda", compiled(self.folder.name, "planes"))
+        self.assertEqual((done.returncode, done.stdout), (2, "PASS\n"), done.stderr)
+        self.assertIn("1 launch on sm_80: no findings", done.stderr)
+        for words in (
+            "cudaMemset3D: expected rows inside of the pitch of a cudaPitchedPtr, found",
+            "cudaMemset2DAsync: a fill of the memory of 12288 bytes that cudaMalloc3D gave (allocation 1): expected bytes inside of its 12288",
+            "cudaMemcpy3D: expected memory with a pitch, found an array, which the emulator does not have",
+        ):
+            self.assertIn(words, done.stderr)
 
     def test_graphs_that_are_wrong_do_nothing(self):
         done = run("--cuda", compiled(self.folder.name, "graph_errors"))
@@ -94,7 +105,7 @@ class Programs(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("g++"), "nvcc has no g++ to compile for the host with")
     def test_programs_of_nvcc_are_right(self):
-        for name, launches in (("whole", 8), ("graphs", 27)):
+        for name, launches in (("whole", 9), ("graphs", 29)):
             done = run("--cuda", compiled_by_nvcc(self.folder.name, name))
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.assertIn("PASS\n", done.stdout)

@@ -146,6 +146,18 @@ pub struct HostNode {
     pub data: *mut c_void,
 }
 
+/// The parameters of a node of any kind (`cudaGraphNodeParams`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct NodeParameters {
+    /// The kind (`cudaGraphNodeType`).
+    pub kind: c_int,
+    reserved: [c_int; 3],
+    /// The parameters of that kind.
+    pub data: [u64; 29],
+    end: u64,
+}
+
 /// What a node waits for of another one (`cudaGraphEdgeData`): its end, where all is 0.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -182,9 +194,12 @@ pub struct LaunchAttribute {
     /// The number of the attribute (`cudaLaunchAttributeID`).
     pub id: c_int,
     padding: c_int,
-    /// Its value; a cluster has its sizes in the first three.
-    pub value: [u32; 16],
+    /// Its value.
+    pub value: AttributeValue,
 }
+
+/// The value of an attribute of launches or streams (`cudaLaunchAttributeValue`); a cluster has its sizes in the first three.
+pub type AttributeValue = [u32; 16];
 
 /// A launch (`cudaLaunchConfig_t`).
 #[repr(C)]
@@ -231,6 +246,7 @@ mod tests {
         assert_eq!(size_of::<KernelNode>(), 56);
         assert_eq!(size_of::<FillNode>(), 40);
         assert_eq!(size_of::<HostNode>(), 16);
+        assert_eq!(size_of::<NodeParameters>(), 256);
         assert_eq!(size_of::<UpdateResult>(), 24);
         assert_eq!(size_of::<InstantiateParams>(), 32);
     }

@@ -109,9 +109,15 @@ impl Program {
                 plane,
             }),
             _ => {
+                let found = match memory.pointer.is_null() {
+                    true => "a null pointer".into(),
+                    false => format!(
+                        "{} bytes at byte {} of rows of {}",
+                        extent.width, position.x, memory.pitch
+                    ),
+                };
                 let text = format!(
-                    "expected rows inside of the pitch of a cudaPitchedPtr, found {} bytes at byte {} of rows of {} at address {:#x}; make it by make_cudaPitchedPtr or cudaMalloc3D",
-                    extent.width, position.x, memory.pitch, memory.pointer as usize
+                    "expected rows inside of the pitch of a cudaPitchedPtr, found {found}; make it by make_cudaPitchedPtr or cudaMalloc3D"
                 );
                 Err(self.refuse(call, &text, Error::InvalidValue))
             }

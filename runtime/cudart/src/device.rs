@@ -6,7 +6,7 @@ use cute_target::{REGISTERS, THREADS_PER_BLOCK, WARP};
 
 use crate::Error;
 use crate::abi::ChannelFormat;
-use crate::calls::{calls, put};
+use crate::calls::{calls, elements, put};
 use crate::program::{Program, call};
 
 /// Bytes of memory.
@@ -197,7 +197,18 @@ impl Program {
             }
         }
     }
+
+    /// Refuses another device, which the device has none of.
+    fn no_peer(&mut self, call: &str, peer: c_int) -> Error {
+        let text = format!(
+            "expected another device, found {peer}: there is device 0 alone; ask by cudaDeviceCanAccessPeer first"
+        );
+        self.refuse(call, &text, Error::InvalidDevice)
+    }
 }
+
+/// The place of the device on a bus.
+const BUS_ID: &[u8] = b"0000:00:00.0\0";
 
 calls! {
     /// Tells the number of devices.
@@ -271,63 +282,55 @@ calls! {
     /// Tells the place of the device on a bus.
     fn cudaDeviceGetPCIBusId(place: *mut c_char, length: c_int, device: c_int) |program, name, place, length, device| {
         program.only_device(name, device)?;
-        let text = b"0000:00:00.0\0";
-        if place.is_null() || (length as usize) < text.len() {
+        if place.is_null() || usize::try_from(length).unwrap_or(0) < BUS_ID.len() {
             return Err(program.refuse(name, "expected a place for 13 characters", Error::InvalidValue));
         }
         // SAFETY: the caller says so.
-        unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), place.cast(), text.len()) };
+        unsafe { std::ptr::copy_nonoverlapping(BUS_ID.as_ptr(), place.cast(), BUS_ID.len()) };
         Ok(())
     };
 
-    /// Tells a limit of the device; the stack and the heap of kernels have no other.
-    fn cudaDeviceGetLimit(place: *mut usize, limit: c_int) |program, name, place, limit| {
-        let bytes = match limit {
-            0 => 1024,
-            1 | 2 => 8 << 20,
-            _ => {
-                let text = format!("the emulator has no limit {limit}");
-                return Err(program.refuse(name, &text, Error::NotSupported));
-            }
-        };
+    /// Finds the device at a place on a bus.
+    fn cudaDeviceGetByPCIBusId(place: *mut c_int, text: *const c_char) |program, name, place, text| {
         // SAFETY: the caller says so.
-        unsafe { put(program, name, place, bytes) }
+        let found = unsafe { crate::registered::text(text) };
+        if found.as_bytes() != &BUS_ID[..BUS_ID.len() - 1] {
+            let text = format!("expected the place of the device (0000:00:00.0), found {found}");
+            return Err(program.refuse(name, &text, Error::InvalidDevice));
+        }
+        // SAFETY: the caller says so.
+        unsafe { put(program, name, place, 0) }
     };
-}
 
-/// Waits for all work, as programs of old do it.
-#[unsafe(no_mangle)]
-pub extern "C" fn cudaThreadSynchronize() -> c_int {
-    0
+    /// Waits for all work, as programs of old do it.
+    fn cudaThreadSynchronize() |program, name| program.wait_for_all(name);
+
+    /// Prepares a device.
+    fn cudaInitDevice(device: c_int, device_flags: c_uint, flags: c_uint) |program, name, device, _, _| program.only_device(name, device);
+
+    /// Says which devices may be used.
+    fn cudaSetValidDevices(devices: *mut c_int, count: c_int) |program, name, devices, count| {
+        // SAFETY: the caller says so.
+        let devices = unsafe { elements(devices.cast_const(), usize::try_from(count).unwrap_or(0)) };
+        for device in devices.unwrap_or_default() {
+            program.only_device(name, device)?;
+        }
+        Ok(())
+    };
+
+    /// Lets the device reach another one's memory, which there is not.
+    fn cudaDeviceEnablePeerAccess(peer: c_int, flags: c_uint) |program, name, peer, _| Err(program.no_peer(name, peer));
+
+    /// Lets the device reach another one's memory no more.
+    fn cudaDeviceDisablePeerAccess(peer: c_int) |program, name, peer| Err(program.no_peer(name, peer));
+
+    /// Tells what a device has of another one, which there is not.
+    fn cudaDeviceGetP2PAttribute(place: *mut c_int, attribute: c_int, from: c_int, to: c_int) |program, name, _, _, _, to| Err(program.no_peer(name, to));
 }
 
 /// Gives the device back, at a program's end. What was found stays.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaDeviceReset() -> c_int {
-    0
-}
-
-/// Sets how threads wait, which none does here.
-#[unsafe(no_mangle)]
-pub extern "C" fn cudaSetDeviceFlags(_: c_uint) -> c_int {
-    0
-}
-
-/// Sets a limit: memory of kernels is as large as it must be.
-#[unsafe(no_mangle)]
-pub extern "C" fn cudaDeviceSetLimit(_: c_int, _: usize) -> c_int {
-    0
-}
-
-/// Sets how memory is shared out, which changes nothing here.
-#[unsafe(no_mangle)]
-pub extern "C" fn cudaDeviceSetCacheConfig(_: c_int) -> c_int {
-    0
-}
-
-/// Sets the width of banks of shared memory, which changes nothing.
-#[unsafe(no_mangle)]
-pub extern "C" fn cudaDeviceSetSharedMemConfig(_: c_int) -> c_int {
     0
 }
 

@@ -7,7 +7,7 @@ use cute_runtime::emulator::{Argument, Grid, KernelFacts, Kind, Module};
 use cute_target::{THREADS_PER_BLOCK, WARP};
 
 use crate::Error;
-use crate::abi::{Dim3, LaunchAttribute, LaunchConfig, Stream};
+use crate::abi::{Dim3, KernelNode, LaunchAttribute, LaunchConfig, Stream};
 use crate::program::{Program, call, demangled};
 use crate::work::Work;
 
@@ -38,6 +38,26 @@ pub(crate) struct Kernel {
     name: String,
     sizes: Grid,
     values: Vec<Argument>,
+    function: usize,
+    /// Addresses of the values, for a program that has asked for them.
+    pointers: Vec<usize>,
+}
+
+impl Kernel {
+    /// The parameters of a node with this launch, whose arguments are those of the launch itself.
+    pub fn parameters(&mut self) -> KernelNode {
+        let dim = |[x, y, z]: [u32; 3]| Dim3 { x, y, z };
+        let at = |value: &Argument| value.as_bytes().as_ptr() as usize;
+        self.pointers = self.values.iter().map(at).collect();
+        KernelNode {
+            function: self.function as *const c_void,
+            grid: dim(self.sizes.blocks),
+            block: dim(self.sizes.threads),
+            shared: self.sizes.shared,
+            arguments: self.pointers.as_mut_ptr().cast(),
+            extra: std::ptr::null_mut(),
+        }
+    }
 }
 
 impl Launch {
@@ -172,6 +192,8 @@ impl Program {
             name,
             sizes,
             values,
+            function: launch.function as usize,
+            pointers: Vec::new(),
         })
     }
 

@@ -82,7 +82,7 @@ impl Program {
         ))
     }
 
-    fn allocate(&mut self, call: &str, bytes: usize) -> Result<*mut c_void, Error> {
+    pub fn allocate(&mut self, call: &str, bytes: usize) -> Result<*mut c_void, Error> {
         if bytes == 0 {
             return Ok(std::ptr::null_mut());
         }
@@ -166,7 +166,7 @@ impl Program {
     }
 
     /// Refuses an allocation in a stream that is captured.
-    fn not_captured(&mut self, call: &str, stream: Stream) -> Result<(), Error> {
+    pub fn not_captured(&mut self, call: &str, stream: Stream) -> Result<(), Error> {
         match self.enter(call, stream)? {
             None => Ok(()),
             Some((capture, _)) => {
@@ -265,18 +265,6 @@ calls! {
     /// Allocates memory of the device in the order of a stream.
     fn cudaMallocAsync(place: *mut *mut c_void, bytes: usize, stream: Stream) |program, name, place, bytes, stream| {
         program.not_captured(name, stream)?;
-        let made = program.allocate(name, bytes)?;
-        // SAFETY: the caller says so.
-        unsafe { put(program, name, place, made) }
-    };
-
-    /// Allocates memory of the device from a pool, of which there is one.
-    fn cudaMallocFromPoolAsync(place: *mut *mut c_void, bytes: usize, pool: *mut c_void, stream: Stream) |program, name, place, bytes, pool, stream| {
-        program.not_captured(name, stream)?;
-        if pool as usize != POOL {
-            let text = "expected the pool of the device, which is the only one, found another one; ask for it by cudaDeviceGetDefaultMemPool";
-            return Err(program.refuse(name, text, Error::InvalidValue));
-        }
         let made = program.allocate(name, bytes)?;
         // SAFETY: the caller says so.
         unsafe { put(program, name, place, made) }
@@ -389,18 +377,6 @@ calls! {
         }
     };
 
-    /// Tells the pool that memory in the order of streams comes from, which is all of the device's.
-    fn cudaDeviceGetDefaultMemPool(place: *mut *mut c_void, device: c_int) |program, name, place, _| {
-        // SAFETY: the caller says so.
-        unsafe { put(program, name, place, POOL as *mut c_void) }
-    };
-
-    /// Tells the pool that is used.
-    fn cudaDeviceGetMemPool(place: *mut *mut c_void, device: c_int) |program, name, place, _| {
-        // SAFETY: the caller says so.
-        unsafe { put(program, name, place, POOL as *mut c_void) }
-    };
-
     /// Tells what kind of memory an address is in (`cudaPointerAttributes`, up to the members that all versions have).
     fn cudaPointerGetAttributes(place: *mut PointerAttributes, address: *const c_void) |program, name, place, address| {
         let nowhere = std::ptr::null_mut();
@@ -426,27 +402,6 @@ pub struct PointerAttributes {
     device: c_int,
     for_kernels: *mut c_void,
     for_host: *mut c_void,
-}
-
-/// The handle of the pool.
-const POOL: usize = 0x10;
-
-/// Sets how long a pool keeps memory, which changes nothing.
-#[unsafe(no_mangle)]
-pub extern "C" fn cudaMemPoolSetAttribute() -> c_int {
-    0
-}
-
-/// Gives back what a pool keeps, which is nothing.
-#[unsafe(no_mangle)]
-pub extern "C" fn cudaMemPoolTrimTo() -> c_int {
-    0
-}
-
-/// Chooses the pool that is used, of which there is one.
-#[unsafe(no_mangle)]
-pub extern "C" fn cudaDeviceSetMemPool() -> c_int {
-    0
 }
 
 /// Takes a hint where memory is wanted, which changes nothing.

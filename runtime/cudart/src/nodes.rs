@@ -15,7 +15,7 @@ impl Program {
     ///
     /// # Safety
     /// There are as many nodes as the number says, and the place is null or can be written to.
-    unsafe fn make_node(
+    pub unsafe fn make_node(
         &mut self,
         call: &str,
         place: *mut Handle,
@@ -44,7 +44,7 @@ impl Program {
     }
 
     /// Gives a node other work of the same kind.
-    fn change_node(&mut self, call: &str, node: Handle, work: Work) -> Result<(), Error> {
+    pub fn change_node(&mut self, call: &str, node: Handle, work: Work) -> Result<(), Error> {
         let (graph, node) = self.node(call, node)?;
         self.check(call, &work)?;
         let Some(found) = self
@@ -70,7 +70,7 @@ impl Program {
     ///
     /// # Safety
     /// The pointer is null, or one to a structure.
-    unsafe fn passed<T: Copy>(&mut self, call: &str, parameters: *const T) -> Result<T, Error> {
+    pub unsafe fn passed<T: Copy>(&mut self, call: &str, parameters: *const T) -> Result<T, Error> {
         // SAFETY: the caller says so.
         let found = unsafe { parameters.as_ref() }.copied();
         found.ok_or_else(|| {
@@ -83,7 +83,7 @@ impl Program {
     ///
     /// # Safety
     /// The pointer is null or one to parameters, in which there is a pointer to each argument.
-    unsafe fn kernel_work(
+    pub unsafe fn kernel_work(
         &mut self,
         call: &str,
         parameters: *const KernelNode,
@@ -110,7 +110,11 @@ impl Program {
     ///
     /// # Safety
     /// The pointer is null or one to parameters.
-    unsafe fn fill_work(&mut self, call: &str, parameters: *const FillNode) -> Result<Work, Error> {
+    pub unsafe fn fill_work(
+        &mut self,
+        call: &str,
+        parameters: *const FillNode,
+    ) -> Result<Work, Error> {
         // SAFETY: the caller says so.
         let node = unsafe { self.passed(call, parameters)? };
         let width = node.width.checked_mul(node.element as usize);
@@ -133,14 +137,18 @@ impl Program {
     ///
     /// # Safety
     /// The pointer is null or one to parameters.
-    unsafe fn host_work(&mut self, call: &str, parameters: *const HostNode) -> Result<Work, Error> {
+    pub unsafe fn host_work(
+        &mut self,
+        call: &str,
+        parameters: *const HostNode,
+    ) -> Result<Work, Error> {
         // SAFETY: the caller says so.
         let node = unsafe { self.passed(call, parameters)? };
         self.host_call(call, node.function, node.data)
     }
 
     /// A copy of a graph, for a node.
-    fn graph_work(&mut self, call: &str, graph: Handle) -> Result<Work, Error> {
+    pub fn graph_work(&mut self, call: &str, graph: Handle) -> Result<Work, Error> {
         let graph = self.graph(call, graph)?;
         self.check_size(call, graph)?;
         let copy = self.copy_graph(graph);

@@ -5,10 +5,12 @@ use std::cell::Cell;
 use std::ffi::{c_int, c_uint, c_void};
 
 use crate::abi::{
-    Copy3D, Dim3, EdgeData, Event, Extent, Handle, HostFunction, InstantiateParams, LaunchConfig,
-    PitchedPointer, Stream,
+    AttributeValue as Value, Copy3D, Dim3, EdgeData, Event, Extent, Handle, HostFunction,
+    InstantiateParams, LaunchConfig, PitchedPointer, Stream,
 };
-use crate::{capture, copies, events, execs, launches, memory, registered, streams};
+use crate::{
+    capture, copies, events, execs, launches, memory, pools, registered, settings, streams,
+};
 
 thread_local! {
     /// Tells whether the default stream of the call that is made is that of the thread.
@@ -117,7 +119,7 @@ same! {
     cudaMemset3DAsync_ptsz = copies::cudaMemset3DAsync as (to: PitchedPointer, value: c_int, extent: Extent, stream: Stream);
     cudaMemcpy3D_ptds = copies::cudaMemcpy3D as (parameters: *const Copy3D);
     cudaMemcpy3DAsync_ptsz = copies::cudaMemcpy3DAsync as (parameters: *const Copy3D, stream: Stream);
-    cudaMallocFromPoolAsync_ptsz = memory::cudaMallocFromPoolAsync as (
+    cudaMallocFromPoolAsync_ptsz = pools::cudaMallocFromPoolAsync as (
         place: *mut *mut c_void, bytes: usize, pool: *mut c_void, stream: Stream,
     );
     cudaStreamGetFlags_ptsz = streams::cudaStreamGetFlags as (stream: Stream, place: *mut c_uint);
@@ -127,6 +129,9 @@ same! {
     cudaStreamAttachMemAsync_ptsz = streams::cudaStreamAttachMemAsync as (
         stream: Stream, address: *mut c_void, bytes: usize, flags: c_uint,
     );
+    cudaStreamGetAttribute_ptsz = settings::cudaStreamGetAttribute as (stream: Stream, attribute: c_int, place: *mut Value);
+    cudaStreamSetAttribute_ptsz = settings::cudaStreamSetAttribute as (stream: Stream, attribute: c_int, value: *const Value);
+    cudaStreamCopyAttributes_ptsz = settings::cudaStreamCopyAttributes as (to: Stream, from: Stream);
     cudaGraphLaunch_ptsz = execs::cudaGraphLaunch as (exec: Handle, stream: Stream);
     cudaGraphUpload_ptsz = execs::cudaGraphUpload as (exec: Handle, stream: Stream);
     cudaGraphInstantiateWithParams_ptsz = execs::cudaGraphInstantiateWithParams as (

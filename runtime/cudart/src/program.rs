@@ -1,6 +1,6 @@
 //! The program whose calls these are: its modules, its memory on the emulator, and what was found.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -9,6 +9,7 @@ use cute_runtime::device::DeviceError;
 use cute_runtime::emulator::{ProcessReport, SETTINGS, Session, Settings, merge};
 
 use crate::Error;
+use crate::abi::AttributeValue;
 use crate::capture::Capture;
 use crate::error::noted;
 use crate::events::State;
@@ -17,7 +18,8 @@ use crate::graphs::Graph;
 use crate::managed::Managed;
 use crate::memory::Mapped;
 use crate::registered::{Binary, Function, Variable};
-use crate::streams::Made;
+use crate::settings::Setting;
+use crate::streams::{Key, Made};
 
 /// Findings that are kept before equal ones are counted together.
 const FINDINGS: usize = 4096;
@@ -46,6 +48,10 @@ pub(crate) struct Program {
     pub captures: BTreeMap<u64, Capture>,
     pub last_capture: u64,
     last_handle: usize,
+    /// What the program has set and may ask for, and its pools of memory.
+    pub set: HashMap<Setting, u64>,
+    pub attributes: HashMap<(Key, c_int), AttributeValue>,
+    pub pools: BTreeSet<usize>,
     /// Allocations so far, for their names.
     pub allocations: u64,
     /// The error that a stopped launch left: all calls return it from then on, as the device is lost.
@@ -99,6 +105,9 @@ impl Program {
             execs: BTreeMap::new(),
             homes: HashMap::new(),
             captures: BTreeMap::new(),
+            set: HashMap::new(),
+            attributes: HashMap::new(),
+            pools: BTreeSet::new(),
             last_capture: 0,
             // Handles that the interface itself names are smaller.
             last_handle: 0x1000,

@@ -17,7 +17,7 @@ const PER_THREAD: usize = 2;
 const NON_BLOCKING: c_uint = 1;
 
 /// A stream: the one that all others may wait for, that of a thread, or one that the program made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Key {
     Legacy,
     Thread(u64),
@@ -125,6 +125,7 @@ calls! {
             Key::Made(handle) => {
                 program.leave_capture(Key::Made(handle));
                 program.streams.remove(&handle);
+                program.attributes.retain(|(stream, _), _| *stream != Key::Made(handle));
                 Ok(())
             }
             Key::Legacy | Key::Thread(_) => {

@@ -239,6 +239,86 @@ static void built() {
   CALL(cudaFree(values));
 }
 
+// Nodes of any kind by one call, and what nodes are told to do.
+static void asked() {
+  int *values = device(1), what = 6, host[N];
+  cudaGraph_t graph;
+  cudaGraphNode_t filled, added, copied, timed, called;
+  cudaEvent_t event;
+  CALL(cudaEventCreate(&event));
+  CALL(cudaGraphCreate(&graph, 0));
+  cudaGraphNodeParams any = {};
+  any.type = cudaGraphNodeTypeMemset;
+  any.memset.dst = values;
+  any.memset.value = 2;
+  any.memset.elementSize = 4;
+  any.memset.width = N;
+  any.memset.height = 1;
+  void *arguments[] = {&values, &what};
+#if CUDART_VERSION >= 13000
+#define ADD(node, before, count) CALL(cudaGraphAddNode(node, graph, before, nullptr, count, &any))
+#else
+#define ADD(node, before, count) CALL(cudaGraphAddNode(node, graph, before, count, &any))
+#endif
+  ADD(&filled, nullptr, 0);
+  any = {};
+  any.type = cudaGraphNodeTypeKernel;
+  any.kernel.func = (void *)add;
+  any.kernel.gridDim = dim3(1);
+  any.kernel.blockDim = dim3(N);
+  any.kernel.kernelParams = arguments;
+  ADD(&added, &filled, 1);
+  any = {};
+  any.type = cudaGraphNodeTypeEventRecord;
+  any.eventRecord.event = event;
+  ADD(&timed, &added, 1);
+  any = {};
+  any.type = cudaGraphNodeTypeHost;
+  int calls = 0;
+  any.host.fn = counts;
+  any.host.userData = &calls;
+  ADD(&called, &timed, 1);
+  CALL(cudaGraphAddMemcpyNode1D(&copied, graph, &called, 1, host, values, BYTES, cudaMemcpyDeviceToHost));
+  // The launch has its own arguments, which are told and can be changed.
+  what = 0;
+  cudaKernelNodeParams told;
+  CALL(cudaGraphKernelNodeGetParams(added, &told));
+  CHECK(told.func == (void *)add && told.blockDim.x == N && *static_cast<int *>(told.kernelParams[1]) == 6);
+  CHECK(*static_cast<int **>(told.kernelParams[0]) == values);
+  int nine = 9;
+  void *others[] = {told.kernelParams[0], &nine};
+  told.kernelParams = others;
+  CALL(cudaGraphKernelNodeSetParams(added, &told));
+  cudaMemsetParams fill;
+  CALL(cudaGraphMemsetNodeGetParams(filled, &fill));
+  CHECK(fill.dst == values && fill.width == N && fill.elementSize == 4 && fill.value == 2);
+  cudaHostNodeParams called_with;
+  CALL(cudaGraphHostNodeGetParams(called, &called_with));
+  CHECK(called_with.fn == counts && called_with.userData == &calls);
+  cudaEvent_t recorded;
+  CALL(cudaGraphEventRecordNodeGetEvent(timed, &recorded));
+  CHECK(recorded == event);
+  cudaGraphExec_t exec;
+  CALL(cudaGraphInstantiate(&exec, graph, 0));
+  CALL(cudaGraphLaunch(exec, 0));
+  CALL(cudaEventSynchronize(event));
+  CHECK(host[17] == 11 && calls == 1);
+  any = {};
+  any.type = cudaGraphNodeTypeKernel;
+  any.kernel.func = (void *)add;
+  any.kernel.gridDim = dim3(1);
+  any.kernel.blockDim = dim3(N);
+  any.kernel.kernelParams = arguments;
+  what = 50;
+  CALL(cudaGraphExecNodeSetParams(exec, added, &any));
+  CALL(cudaGraphLaunch(exec, 0));
+  CHECK(host[17] == 52 && calls == 2);
+  CALL(cudaGraphExecDestroy(exec));
+  CALL(cudaGraphDestroy(graph));
+  CALL(cudaEventDestroy(event));
+  CALL(cudaFree(values));
+}
+
 // All that streams take, in a capture into a graph that is there, with planes and variables.
 static void everything() {
   int *values = device(3), host[N] = {0}, four = 4, back = 0;
@@ -307,6 +387,7 @@ static void everything() {
 int main() {
   captured();
   built();
+  asked();
   everything();
   CALL(cudaGetLastError());
   printf(wrong == 0 ? "PASS\n" : "FAIL\n");

@@ -225,6 +225,63 @@ static void order() {
   CALL(cudaStreamDestroy(stream));
 }
 
+// What a program sets, it is told again.
+static void settings() {
+  size_t bytes = 0;
+  CALL(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 1 << 20));
+  CALL(cudaDeviceGetLimit(&bytes, cudaLimitMallocHeapSize));
+  CHECK(bytes == 1 << 20);
+  cudaFuncCache config;
+  CALL(cudaDeviceSetCacheConfig(cudaFuncCachePreferL1));
+  CALL(cudaDeviceGetCacheConfig(&config));
+  CHECK(config == cudaFuncCachePreferL1);
+  int device = 7;
+  char place[16];
+  CALL(cudaDeviceGetPCIBusId(place, sizeof place, 0));
+  CALL(cudaDeviceGetByPCIBusId(&device, place));
+  CHECK(device == 0);
+  cudaStream_t stream, other;
+  unsigned flags = 0;
+  int priority = 7;
+  CALL(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  CALL(cudaStreamCreate(&other));
+  CALL(cudaStreamGetFlags(stream, &flags));
+  CALL(cudaStreamGetPriority(stream, &priority));
+  CHECK(flags == cudaStreamNonBlocking && priority == 0);
+  unsigned long long ids[2];
+  CALL(cudaStreamGetId(stream, &ids[0]));
+  CALL(cudaStreamGetId(other, &ids[1]));
+  CHECK(ids[0] != ids[1]);
+  cudaStreamAttrValue value = {}, found = {};
+  value.accessPolicyWindow.num_bytes = 4096;
+  CALL(cudaStreamSetAttribute(stream, cudaStreamAttributeAccessPolicyWindow, &value));
+  CALL(cudaStreamCopyAttributes(other, stream));
+  CALL(cudaStreamGetAttribute(other, cudaStreamAttributeAccessPolicyWindow, &found));
+  CHECK(found.accessPolicyWindow.num_bytes == 4096);
+  CALL(cudaCtxResetPersistingL2Cache());
+  // Pools of memory.
+  cudaMemPool_t pool, own;
+  unsigned long long threshold = 1 << 16, told = 0;
+  CALL(cudaDeviceGetDefaultMemPool(&pool, 0));
+  CALL(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold));
+  CALL(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &told));
+  CHECK(told == threshold);
+  cudaMemPoolProps properties = {};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location.type = cudaMemLocationTypeDevice;
+  CALL(cudaMemPoolCreate(&own, &properties));
+  unsigned *memory;
+  CALL(cudaMallocFromPoolAsync(&memory, 256, own, stream));
+  CALL(cudaMemPoolGetAttribute(own, cudaMemPoolAttrUsedMemCurrent, &told));
+  CHECK(told >= 256);
+  fills<<<1, 64, 0, stream>>>(memory);
+  CALL(cudaFreeAsync(memory, stream));
+  CALL(cudaMemPoolTrimTo(own, 0));
+  CALL(cudaMemPoolDestroy(own));
+  CALL(cudaStreamDestroy(stream));
+  CALL(cudaStreamDestroy(other));
+}
+
 int main(int argc, char **argv) {
   for (int i = 1; i < argc; i++) printf("argument %s\n", argv[i]);
   arrays();
@@ -232,6 +289,7 @@ int main(int argc, char **argv) {
   memory_of_both();
   device();
   order();
+  settings();
   printf("before, ");
   says<<<1, 1>>>(42);
   CALL(cudaDeviceSynchronize());

@@ -57,6 +57,11 @@ impl Argument {
         Argument(bytes.to_vec())
     }
 
+    /// The bytes of the value.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
     /// A tensor map, for a parameter of 128 bytes; its address is that of the memory that it points to.
     ///
     /// # Errors
