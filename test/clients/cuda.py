@@ -115,8 +115,10 @@ class Programs(unittest.TestCase):
     def test_variables_of_both_are_one(self):
         program = compiled_by_nvcc(self.folder.name, "managed")
         done = run("--cuda", program)
-        self.assertEqual((done.returncode, done.stdout), (0, "PASS\n"), done.stderr)
-        self.assertIn("4 launches on sm_80: no findings", done.stderr)
+        # To free a variable is an error.
+        self.assertEqual((done.returncode, done.stdout), (2, "PASS\n"), done.stderr)
+        self.assertIn("cudaFree: expected memory that an allocation gave, found a variable", done.stderr)
+        self.assertIn("5 launches on sm_80: no findings, 1 call that returned an error", done.stderr)
         done = run("--cuda", program, "bounds")
         self.assertEqual(done.returncode, 4, done.stdout + done.stderr)
         self.assertIn("0 bytes past the end of the __managed__ variable values of 1200 bytes", done.stderr)
@@ -143,6 +145,7 @@ class Programs(unittest.TestCase):
             ("bounds", 4, ["out of bounds", "wrong.cu:13:", "past the end of the memory of 256 bytes that cudaMalloc gave (allocation 1)"]),
             ("freed", 4, ["memory that the program has freed", "which was freed"]),
             ("assert", 7, ["trap", "values[0] == 1", "cudaErrorAssert"]),
+            ("reset", 7, ["trap", "cudaSuccess", "2 launches"]),
         ):
             with self.subTest(mistake):
                 done = run("--cuda", self.wrong, mistake)
@@ -160,6 +163,7 @@ class Programs(unittest.TestCase):
             ("array", "cudaErrorNotSupported", "cudaMallocArray: the emulator's CUDA runtime does not have the function"),
             ("memory", "cudaErrorMemoryAllocation", "run a smaller problem"),
             ("device", "cudaErrorInvalidDevice", "expected device 0"),
+            ("hint", "cudaErrorInvalidValue", "expected 256 bytes of managed memory, found 0 from there on"),
         ):
             with self.subTest(mistake):
                 done = run("--cuda", self.wrong, mistake)

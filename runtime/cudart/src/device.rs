@@ -328,12 +328,6 @@ calls! {
     fn cudaDeviceGetP2PAttribute(place: *mut c_int, attribute: c_int, from: c_int, to: c_int) |program, name, _, _, _, to| Err(program.no_peer(name, to));
 }
 
-/// Gives the device back, at a program's end. What was found stays.
-#[unsafe(no_mangle)]
-pub extern "C" fn cudaDeviceReset() -> c_int {
-    0
-}
-
 /// Begins what a profiler sees.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaProfilerStart() -> c_int {

@@ -197,6 +197,8 @@ impl Program {
     ) -> Result<Arc<Vec<Step>>, Error> {
         let steps = self.exec(call, exec)?.steps.clone();
         if let Some(place) = self.enter(call, stream)? {
+            self.check_count(call, steps.len(), 0)
+                .inspect_err(|_| self.invalidate(place.0))?;
             let graph = self.graph_of_steps(&steps);
             self.keep(place, Work::Graph(graph));
             return Ok(Arc::default());

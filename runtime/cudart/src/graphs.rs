@@ -236,6 +236,11 @@ impl Program {
     /// Refuses a graph that is too large to be copied.
     pub fn check_size(&mut self, call: &str, graph: usize) -> Result<(), Error> {
         let (nodes, depth) = self.size(graph);
+        self.check_count(call, nodes, depth)
+    }
+
+    /// Refuses more nodes, or graphs that lie deeper, than the program may have.
+    pub fn check_count(&mut self, call: &str, nodes: usize, depth: usize) -> Result<(), Error> {
         if self.homes.len() + nodes <= NODES && depth < DEPTH {
             return Ok(());
         }

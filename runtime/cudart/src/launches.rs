@@ -8,6 +8,7 @@ use cute_target::{THREADS_PER_BLOCK, WARP};
 
 use crate::Error;
 use crate::abi::{Dim3, KernelNode, LaunchAttribute, LaunchConfig, Stream};
+use crate::calls::calls;
 use crate::program::{Program, call, demangled};
 use crate::work::Work;
 
@@ -354,16 +355,12 @@ pub extern "C" fn cudaFuncSetAttribute(
     })
 }
 
-/// Sets how a kernel shares out memory, which changes nothing here.
-#[unsafe(no_mangle)]
-pub extern "C" fn cudaFuncSetCacheConfig(_: *const c_void, _: c_int) -> c_int {
-    0
-}
+calls! {
+    /// Sets how a kernel shares out memory, which changes nothing here.
+    fn cudaFuncSetCacheConfig(function: *const c_void, config: c_int) |program, name, function, _| program.kernel(name, function).map(|_| ());
 
-/// Sets the width of banks of shared memory, which changes nothing.
-#[unsafe(no_mangle)]
-pub extern "C" fn cudaFuncSetSharedMemConfig(_: *const c_void, _: c_int) -> c_int {
-    0
+    /// Sets the width of banks of shared memory, which changes nothing.
+    fn cudaFuncSetSharedMemConfig(function: *const c_void, config: c_int) |program, name, function, _| program.kernel(name, function).map(|_| ());
 }
 
 /// The facts of a kernel (`cudaFuncAttributes`, up to the members that all versions have).

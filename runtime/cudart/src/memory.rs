@@ -30,6 +30,16 @@ pub(crate) struct Mapped {
     registered: bool,
 }
 
+impl Mapped {
+    /// Takes it from the host, unless that had it before.
+    fn release(self) {
+        if !self.registered {
+            // SAFETY: it was mapped by `Program::share`, and is the program's no more.
+            unsafe { libc::munmap(self.host as *mut c_void, self.bytes) };
+        }
+    }
+}
+
 /// The side of an address.
 pub(crate) enum Side {
     Host(*mut u8),
@@ -155,11 +165,12 @@ impl Program {
         if address.is_null() {
             return Ok(());
         }
-        if let Some(mapped) = self.mapped.remove(&(address as u64))
-            && !mapped.registered
-        {
-            // SAFETY: it was mapped by `allocate_shared`, and is the program's no more.
-            unsafe { libc::munmap(mapped.host as *mut c_void, mapped.bytes) };
+        if self.variables.contains_key(&(address as usize)) {
+            let text = "expected memory that an allocation gave, found a variable";
+            return Err(self.refuse(call, text, Error::InvalidValue));
+        }
+        if let Some(mapped) = self.mapped.remove(&(address as u64)) {
+            mapped.release();
         }
         let freed = self.session.free(Pointer::of_address(address as u64));
         freed.map_err(|error| self.failed(call, &error, Error::InvalidValue))
@@ -199,6 +210,25 @@ impl Program {
         for mapped in self.mapped.values() {
             if self.session.touched(mapped.pointer) {
                 self.give(mapped);
+            }
+        }
+    }
+
+    /// Gives all that memory holds that both have to the host.
+    pub fn fetch_all(&mut self) {
+        for mapped in self.mapped.values() {
+            self.give(mapped);
+        }
+    }
+
+    /// Takes memory that both have from the host, other than that of variables, whose addresses the program keeps.
+    pub fn release_mapped(&mut self) {
+        let all = std::mem::take(&mut self.mapped);
+        for (at, mapped) in all {
+            if self.variables.contains_key(&(at as usize)) {
+                self.mapped.insert(at, mapped);
+            } else {
+                mapped.release();
             }
         }
     }
@@ -404,26 +434,30 @@ pub struct PointerAttributes {
     for_host: *mut c_void,
 }
 
-/// Takes a hint where memory is wanted, which changes nothing.
-#[unsafe(no_mangle)]
-pub extern "C" fn cudaMemPrefetchAsync() -> c_int {
-    0
+impl Program {
+    /// Checks that a hint is on memory that both have. CUDA 12 and 13 pass other arguments behind these.
+    fn hint(&mut self, call: &str, address: *const c_void, bytes: usize) -> Result<(), Error> {
+        let left = self.mapped_left(address).unwrap_or(0);
+        if left >= bytes && left > 0 {
+            return Ok(());
+        }
+        let text = format!(
+            "expected {bytes} bytes of managed memory, found {left} from there on; allocate it by cudaMallocManaged"
+        );
+        Err(self.refuse(call, &text, Error::InvalidValue))
+    }
 }
 
-/// Takes a hint on memory, which changes nothing.
-#[unsafe(no_mangle)]
-pub extern "C" fn cudaMemAdvise() -> c_int {
-    0
-}
+calls! {
+    /// Takes a hint where memory is wanted, which changes nothing.
+    fn cudaMemPrefetchAsync(address: *const c_void, bytes: usize) |program, name, address, bytes| program.hint(name, address, bytes);
 
-/// Takes a hint where memory is wanted, which changes nothing.
-#[unsafe(no_mangle)]
-pub extern "C" fn cudaMemPrefetchAsync_v2() -> c_int {
-    0
-}
+    /// Takes a hint on memory, which changes nothing.
+    fn cudaMemAdvise(address: *const c_void, bytes: usize) |program, name, address, bytes| program.hint(name, address, bytes);
 
-/// Takes a hint on memory, which changes nothing.
-#[unsafe(no_mangle)]
-pub extern "C" fn cudaMemAdvise_v2() -> c_int {
-    0
+    /// Takes a hint where memory is wanted, in CUDA 12.2 and later.
+    fn cudaMemPrefetchAsync_v2(address: *const c_void, bytes: usize) |program, name, address, bytes| program.hint(name, address, bytes);
+
+    /// Takes a hint on memory, in CUDA 12.2 and later.
+    fn cudaMemAdvise_v2(address: *const c_void, bytes: usize) |program, name, address, bytes| program.hint(name, address, bytes);
 }

@@ -85,8 +85,8 @@ same! {
     cudaEventRecordWithFlags_ptsz = events::cudaEventRecordWithFlags as (event: Event, stream: Stream, flags: c_uint);
     cudaMallocAsync_ptsz = memory::cudaMallocAsync as (place: *mut *mut c_void, bytes: usize, stream: Stream);
     cudaFreeAsync_ptsz = memory::cudaFreeAsync as (address: *mut c_void, stream: Stream);
-    cudaMemPrefetchAsync_ptsz = memory::cudaMemPrefetchAsync as ();
-    cudaMemPrefetchAsync_v2_ptsz = memory::cudaMemPrefetchAsync_v2 as ();
+    cudaMemPrefetchAsync_ptsz = memory::cudaMemPrefetchAsync as (address: *const c_void, bytes: usize);
+    cudaMemPrefetchAsync_v2_ptsz = memory::cudaMemPrefetchAsync_v2 as (address: *const c_void, bytes: usize);
     cudaMemcpy_ptds = copies::cudaMemcpy as (to: *mut c_void, from: *const c_void, bytes: usize, direction: c_int);
     cudaMemcpyAsync_ptsz = copies::cudaMemcpyAsync as (
         to: *mut c_void, from: *const c_void, bytes: usize, direction: c_int, stream: Stream,

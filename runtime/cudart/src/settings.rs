@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_uint};
 use crate::Error;
 use crate::abi::{AttributeValue, Stream};
 use crate::calls::{calls, put};
-use crate::program::{Program, call};
+use crate::program::{Program, call, register};
 
 /// Something that a program sets: a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,6 +41,24 @@ impl Program {
                 return Err(self.refuse(call, &text, Error::NotSupported));
             }
         })
+    }
+
+    /// Gives the device back.
+    fn reset(&mut self, call: &str) -> Result<(), Error> {
+        self.streams.clear();
+        self.events.clear();
+        self.captures.clear();
+        self.graphs.clear();
+        self.execs.clear();
+        self.homes.clear();
+        self.pools.clear();
+        self.set.clear();
+        self.attributes.clear();
+        self.release_mapped();
+        let done = self.session.reset();
+        done.map_err(|error| self.failed(call, &error, Error::Unknown))?;
+        self.fetch_all();
+        Ok(())
     }
 
     /// Sets one of the numbers that an enumeration has.
@@ -141,9 +159,21 @@ calls! {
         program.attributes.extend(copies);
         Ok(())
     };
+}
 
-    /// Gives the device back, as programs of old do it. What was found stays.
-    fn cudaThreadExit() |_, _| Ok(());
+/// Gives the device back: its memory, streams, events and graphs are gone, and variables hold what they begin with. What was found stays, and a
+/// device that was lost is there again.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaDeviceReset() -> c_int {
+    register(|program| program.lost = None);
+    let name = "cudaDeviceReset";
+    call(name, |program| program.reset(name))
+}
+
+/// Gives the device back, as programs of old do it.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaThreadExit() -> c_int {
+    cudaDeviceReset()
 }
 
 /// Defines functions under names of old.

@@ -79,6 +79,13 @@ int main(int argc, char **argv) {
   cudaPointerAttributes attributes;
   CALL(cudaPointerGetAttributes(&attributes, values));
   CHECK(attributes.devicePointer == values && attributes.hostPointer == values);
+  CALL(cudaMemAdvise(values, sizeof values, cudaMemAdviseSetReadMostly, cudaMemLocation{cudaMemLocationTypeDevice, 0}));
+  CHECK(cudaFree(values) == cudaErrorInvalidValue);
+  CALL(cudaDeviceReset());
+  CHECK(count == 3 && pair.second == 2.5 && points == nullptr);
+  counts<<<1, 1>>>();
+  CALL(cudaDeviceSynchronize());
+  CHECK(count == 7);
   if (argc > 1 && !strcmp(argv[1], "bounds")) {
     clears<<<1, 304>>>(values);
     CALL(cudaDeviceSynchronize());

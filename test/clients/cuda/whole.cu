@@ -282,6 +282,31 @@ static void settings() {
   CALL(cudaStreamDestroy(other));
 }
 
+// All but the program's variables is gone, and those begin anew.
+static void reset() {
+  int *managed, back = 0;
+  cudaStream_t stream;
+  cudaEvent_t event;
+  size_t before, left, all;
+  CALL(cudaDeviceReset());
+  CALL(cudaMemGetInfo(&before, &all));
+  CHECK(before == all);
+  CALL(cudaMallocManaged(&managed, 4096));
+  CALL(cudaMalloc(&managed, 4096));
+  CALL(cudaStreamCreate(&stream));
+  CALL(cudaEventCreate(&event));
+  CALL(cudaMemcpyFromSymbol(&back, counter, sizeof back));
+  CHECK(back == 0);
+  back = 5;
+  CALL(cudaMemcpyToSymbol(counter, &back, sizeof back));
+  CALL(cudaDeviceReset());
+  CALL(cudaMemGetInfo(&left, &all));
+  CHECK(left == before);
+  CALL(cudaMemcpyFromSymbol(&back, counter, sizeof back));
+  CHECK(back == 0);
+  CALL(cudaDeviceSynchronize());
+}
+
 int main(int argc, char **argv) {
   for (int i = 1; i < argc; i++) printf("argument %s\n", argv[i]);
   arrays();
@@ -290,6 +315,7 @@ int main(int argc, char **argv) {
   device();
   order();
   settings();
+  reset();
   printf("before, ");
   says<<<1, 1>>>(42);
   CALL(cudaDeviceSynchronize());

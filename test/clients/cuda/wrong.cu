@@ -45,6 +45,15 @@ int main(int argc, char **argv) {
     cudaDeviceSynchronize();
     // The device is lost.
     return told(cudaMemcpy(host, values, sizeof host, cudaMemcpyDeviceToHost));
+  } else if (!strcmp(what, "reset")) {
+    asserts<<<1, 1>>>(values);
+    if (cudaDeviceSynchronize() != cudaErrorAssert || cudaDeviceReset() != cudaSuccess) return 1;
+    // The device is there again, and its memory is not.
+    cudaMalloc(&values, sizeof host);
+    fills<<<1, 64>>>(values);
+    return told(cudaMemcpy(host, values, sizeof host, cudaMemcpyDeviceToHost)) || host[63] != 7;
+  } else if (!strcmp(what, "hint")) {
+    return told(cudaMemPrefetchAsync(values, sizeof host, cudaMemLocation{cudaMemLocationTypeDevice, 0}, 0, 0));
   } else if (!strcmp(what, "copy")) {
     return told(cudaMemcpy(host, values, 2 * sizeof host, cudaMemcpyDeviceToHost));
   } else if (!strcmp(what, "direction")) {

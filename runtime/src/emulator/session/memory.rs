@@ -202,6 +202,32 @@ impl Session {
         Ok(())
     }
 
+    /// Frees all memory but that of variables, which hold what they begin with again. After a launch that was stopped others may follow.
+    ///
+    /// # Errors
+    /// [`DeviceError::Ptx`] if a module cannot be read again.
+    pub fn reset(&mut self) -> Result<(), DeviceError> {
+        let placed: Vec<u64> = self
+            .modules
+            .iter()
+            .flat_map(|module| module.placed.values().copied())
+            .collect();
+        let there = self
+            .global
+            .tensors
+            .iter()
+            .filter(|buffer| buffer.gone.is_none());
+        let bases: Vec<u64> = there.map(|buffer| buffer.base).collect();
+        for address in bases.into_iter().filter(|base| !placed.contains(base)) {
+            self.free(Pointer { address })?;
+        }
+        for number in 0..self.modules.len() {
+            self.begin_variables(number, self.modules[number].placed.clone())?;
+        }
+        self.report.halted = false;
+        Ok(())
+    }
+
     /// The start and the bytes of the memory or the variable whose window a pointer lies in, freed memory left out.
     pub fn extent(&self, pointer: Pointer) -> Option<(Pointer, u64)> {
         let (buffer, _) = self.global.find(pointer.address)?;
@@ -226,37 +252,48 @@ impl Session {
         module: Module,
         places: &[(String, Pointer)],
     ) -> Result<(), DeviceError> {
-        let refuse = |name: &str, expected: &str, found: String| {
-            unsupported(
-                format!("the variable {name}"),
-                expected,
-                found,
-                "place a module's variables once, after it was added",
-            )
-        };
         let loaded = &self.modules[module.0];
         if let Some(kernel) = loaded.kernels.keys().next() {
-            return Err(refuse(kernel, "a module without launches", "one".into()));
+            return Err(unsupported(
+                format!("variables of the module of {kernel}"),
+                "a module without launches",
+                "one",
+                "place them after the module was added",
+            ));
         }
+        let mut placed = loaded.placed.clone();
+        placed.extend(places.iter().map(|(name, at)| (name.clone(), at.address)));
+        self.begin_variables(module.0, placed)
+    }
+
+    /// Gives a module's variables what they begin with, some of them in memory that was allocated.
+    fn begin_variables(
+        &mut self,
+        number: usize,
+        placed: decode::Placed,
+    ) -> Result<(), DeviceError> {
         let failed = |message: String| DeviceError::Ptx {
             arch: self.arch.to_string(),
             message,
         };
-        let mut placed = loaded.placed.clone();
-        placed.extend(places.iter().map(|(name, at)| (name.clone(), at.address)));
-        let parsed = ptx::parse(&loaded.text).map_err(|error| failed(error.to_string()))?;
-        let variables = decode::variables(&parsed, module.0, &placed);
+        let parsed =
+            ptx::parse(&self.modules[number].text).map_err(|error| failed(error.to_string()))?;
+        let variables = decode::variables(&parsed, number, &placed);
         let variables = variables.map_err(|error| failed(error.to_string()))?;
-        for (name, at) in places {
+        for (name, address) in &placed {
             let known = variables.iter().find(|variable| variable.name == *name);
             let Some(known) = known else {
-                let found = "none of the name".to_string();
-                return Err(refuse(name, "one in global memory", found));
+                return Err(unsupported(
+                    format!("the variable {name}"),
+                    "one in global memory",
+                    "none of the name",
+                    "name a variable of the module",
+                ));
             };
-            self.write(*at, &known.bytes)?;
+            self.write(Pointer { address: *address }, &known.bytes)?;
         }
-        *self.global.variables_of(module.0) = variables.iter().map(buffers::variable).collect();
-        self.modules[module.0].placed = placed;
+        *self.global.variables_of(number) = variables.iter().map(buffers::variable).collect();
+        self.modules[number].placed = placed;
         Ok(())
     }
 

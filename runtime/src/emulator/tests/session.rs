@@ -111,6 +111,16 @@ fn variables_lie_in_memory_that_is_allocated_for_them() {
             .to_string()
             .contains("expected a module without launches")
     );
+    // All memory but that of variables goes, and these begin anew.
+    let other = session.allocate("other", Memory::holding(&[1; 8])).unwrap();
+    session.reset().unwrap();
+    assert_eq!(session.extent(other), None);
+    assert_eq!(session.read(memory), [7, 0, 0, 0, 8, 0, 0, 0]);
+    session
+        .launch("k", Grid::new(1, 1), &[memory.into()])
+        .unwrap();
+    assert_eq!(session.read(memory), [7, 0, 0, 0, 16, 0, 0, 0]);
+    assert_eq!(session.findings(), []);
 }
 
 #[test]
