@@ -89,6 +89,7 @@ impl Program {
         }
     }
 
+    /// Refuses a call that waits for captures, or is not safe beside them, which come to nothing.
     fn refuse_capturing(&mut self, call: &str, captures: &[u64]) -> Error {
         for id in captures {
             self.invalidate(*id);
@@ -97,6 +98,7 @@ impl Program {
         self.refuse(call, text, Error::CaptureUnsupported)
     }
 
+    /// Refuses work for a capture that has come to nothing.
     pub fn refuse_invalidated(&mut self, call: &str) -> Error {
         let text = "expected a capture whose calls were all right, found one that an earlier call has invalidated; end it by cudaStreamEndCapture";
         self.refuse(call, text, Error::CaptureInvalidated)
@@ -114,6 +116,7 @@ impl Program {
         Err(self.refuse_implicit(call))
     }
 
+    /// Refuses a use of the legacy stream.
     fn refuse_implicit(&mut self, call: &str) -> Error {
         let text = "expected no use of the legacy stream while a stream that waits for it is captured; use that stream, or make it by cudaStreamCreateWithFlags with cudaStreamNonBlocking";
         self.refuse(call, text, Error::CaptureImplicit)

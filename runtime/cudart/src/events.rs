@@ -157,6 +157,7 @@ impl Program {
         }
     }
 
+    /// Refuses an event of a capture.
     fn refuse_captured(&mut self, call: &str) -> Error {
         let text = "expected an event that was recorded in a stream, found one that was last recorded in a capture; record it outside of captures";
         self.refuse(call, text, Error::CapturedEvent)

@@ -3,7 +3,8 @@
 //!
 //! `cute-run --cuda PROGRAM` loads this library into the program before any CUDA runtime. Kernels are the PTX in the program's fat
 //! binaries. Everything that a program asks for happens before the call returns, in the order of the calls: a legal order of what streams
-//! leave open. What a stream is asked for while it is captured becomes a graph instead. Functions of the interface that are not here return `cudaErrorNotSupported` and say so.
+//! leave open. What a stream is asked for while it is captured becomes a graph instead. Functions of the interface that are not here
+//! return `cudaErrorNotSupported` and say so.
 //!
 //! Declarations are those of NVIDIA's "CUDA Runtime API" reference; the numbers of errors and attributes are its enumerations'.
 

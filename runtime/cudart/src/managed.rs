@@ -1,7 +1,7 @@
 //! Variables that the host and kernels share (`__managed__`).
 //!
-//! nvcc gives such a variable a pointer on the host, and asks for its module before the host follows that the first time. The variable is memory that
-//! both have at one address, which the module is told.
+//! nvcc gives such a variable a pointer on the host, and asks for its module before the host follows that the first time. The variable is
+//! memory that both have at one address, which the module is told.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -21,7 +21,8 @@ pub(crate) struct Managed {
 const NAME: &str = "__managed__";
 
 impl Program {
-    /// Gives the variables of a binary their memory. Without a module, or without room, the host has some of its own, so that it comes as far as its launches.
+    /// Gives the variables of a binary their memory. Without a module, or without room, the host has some of its own, so that it comes as
+    /// far as its launches.
     pub fn place_managed(
         &mut self,
         call: &str,

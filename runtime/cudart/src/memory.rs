@@ -92,6 +92,7 @@ impl Program {
         ))
     }
 
+    /// Allocates memory of the device.
     pub fn allocate(&mut self, call: &str, bytes: usize) -> Result<*mut c_void, Error> {
         if bytes == 0 {
             return Ok(std::ptr::null_mut());
@@ -177,7 +178,7 @@ impl Program {
     }
 
     /// Refuses an allocation in a stream that is captured.
-    pub fn not_captured(&mut self, call: &str, stream: Stream) -> Result<(), Error> {
+    fn not_captured(&mut self, call: &str, stream: Stream) -> Result<(), Error> {
         match self.enter(call, stream)? {
             None => Ok(()),
             Some((capture, _)) => {
@@ -269,6 +270,23 @@ unsafe fn put_memory(
     unsafe { put(program, call, place, made) }
 }
 
+/// Writes the address of new memory of the device, which is had in the order of a stream.
+///
+/// # Safety
+/// As [`put`].
+pub(crate) unsafe fn put_in_order(
+    program: &mut Program,
+    call: &str,
+    place: *mut *mut c_void,
+    bytes: usize,
+    stream: Stream,
+) -> Result<(), Error> {
+    program.not_captured(call, stream)?;
+    let made = program.allocate(call, bytes)?;
+    // SAFETY: the caller says so.
+    unsafe { put(program, call, place, made) }
+}
+
 /// Writes the address of new memory that the host and kernels have where a program wants it.
 ///
 /// # Safety
@@ -294,10 +312,8 @@ calls! {
 
     /// Allocates memory of the device in the order of a stream.
     fn cudaMallocAsync(place: *mut *mut c_void, bytes: usize, stream: Stream) |program, name, place, bytes, stream| {
-        program.not_captured(name, stream)?;
-        let made = program.allocate(name, bytes)?;
         // SAFETY: the caller says so.
-        unsafe { put(program, name, place, made) }
+        unsafe { put_in_order(program, name, place, bytes, stream) }
     };
 
     /// Allocates memory that the host and kernels have.

@@ -61,6 +61,7 @@ impl Program {
         Err(self.refuse_kind(call))
     }
 
+    /// Refuses parameters for a node of another kind.
     pub fn refuse_kind(&mut self, call: &str) -> Error {
         let text = "expected a node whose kind is that of the parameters, found another kind";
         self.refuse(call, text, Error::InvalidValue)
@@ -314,4 +315,124 @@ calls! {
         let work = unsafe { program.host_work(name, parameters)? };
         program.change_step(name, exec, node, work)
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ptr::{null, null_mut};
+
+    use super::*;
+    use crate::capture::*;
+    use crate::edges::*;
+    use crate::events::*;
+    use crate::execs::*;
+    use crate::graphs::*;
+    use crate::node_params::*;
+    use crate::streams::*;
+
+    /// The number of an error that every call returns which gets nothing, or something that is not there.
+    fn refused(code: c_int) {
+        assert!([1, 400, 401].contains(&code), "{code}");
+    }
+
+    #[test]
+    fn calls_without_handles_and_places_are_refused() {
+        let (no, none) = (null_mut::<c_void>(), null::<c_void>());
+        let mut graph = null_mut();
+        // SAFETY: null pointers are none of places, and numbers that were never handed out are not followed.
+        unsafe {
+            assert_eq!(cudaGraphCreate(&mut graph, 0), 0);
+            for handle in [null_mut(), 8 as Handle, usize::MAX as Handle] {
+                let mut place = null_mut();
+                let mut count = 0;
+                refused(cudaGraphDestroy(handle));
+                refused(cudaGraphClone(&mut place, handle));
+                refused(cudaGraphGetNodes(handle, null_mut(), &mut count));
+                refused(cudaGraphGetEdges(handle, null_mut(), null_mut(), 0, 0));
+                refused(cudaGraphNodeGetType(handle, null_mut()));
+                refused(cudaGraphDestroyNode(handle));
+                refused(cudaGraphInstantiate(&mut place, handle, 0));
+                refused(cudaGraphLaunch(handle, null_mut()));
+                refused(cudaGraphUpload(handle, null_mut()));
+                refused(cudaGraphExecDestroy(handle));
+                refused(cudaGraphExecUpdate(handle, graph, null_mut()));
+                refused(cudaGraphKernelNodeGetParams(handle, null_mut()));
+                refused(cudaGraphAddEmptyNode(&mut place, handle, null(), 0));
+                refused(cudaGraphAddEmptyNode(&mut place, graph, &handle, 1));
+                refused(cudaGraphAddChildGraphNode(
+                    &mut place,
+                    graph,
+                    null(),
+                    0,
+                    handle,
+                ));
+                refused(cudaGraphAddEventRecordNode(
+                    &mut place,
+                    graph,
+                    null(),
+                    0,
+                    handle,
+                ));
+                refused(cudaEventRecord(handle, null_mut()));
+                refused(cudaEventDestroy(handle));
+                refused(cudaStreamWaitEvent(null_mut(), handle, 0));
+                refused(cudaStreamDestroy(handle));
+                refused(cudaStreamEndCapture(handle, &mut place));
+                assert!(place.is_null());
+            }
+            refused(cudaGraphCreate(null_mut(), 0));
+            refused(cudaGraphClone(null_mut(), graph));
+            refused(cudaGraphInstantiate(null_mut(), graph, 0));
+            refused(cudaGraphInstantiateWithParams(
+                null_mut(),
+                graph,
+                null_mut(),
+            ));
+            refused(cudaGraphGetNodes(graph, null_mut(), null_mut()));
+            refused(cudaGraphAddEmptyNode(null_mut(), graph, null(), 0));
+            let mut node = null_mut();
+            refused(cudaGraphAddEmptyNode(&mut node, graph, null(), 3));
+            refused(cudaGraphAddKernelNode(&mut node, graph, null(), 0, null()));
+            refused(cudaGraphAddMemcpyNode(&mut node, graph, null(), 0, null()));
+            refused(cudaGraphAddMemcpyNode1D(
+                &mut node,
+                graph,
+                null(),
+                0,
+                no,
+                none,
+                8,
+                4,
+            ));
+            refused(cudaGraphAddMemcpyNode1D(
+                &mut node,
+                graph,
+                null(),
+                0,
+                no,
+                none,
+                8,
+                9,
+            ));
+            refused(cudaGraphAddMemsetNode(&mut node, graph, null(), 0, null()));
+            refused(cudaGraphAddHostNode(&mut node, graph, null(), 0, null()));
+            refused(cudaGraphAddNode_v2(
+                &mut node,
+                graph,
+                null(),
+                null(),
+                0,
+                null_mut(),
+            ));
+            refused(cudaEventCreate(null_mut()));
+            refused(cudaStreamCreate(null_mut()));
+            refused(cudaThreadExchangeStreamCaptureMode(null_mut()));
+            refused(cudaLaunchHostFunc(null_mut(), None, no));
+            assert!(node.is_null());
+            let mut count = 7;
+            assert_eq!(cudaGraphGetNodes(graph, null_mut(), &mut count), 0);
+            assert_eq!(count, 0);
+            assert_eq!(cudaGraphDestroy(graph), 0);
+        }
+    }
 }

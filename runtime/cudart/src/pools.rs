@@ -5,6 +5,7 @@ use std::ffi::{c_int, c_void};
 use crate::Error;
 use crate::abi::Stream;
 use crate::calls::{calls, no_handle, put};
+use crate::memory::put_in_order;
 use crate::program::{Program, call};
 use crate::settings::Setting;
 
@@ -140,10 +141,8 @@ calls! {
 
     /// Allocates memory of the device from a pool.
     fn cudaMallocFromPoolAsync(place: *mut *mut c_void, bytes: usize, pool: *mut c_void, stream: Stream) |program, name, place, bytes, pool, stream| {
-        program.not_captured(name, stream)?;
         program.pool(name, pool)?;
-        let made = program.allocate(name, bytes)?;
         // SAFETY: the caller says so.
-        unsafe { put(program, name, place, made) }
+        unsafe { put_in_order(program, name, place, bytes, stream) }
     };
 }

@@ -87,8 +87,8 @@ impl Program {
         }
     }
 
-    /// Takes work for a stream, which is made after the stream was looked at. Work of a stream that is captured becomes a node, and other work is handed back, to be
-    /// done now.
+    /// Takes work for a stream, which is made after the stream was looked at. Work of a stream that is captured becomes a node, and other
+    /// work is handed back, to be done now.
     pub fn accept(
         &mut self,
         call: &str,

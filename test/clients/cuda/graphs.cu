@@ -384,11 +384,66 @@ static void everything() {
   CALL(cudaFree(values));
 }
 
+// A capture that goes on with a graph, and lets its next work wait for no more than it must.
+static void continued() {
+  int *a = device(1), *b = device(2);
+  cudaStream_t stream;
+  cudaGraph_t graph, same;
+  cudaGraphNode_t first, listed[4];
+  cudaMemsetParams fill = {};
+  fill.dst = a;
+  fill.elementSize = 1;
+  fill.width = BYTES;
+  fill.height = 1;
+  CALL(cudaStreamCreate(&stream));
+  CALL(cudaGraphCreate(&graph, 0));
+  CALL(cudaGraphAddMemsetNode(&first, graph, nullptr, 0, &fill));
+  CALL(cudaStreamBeginCaptureToGraph(stream, graph, &first, nullptr, 1, cudaStreamCaptureModeGlobal));
+  add<<<1, N, 0, stream>>>(a, 5);
+#if CUDART_VERSION >= 13000
+  CALL(cudaStreamUpdateCaptureDependencies(stream, nullptr, nullptr, 0, cudaStreamSetCaptureDependencies));
+#else
+  CALL(cudaStreamUpdateCaptureDependencies(stream, nullptr, 0, cudaStreamSetCaptureDependencies));
+#endif
+  add<<<1, N, 0, stream>>>(b, 7);
+#if CUDART_VERSION >= 13000
+  CALL(cudaStreamUpdateCaptureDependencies(stream, &first, nullptr, 1, cudaStreamAddCaptureDependencies));
+#else
+  CALL(cudaStreamUpdateCaptureDependencies(stream, &first, 1, cudaStreamAddCaptureDependencies));
+#endif
+  sum<<<1, N, 0, stream>>>(b, b, b);
+  CALL(cudaStreamEndCapture(stream, &same));
+  size_t roots = 4, before = 4;
+  CALL(cudaGraphGetRootNodes(graph, listed, &roots));
+  CHECK(same == graph && nodes(graph) == 4 && roots == 2 && listed[0] == first);
+  cudaGraphNode_t all_nodes[4];
+  size_t count = 4;
+  CALL(cudaGraphGetNodes(graph, all_nodes, &count));
+#if CUDART_VERSION >= 13000
+  CALL(cudaGraphNodeGetDependencies(all_nodes[3], listed, nullptr, &before));
+#else
+  CALL(cudaGraphNodeGetDependencies(all_nodes[3], listed, &before));
+#endif
+  CHECK(before == 2 && listed[0] == all_nodes[2] && listed[1] == first && listed[2] == nullptr);
+  cudaGraphExec_t exec;
+  cudaGraphInstantiateParams parameters = {};
+  CALL(cudaGraphInstantiateWithParams(&exec, graph, &parameters));
+  CHECK(parameters.result_out == cudaGraphInstantiateSuccess);
+  CALL(cudaGraphLaunch(exec, stream));
+  CHECK(all(a) == 5 && all(b) == 18);
+  CALL(cudaGraphExecDestroy(exec));
+  CALL(cudaGraphDestroy(graph));
+  CALL(cudaStreamDestroy(stream));
+  CALL(cudaFree(a));
+  CALL(cudaFree(b));
+}
+
 int main() {
   captured();
   built();
   asked();
   everything();
+  continued();
   CALL(cudaGetLastError());
   printf(wrong == 0 ? "PASS\n" : "FAIL\n");
   return wrong != 0;

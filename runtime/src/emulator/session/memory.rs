@@ -242,8 +242,8 @@ impl Session {
         Some((Pointer { address }, variable.bytes))
     }
 
-    /// Makes memory that was allocated the memory of a module's variables, which get its addresses, and writes what the variables begin with there. It comes before the
-    /// module's launches.
+    /// Makes memory that was allocated the memory of a module's variables, which get its addresses, and writes what the variables begin
+    /// with there. It comes before the module's launches.
     ///
     /// # Errors
     /// [`DeviceError::Unsupported`] if a kernel of the module was launched, if the module has no such variable, or if the memory is smaller.
