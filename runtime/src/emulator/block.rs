@@ -181,6 +181,7 @@ impl<'a> Block<'a> {
             visits: vec![BTreeMap::new(); ranks as usize],
             linear,
             shared: Shared::new(end.max(address::SHARED_START), kernel.granule, ranks),
+            speculated: None,
             clocks: Clocks::with_agents(
                 numbers as usize,
                 kernel.copies_arrive,
@@ -253,6 +254,9 @@ fn schedule(context: &mut Context<'_>, warps: &mut [Warp], turn: u64, until: u64
         let at = ready[context.random.below(ready.len() as u64) as usize];
         let turn = 1 + context.random.below(turn) as u32;
         let stop = context.run(&mut warps[at], turn);
+        if context.shared.loads.is_crowded() {
+            context.forget_loads(warps);
+        }
         context.land_some(&mut warps[at]);
         // What others have under way comes as well, be they waiting or gone.
         if context.launch.kernel.copies_arrive {

@@ -3,6 +3,7 @@
 mod asynchronous;
 mod matrices;
 mod registers;
+mod speculation;
 
 use std::ops::Range;
 
@@ -15,6 +16,7 @@ pub(super) use asynchronous::{
     At, Bulk, BulkKind, ClusterBarrier, MaxRegisters, StoreAsync, WarpgroupOperand, Wgmma,
 };
 pub(super) use matrices::{FragmentAccess, MmaOp, Product, WmmaOp};
+pub(super) use speculation::{Fate, Speculation};
 
 /// A row of the register file.
 pub(super) type Reg = u32;
@@ -60,6 +62,8 @@ pub(super) struct Access {
     /// None is `_`.
     pub regs: Vec<Option<Reg>>,
     pub order: Order,
+    /// Tells whether what is loaded may not matter.
+    pub speculated: bool,
 }
 
 /// The threads that a strong access or a fence is for.
@@ -598,6 +602,8 @@ pub(super) struct Kernel {
     pub asynchronous: bool,
     /// For each instruction, the registers of `wgmma` that it touches, and whether it writes them; empty without `wgmma`.
     pub touches: Vec<Box<[(Reg, bool)]>>,
+    /// What becomes of values, where some loads may not matter.
+    pub speculation: Option<Speculation>,
     pub max_threads: Option<u64>,
     /// Blocks of a cluster, if the kernel says.
     pub cluster: Option<[u32; 3]>,

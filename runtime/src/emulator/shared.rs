@@ -2,10 +2,13 @@
 
 mod history;
 mod reductions;
+mod speculated;
 
 use super::address::{RANK_BITS, SHARED_START, block_of_place};
 use super::clocks::{Agent, Clocks};
 use history::{Access, Histories};
+use speculated::Loads;
+pub(super) use speculated::{Deferred, Needed, What};
 
 /// A thread and its time: `thread << 32 | time`, times start at 1. 0 is nobody.
 type Epoch = u64;
@@ -15,6 +18,8 @@ const IN_FLIGHT: u64 = 1 << 63;
 const HISTORY: u64 = 1 << 62;
 /// The bit that marks an index into the lists of several readers.
 const MANY: u64 = 1 << 63;
+/// The bit of a read whose value may not matter, with the number of the load in place of an instruction.
+const SPECULATED: u64 = 1 << 61;
 
 fn epoch(thread: u32, time: u32) -> Epoch {
     u64::from(thread) << 32 | u64::from(time)
@@ -158,6 +163,8 @@ pub(super) struct Shared {
     many: Vec<Vec<(Epoch, u32)>>,
     free: Vec<u32>,
     histories: Histories,
+    /// Loads whose values may not matter, of any memory.
+    pub loads: Loads,
 }
 
 impl Shared {
@@ -176,6 +183,7 @@ impl Shared {
             many: Vec::new(),
             free: Vec::new(),
             histories: Histories::default(),
+            loads: Loads::default(),
         }
     }
 
@@ -224,6 +232,18 @@ impl Shared {
 
     /// Notes an aligned read, and says what it collides with.
     pub(super) fn read(&mut self, at: u64, bytes: usize, by: By<'_>) -> Option<Conflict> {
+        self.read_for(at, bytes, by, None)
+    }
+
+    /// The same, for a load whose value may not matter, if that is given.
+    #[inline]
+    fn read_for(
+        &mut self,
+        at: u64,
+        bytes: usize,
+        by: By<'_>,
+        load: Option<u32>,
+    ) -> Option<Conflict> {
         let mine = by.epoch();
         let mut found = None;
         for index in self.range(at, bytes) {
@@ -233,7 +253,10 @@ impl Shared {
                 self.histories.access(history, Access::read(&by), &by)
             } else {
                 if g.read != mine {
-                    self.note_read(index, mine, by);
+                    match load {
+                        None => self.note_read(index, mine, by),
+                        Some(load) => self.note_speculated(index, mine, load),
+                    }
                 }
                 if g.write & IN_FLIGHT != 0 {
                     Some(by.conflict(Trouble::InFlight, g.write, g.write_inst))
@@ -274,13 +297,9 @@ impl Shared {
             let slot = (g.read & !MANY) as usize;
             self.free.push(slot as u32);
             let readers = std::mem::take(&mut self.many[slot]);
-            before.extend(
-                readers
-                    .iter()
-                    .map(|&(read, inst)| Access::weak(read, inst, false)),
-            );
+            before.extend(readers.iter().map(|&reader| self.weak_read(reader)));
         } else if g.read != 0 {
-            before.push(Access::weak(g.read, g.read_inst, false));
+            before.push(self.weak_read((g.read, g.read_inst)));
         }
         let history = self.histories.start(before);
         self.granules[index] = Granule {
@@ -305,6 +324,12 @@ impl Shared {
             self.granules[index].read_inst = by.inst;
             return;
         }
+        self.note_another(index, (mine, by.inst));
+    }
+
+    /// Notes a second reader, which does not know of the first one.
+    fn note_another(&mut self, index: usize, reader: (Epoch, u32)) {
+        let before = self.granules[index].read;
         let slot = match self.free.pop() {
             Some(slot) => slot,
             None => {
@@ -315,7 +340,7 @@ impl Shared {
         // Empty, but with memory from its last use.
         let list = &mut self.many[slot as usize];
         list.push((before, self.granules[index].read_inst));
-        list.push((mine, by.inst));
+        list.push(reader);
         self.granules[index].read = MANY | u64::from(slot);
     }
 
@@ -353,7 +378,9 @@ impl Shared {
                 }
                 conflict
             } else {
-                self.conflict_of_write(g, &by)
+                // Who may not care is asked where the thread itself writes.
+                let defers = by.agent.is_none() && thread_of(mine) == by.thread;
+                self.conflict_of_write(index, &by, defers)
             };
             found = found.or(conflict.map(|conflict| self.placed(index, conflict)));
             if by.strong == 0 {
@@ -369,7 +396,8 @@ impl Shared {
     }
 
     /// The conflict of a write with what is not strong, if there is one. Forgets a list of readers.
-    fn conflict_of_write(&mut self, g: Granule, by: &By<'_>) -> Option<Conflict> {
+    fn conflict_of_write(&mut self, index: usize, by: &By<'_>, defers: bool) -> Option<Conflict> {
+        let g = self.granules[index];
         let mut found = None;
         if g.write & IN_FLIGHT != 0 {
             found = Some(by.conflict(Trouble::InFlight, g.write, g.write_inst));
@@ -378,16 +406,18 @@ impl Shared {
         }
         if g.read & MANY != 0 {
             let slot = (g.read & !MANY) as usize;
-            let readers = &mut self.many[slot];
-            let mut all = readers.iter().copied();
-            let unknown = all.find(|(epoch, _)| !by.knows(*epoch));
-            readers.clear();
             self.free.push(slot as u32);
-            if let (None, Some((epoch, inst))) = (found, unknown) {
-                found = Some(by.conflict(Trouble::AfterRead, epoch, inst));
+            let mut readers = std::mem::take(&mut self.many[slot]);
+            if found.is_none() {
+                found = self.conflict_with_readers(index, by, defers, &readers);
             }
-        } else if g.read != 0 && !by.knows(g.read) {
-            found = found.or(Some(by.conflict(Trouble::AfterRead, g.read, g.read_inst)));
+            readers.clear();
+            self.many[slot] = readers;
+        } else if found.is_none() && g.read != 0 && !by.knows(g.read) {
+            found = match g.read & SPECULATED {
+                0 => Some(by.conflict(Trouble::AfterRead, g.read, g.read_inst)),
+                _ => self.conflict_with_readers(index, by, defers, &[(g.read, g.read_inst)]),
+            };
         }
         found
     }

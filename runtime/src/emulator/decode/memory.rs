@@ -111,6 +111,7 @@ impl<'a> Decoder<'_, 'a> {
                 width: if m.strong { bytes as u8 } else { 0 },
                 ..m.order
             },
+            speculated: false,
         })
     }
 

@@ -19,7 +19,9 @@ mod wmma;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::address;
-use super::program::{Initial, Inst, Kernel, MbarrierOp, ModuleVariable, Op, Origin, Reg, Space};
+use super::program::{
+    Initial, Inst, Kernel, MbarrierOp, ModuleVariable, Op, Origin, Reg, Space, Speculation,
+};
 use crate::ptx::{self, Function, Instruction, Item, Module, Place, Places, Source};
 use names::{Name, Names};
 
@@ -213,7 +215,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
         self.statements(function.body.as_deref().unwrap_or_default())?;
         let called = self.routines()?;
         let control::Finished {
-            insts,
+            mut insts,
             origins,
             entries,
         } = control::finish(
@@ -243,6 +245,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
             calls::STACK
         };
         let touches = warpgroup::touches(&insts, &constants);
+        let speculation = Speculation::of(&mut insts);
         let asynchronous = insts.iter().any(|inst| inst.op.is_asynchronous());
         let waits = insts.iter().any(|inst| match &inst.op {
             Op::Load(access) => access.order.strong() && access.space != Space::Shared,
@@ -288,6 +291,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
             copies_arrive,
             asynchronous,
             touches,
+            speculation,
             max_threads,
             cluster,
         })

@@ -78,6 +78,7 @@ impl Context<'_> {
                 });
                 return Some(Stop::Halt);
             }
+            self.use_registers(warp, &function.rows, same);
             for lane in lanes(same) {
                 if !self.enter(warp, lane, pc, index as u32, call) {
                     self.find(Kind::OutOfBounds, pc, None, warp.index, lane, None, || {
@@ -180,8 +181,8 @@ impl Context<'_> {
                 let row = row as usize;
                 warp.rows[row][lane] = kept.value;
                 set_bit(&mut warp.defined[row], bit, kept.defined);
-                if let (Some(bytes), Some(kept)) = (&mut warp.partly[row], kept.bytes) {
-                    bytes[lane] = kept;
+                if let Some(bytes) = &mut warp.partly[row] {
+                    bytes[lane] = kept.bytes.unwrap_or(0);
                 }
             }
             for (pred, (value, defined)) in function.preds.clone().zip(activation.preds) {

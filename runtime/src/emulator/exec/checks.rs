@@ -5,7 +5,7 @@ use crate::emulator::address;
 use crate::emulator::clocks::Agent;
 use crate::emulator::global::{Buffer, Gone, Unordered};
 use crate::emulator::program::{Order, Space};
-use crate::emulator::shared::{Conflict, Trouble};
+use crate::emulator::shared::{Conflict, Trouble, What};
 
 impl<'a> Context<'a> {
     pub(super) fn aligned(
@@ -256,6 +256,9 @@ impl<'a> Context<'a> {
         at: u64,
         conflict: Unordered,
     ) {
+        if self.defers(thread, pc, || What::Global(at, conflict)) {
+            return;
+        }
         let (warp, lane) = (thread / LANES as u32, thread as usize % LANES);
         let Unordered { this, other, who } = conflict;
         let kind = match (this.reads, other.reads) {
@@ -401,8 +404,23 @@ impl<'a> Context<'a> {
         space: Space,
         at: u64,
     ) {
+        self.uninitialized_of(kind, warp.thread(lane), pc, (space, at));
+    }
+
+    /// The same, of a thread that may have gone on.
+    pub(super) fn uninitialized_of(
+        &mut self,
+        kind: Kind,
+        thread: u32,
+        pc: u32,
+        (space, at): (Space, u64),
+    ) {
+        if self.defers(thread, pc, || What::Uninitialized(kind, space, at)) {
+            return;
+        }
+        let (warp, lane) = (thread / LANES as u32, thread as usize % LANES);
         let address = Some((space, at));
-        self.find(kind, pc, None, warp.index, lane, address, || {
+        self.find(kind, pc, None, warp, lane, address, || {
             "expected memory that was written before it is read, found some that nothing wrote"
                 .into()
         });
@@ -415,8 +433,24 @@ impl<'a> Context<'a> {
         lane: usize,
         pc: u32,
         conflict: Conflict,
-        what: &str,
+        what: &'static str,
     ) {
+        self.shared_conflict_of(warp.thread(lane), pc, conflict, what);
+    }
+
+    /// The same, of a thread that may have gone on.
+    #[cold]
+    pub(super) fn shared_conflict_of(
+        &mut self,
+        thread: u32,
+        pc: u32,
+        conflict: Conflict,
+        what: &'static str,
+    ) {
+        if self.defers(thread, pc, || What::Shared(conflict, what)) {
+            return;
+        }
+        let (warp, lane) = (thread / LANES as u32, thread as usize % LANES);
         let address = Some((Space::Shared, conflict.at));
         let kind = match conflict.trouble {
             Trouble::Uninitialized => Kind::UninitializedShared,
@@ -427,7 +461,7 @@ impl<'a> Context<'a> {
         let with = (conflict.trouble != Trouble::Uninitialized).then_some(conflict.inst);
         let warps = self.warps;
         let agents = |agent| Self::agent_text(agent, warps);
-        self.find(kind, pc, with, warp.index, lane, address, || {
+        self.find(kind, pc, with, warp, lane, address, || {
             let (warp, lane) = (conflict.thread / 32 % warps, conflict.thread % 32);
             let other = format!("warp {warp}, lane {lane}");
             match conflict.trouble {

@@ -25,6 +25,10 @@ impl Context<'_> {
         let total = bytes * access.regs.len();
         self.count(pc, access.space, &at, active, total as u32, false);
         let extend = access.signed.map(|width| (access.bytes * 8, width));
+        if access.speculated {
+            let thread = warp.thread(0);
+            self.speculated = self.shared.loads.start(pc, thread, total);
+        }
         let mut data = [0; 32];
         for lane in lanes(active) {
             let data = &mut data[..total];
@@ -44,6 +48,9 @@ impl Context<'_> {
         }
         for reg in access.regs.iter().flatten() {
             warp.defined[*reg as usize] |= active;
+        }
+        if let Some(load) = self.speculated.take() {
+            self.loaded(warp, access, load);
         }
     }
 
@@ -170,7 +177,11 @@ impl Context<'_> {
             agent: None,
             clocks: &self.clocks,
         };
-        if let Some(conflict) = self.shared.read(at, data.len(), by) {
+        let conflict = match self.speculated {
+            None => self.shared.read(at, data.len(), by),
+            Some(load) => self.shared.read_speculated(at, data.len(), by, load),
+        };
+        if let Some(conflict) = conflict {
             self.shared_conflict(warp, lane, pc, conflict, "reads");
         }
         if order.strong() {

@@ -12,6 +12,7 @@ mod execute;
 mod groups;
 mod mbarrier;
 mod memory;
+mod speculation;
 mod strong;
 mod system;
 mod warp_wide;
@@ -77,6 +78,8 @@ pub(super) struct Warp {
     defined: Vec<Mask>,
     /// The bytes that are, of registers that were written in part.
     partly: Vec<Option<Box<definedness::Bytes>>>,
+    /// The loads that values are made of which may not matter.
+    origins: speculation::Origins,
     preds: Vec<Mask>,
     preds_defined: Vec<Mask>,
     /// `CC.CF`, and the lanes that have written it.
@@ -187,6 +190,8 @@ pub(super) struct Context<'a> {
     /// Number of the cluster; a block without one is one by itself.
     pub linear: u64,
     pub shared: Shared,
+    /// The load that is executed, if its values may not matter.
+    pub speculated: Option<u32>,
     pub clocks: Clocks,
     pub random: SplitMix,
     /// Instructions executed so far, by warps.
@@ -262,6 +267,7 @@ impl Context<'_> {
             rows: vec![[0; LANES]; rows],
             defined: vec![0; rows],
             partly: vec![None; rows],
+            origins: speculation::Origins::default(),
             preds: vec![0; kernel.preds as usize],
             preds_defined: vec![0; kernel.preds as usize],
             carry: 0,
@@ -379,6 +385,10 @@ impl Context<'_> {
         if !kernel.touches.is_empty() && !kernel.touches[pc as usize].is_empty() && active != 0 {
             self.check_touched(warp, pc, active);
         }
+        let carried = match warp.origins.any {
+            true => self.follow(warp, pc, active),
+            false => None,
+        };
         let next = match &inst.op {
             Op::Branch(target) => {
                 let stay = mask & !active;
@@ -413,6 +423,9 @@ impl Context<'_> {
             _ if active == 0 => Next::Advance,
             op => self.execute(warp, at, op, active),
         };
+        if let Some(carried) = carried {
+            self.carry(warp, pc, &carried);
+        }
         match next {
             Next::Advance => warp.groups[at].pc = pc + 1,
             Next::To(target) => warp.groups[at].pc = target,

@@ -15,6 +15,7 @@ mod races_oracle;
 mod report;
 mod robustness;
 mod session;
+mod speculation;
 mod sync;
 mod video;
 mod wmma;
