@@ -76,6 +76,9 @@ pub(super) fn troubles(program: &Program) -> Troubles {
         phases: Default::default(),
     };
     for (at, step) in program.steps.iter().enumerate() {
+        if program.use_of(at).is_some_and(|found| found.dropped) {
+            continue;
+        }
         graph.step = at;
         graph.add(step);
     }

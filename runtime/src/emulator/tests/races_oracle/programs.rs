@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::LANES;
+use super::uses::{REGISTERS, Use};
 use crate::tensor::SplitMix;
 
 /// The byte at which data ends and flags begin, that at which `mbarrier` objects begin, and that at which they end.
@@ -104,6 +105,10 @@ pub(crate) enum Step {
 pub(crate) struct Program {
     pub warps: u32,
     pub steps: Vec<Step>,
+    /// Whether data may be accessed by strong operations.
+    pub strong: bool,
+    /// Uses of what is loaded; other loads have none.
+    pub uses: Vec<Use>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -149,6 +154,8 @@ pub(crate) fn random(seed: u64) -> Program {
     Program {
         warps,
         steps: maker.steps,
+        strong,
+        uses: Vec::new(),
     }
 }
 
@@ -467,6 +474,8 @@ pub(crate) fn text(program: &Program) -> (String, Vec<Option<usize>>) {
             20 + mask
         );
     }
+    head += REGISTERS;
+    head += "setp.eq.u32 %p6, 0, 0; setp.eq.u32 %p7, 0, 1; ";
     for warp in 1..program.warps {
         let _ = write!(head, "setp.eq.u32 %p1, %r2, {warp}; @%p1 bra WARP{warp}; ");
     }
@@ -475,7 +484,13 @@ pub(crate) fn text(program: &Program) -> (String, Vec<Option<usize>>) {
         lines.push(vec![(format!("WARP{warp}:"), None)]);
     }
     for (at, step) in program.steps.iter().enumerate() {
-        emit(&mut lines, at, step);
+        emit(&mut lines, at, step, program.use_of(at));
+        for found in program.uses.iter().filter(|found| found.after == at) {
+            if let Step::Load(place, width, count, _) = &program.steps[found.load] {
+                let line = found.text(*width, *count, &when(place.mask));
+                lines[place.warp as usize].push((line, None));
+            }
+        }
     }
     for warp in &mut lines {
         warp.push(("ret;".into(), None));
@@ -496,7 +511,7 @@ fn address(place: &Place) -> String {
     format!("[%s{base}+{}]", place.at)
 }
 
-fn data(width: u32, count: u32, store: bool) -> (String, String) {
+fn data(width: u32, count: u32, store: bool, later: Option<&Use>) -> (String, String) {
     let one = |i: u32| match (width, store) {
         (8, true) => "%s20".to_string(),
         (8, false) => format!("%s{}", 21 + i),
@@ -509,6 +524,7 @@ fn data(width: u32, count: u32, store: bool) -> (String, String) {
         1 => String::new(),
         n => format!(".v{n}"),
     };
+    let one = |i: u32| later.map_or_else(|| one(i), |later| later.register(width, i));
     let regs: Vec<String> = (0..count).map(one).collect();
     let regs = match count {
         1 => regs[0].clone(),
@@ -517,17 +533,21 @@ fn data(width: u32, count: u32, store: bool) -> (String, String) {
     (format!("{vector}.b{}", width * 8), regs)
 }
 
-fn emit(lines: &mut [Lines], at: usize, step: &Step) {
+/// The guard for the lanes of a mask.
+fn when(mask: u32) -> String {
+    format!("@%p{} ", 20 + mask)
+}
+
+fn emit(lines: &mut [Lines], at: usize, step: &Step, later: Option<&Use>) {
     let strength = |strength: Strength| match strength {
         Strength::Weak => "",
         Strength::Volatile => ".volatile",
         Strength::Relaxed => ".relaxed.cta",
     };
     let mut push = |warp: u32, line: String| lines[warp as usize].push((line, Some(at)));
-    let when = |mask: u32| format!("@%p{} ", 20 + mask);
     match step {
         Step::Load(place, width, count, how) => {
-            let (ty, regs) = data(*width, *count, false);
+            let (ty, regs) = data(*width, *count, false, later);
             push(
                 place.warp,
                 format!(
@@ -539,7 +559,7 @@ fn emit(lines: &mut [Lines], at: usize, step: &Step) {
             );
         }
         Step::Store(place, width, count, how) => {
-            let (ty, regs) = data(*width, *count, true);
+            let (ty, regs) = data(*width, *count, true, None);
             let set = if *width < 4 { "mov.u16 %h0, 0; " } else { "" };
             push(
                 place.warp,
