@@ -1,10 +1,12 @@
 //! A block at work: its warps take turns, and meet at barriers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::address;
 use super::clocks::{Clocks, Release};
-use super::exec::{Bulks, Context, Gathered, Launch, Next, Stop, Wait, Warp, first, mask_text};
+use super::exec::{
+    Bulks, Context, Gathered, Group, Launch, Next, Stop, Wait, Warp, first, mask_text, ranges,
+};
 use super::finding::{Collector, Kind};
 use super::lanes::{LANES, Mask, lanes};
 use super::program::{Barrier, BarrierKind, Kernel, Op, Space};
@@ -355,13 +357,10 @@ fn complete(context: &mut Context<'_>, warps: &mut [Warp], id: usize) {
 
 /// The places where the other warps are, in words.
 fn rest(warps: &[Warp], kernel: &Kernel, but: u32) -> String {
-    let mut places: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+    let mut places: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     for warp in warps.iter().filter(|warp| warp.index != but) {
         for group in &warp.groups {
-            places
-                .entry(group.pc)
-                .or_default()
-                .push(warp.index.to_string());
+            places.entry(group.pc).or_default().insert(warp.index);
         }
     }
     let mut text = String::new();
@@ -369,12 +368,46 @@ fn rest(warps: &[Warp], kernel: &Kernel, but: u32) -> String {
         let origin = &kernel.origins[pc as usize];
         text += &format!(
             "; warps {} wait at {} (PTX line {})",
-            warps.join(", "),
+            ranges(warps),
             origin.text,
             origin.line
         );
     }
     text
+}
+
+/// Says which lanes of a warp wait at an instruction that all of its members execute together, and where the others are.
+fn stuck_lanes(context: &mut Context<'_>, warp: &Warp, pc: u32, members: Mask) {
+    let kernel = context.launch.kernel;
+    // Lanes that come one by one wait side by side.
+    let waits = |group: &&Group| group.pc == pc && group.wait == Wait::Lanes(members);
+    let here = warp.groups.iter().filter(waits);
+    let here = here.fold(0, |mask, group| mask | group.mask);
+    let mut elsewhere: BTreeMap<u32, Mask> = BTreeMap::new();
+    for other in &warp.groups {
+        let missing = other.mask & members & !here;
+        if missing != 0 {
+            *elsewhere.entry(other.pc).or_default() |= missing;
+        }
+    }
+    let parts = elsewhere.into_iter().map(|(pc, mask)| {
+        let origin = &kernel.origins[pc as usize];
+        format!(
+            "lanes {} wait at {} (PTX line {})",
+            mask_text(mask),
+            origin.text,
+            origin.line
+        )
+    });
+    let elsewhere = parts.collect::<Vec<_>>().join("; ");
+    let text = &kernel.origins[pc as usize].text;
+    context.find(Kind::BarrierDivergence, pc, None, warp.index, first(here), None, || {
+        format!(
+            "lanes {} wait for the others to execute {text} with them, but {elsewhere}; all threads that take \
+             part must get there, so keep it out of branches that only some take",
+            mask_text(here)
+        )
+    });
 }
 
 /// Says who waits for whom where nobody can go on.
@@ -383,32 +416,14 @@ fn stuck(context: &mut Context<'_>, warps: &[Warp]) {
     for warp in warps {
         for group in &warp.groups {
             let lane = first(group.mask);
-            let elsewhere = |members: Mask| {
-                let missing = members & warp.exists & !group.mask;
-                let mut parts = Vec::new();
-                for other in warp.groups.iter().filter(|other| other.mask & missing != 0) {
-                    let origin = &kernel.origins[other.pc as usize];
-                    parts.push(format!(
-                        "lanes {} wait at {} (PTX line {})",
-                        mask_text(other.mask & missing),
-                        origin.text,
-                        origin.line
-                    ));
-                }
-                parts.join("; ")
-            };
             match group.wait {
                 Wait::Nothing => {}
                 Wait::Lanes(members) => {
-                    let text = &kernel.origins[group.pc as usize].text;
-                    let elsewhere = elsewhere(members);
-                    context.find(Kind::BarrierDivergence, group.pc, None, warp.index, lane, None, || {
-                        format!(
-                            "lanes {} wait for the others to execute {text} with them, but {elsewhere}; all threads that take \
-                             part must get there, so keep it out of branches that only some take",
-                            mask_text(group.mask)
-                        )
-                    });
+                    let same = |other: &Group| (other.pc, other.wait) == (group.pc, group.wait);
+                    // Those who wait together are told together.
+                    if warp.groups.iter().find(|other| same(other)) == Some(group) {
+                        stuck_lanes(context, warp, group.pc, members);
+                    }
                 }
                 Wait::Phase(at) => {
                     let missing = context.mbarriers.missing(at);

@@ -537,24 +537,23 @@ pub(super) fn first(mask: Mask) -> usize {
     (mask.trailing_zeros() as usize).min(LANES - 1)
 }
 
-/// `0-3, 7`
+/// The lanes of a mask: `0-3, 7`
 pub(super) fn mask_text(mask: Mask) -> String {
-    let mut parts = Vec::new();
-    let mut lane = 0;
-    while lane < 32 {
-        if mask >> lane & 1 == 0 {
-            lane += 1;
-            continue;
+    ranges(lanes(mask).map(|lane| lane as u32))
+}
+
+/// Numbers that rise, in words: `0-3, 7`
+pub(super) fn ranges(numbers: impl IntoIterator<Item = u32>) -> String {
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for number in numbers {
+        match runs.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(number) => *last = number,
+            _ => runs.push((number, number)),
         }
-        let start = lane;
-        while lane < 32 && mask >> lane & 1 != 0 {
-            lane += 1;
-        }
-        parts.push(if lane - start == 1 {
-            start.to_string()
-        } else {
-            format!("{start}-{}", lane - 1)
-        });
     }
-    parts.join(", ")
+    let one = |(start, last): &(u32, u32)| match start == last {
+        true => start.to_string(),
+        false => format!("{start}-{last}"),
+    };
+    runs.iter().map(one).collect::<Vec<_>>().join(", ")
 }

@@ -268,6 +268,31 @@ fn barriers_that_not_all_reach() {
 }
 
 #[test]
+fn lanes_that_come_one_by_one_to_a_barrier_that_others_miss_are_told_as_ranges() {
+    // Each lane below 16 gets there by itself, and so does lane 20.
+    let body = "mov.u32 %r0, %tid.x; and.b32 %r1, %r0, 31; mov.u32 %r2, 0; setp.eq.u32 %p1, %r1, 20; setp.lt.or.u32 %p1, %r1, 16, %p1; @!%p1 bra ELSE;\n\
+                L: setp.eq.u32 %p2, %r1, %r2; @%p2 bra HERE; add.u32 %r2, %r2, 1; bra L;\n\
+                HERE: bar.warp.sync -1; ret;\n\
+                ELSE: bar.sync 1; ret;";
+    let ran = kernel(body).block(64).run();
+    let found = &ran.report.findings;
+    assert_eq!(
+        ran.kinds(),
+        [(Kind::BarrierDivergence, 2), (Kind::BarrierDivergence, 3)]
+    );
+    // One for each barrier and warp.
+    assert!(found.iter().all(|finding| finding.count == 2));
+    let told = |at: usize, text: &str| {
+        let message = &found[at].message;
+        assert!(message.contains(text), "{message}");
+    };
+    told(0, "lanes 0-15, 20 wait for");
+    told(0, "but lanes 16-19, 21-31 wait at bar.sync (PTX line 11);");
+    told(1, "lanes 16-19, 21-31 wait for");
+    told(1, "but lanes 0-15, 20 wait at bar.warp.sync (PTX line 10);");
+}
+
+#[test]
 fn deadlocks() {
     let run = kernel(
         "mov.u32 %r0, %tid.x; setp.lt.u32 %p1, %r0, 32; @%p1 bra L;\nbar.sync 1; bar.sync 2; ret;\nL: bar.sync 2; bar.sync 1;",
