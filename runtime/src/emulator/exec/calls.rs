@@ -79,6 +79,10 @@ impl Context<'_> {
                 return Some(Stop::Halt);
             }
             self.use_registers(warp, &function.rows, same);
+            for pred in function.preds.clone() {
+                self.use_predicate(warp, pred, same);
+            }
+            warp.forget_pred_origins(function.preds.clone(), same);
             for lane in lanes(same) {
                 if !self.enter(warp, lane, pc, index as u32, call) {
                     self.find(Kind::OutOfBounds, pc, None, warp.index, lane, None, || {
@@ -177,6 +181,7 @@ impl Context<'_> {
                 self.copy_own(warp, lane, base + from, *to, *bytes);
             }
             let bit: Mask = 1 << lane;
+            warp.forget_pred_origins(function.preds.clone(), bit);
             for (&row, kept) in function.rows.iter().zip(activation.rows) {
                 let row = row as usize;
                 warp.rows[row][lane] = kept.value;

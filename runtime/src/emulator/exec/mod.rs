@@ -424,7 +424,7 @@ impl Context<'_> {
             op => self.execute(warp, at, op, active),
         };
         if let Some(carried) = carried {
-            self.carry(warp, pc, &carried);
+            self.carry(warp, pc, &carried, active);
         }
         match next {
             Next::Advance => warp.groups[at].pc = pc + 1,
@@ -436,7 +436,10 @@ impl Context<'_> {
 
     /// The lanes of `mask` where a guard holds.
     pub(super) fn predicate(&mut self, warp: &mut Warp, guard: Guard, mask: Mask, pc: u32) -> Mask {
-        let undefined = mask & !warp.preds_defined[guard.pred as usize];
+        let mut undefined = mask & !warp.preds_defined[guard.pred as usize];
+        if undefined != 0 {
+            undefined &= !self.use_predicate(warp, guard.pred, undefined);
+        }
         if undefined != 0 {
             self.undefined(warp, undefined, pc, "a predicate");
         }

@@ -6,6 +6,7 @@
 //! arithmetic that a compiler moves together with a load hand it on.
 
 use super::*;
+use crate::emulator::alu::Kind as Compute;
 use crate::emulator::program::{Access, Fate};
 use crate::emulator::shared::{Deferred, Needed, What};
 
@@ -19,6 +20,8 @@ pub(super) struct Origins {
     pub any: bool,
     /// By register; empty until there is one.
     of: Vec<Option<Box<Numbers>>>,
+    /// By predicate, the same. One that is not defined and made of nothing is one that nothing wrote.
+    of_preds: Vec<Option<Box<Numbers>>>,
 }
 
 impl Warp {
@@ -59,6 +62,42 @@ impl Warp {
         }
         self.defined[row] &= !mask;
     }
+
+    /// The lanes of a mask in which a predicate is made of values that may not matter.
+    fn undecided_pred(&self, pred: Pred, mask: Mask) -> Mask {
+        let lacking = mask & !self.preds_defined[pred as usize];
+        match self.origins.of_preds.get(pred as usize) {
+            Some(Some(of)) if lacking != 0 => select(lacking, |lane| of[lane] != 0),
+            _ => 0,
+        }
+    }
+
+    /// What a predicate is made of in a lane that is [`Warp::undecided_pred`].
+    fn pred_origin(&self, pred: Pred, lane: usize) -> u32 {
+        let numbers = self.origins.of_preds.get(pred as usize);
+        numbers.and_then(Option::as_ref).map_or(0, |of| of[lane])
+    }
+
+    /// Says that predicates are made of nothing, be they defined or not, in the lanes of a mask.
+    pub(super) fn forget_pred_origins(&mut self, preds: std::ops::Range<Pred>, mask: Mask) {
+        for pred in preds {
+            if let Some(Some(of)) = self.origins.of_preds.get_mut(pred as usize) {
+                lanes(mask).for_each(|lane| of[lane] = 0);
+            }
+        }
+    }
+
+    /// Says what a predicate that was written is made of in the lanes of a mask, where it is not defined.
+    fn set_pred_origin(&mut self, pred: Pred, numbers: &Numbers, mask: Mask) {
+        if self.origins.of_preds.is_empty() {
+            self.origins.of_preds.resize_with(self.preds.len(), || None);
+        }
+        let of = self.origins.of_preds[pred as usize].get_or_insert_with(|| Box::new([0; LANES]));
+        for lane in lanes(mask) {
+            of[lane] = numbers[lane];
+        }
+        self.origins.any = true;
+    }
 }
 
 impl Context<'_> {
@@ -87,6 +126,9 @@ impl Context<'_> {
         let kernel = self.launch.kernel;
         let speculation = kernel.speculation.as_ref()?;
         let reads = speculation.reads(pc);
+        if speculation.fate(pc) == Fate::Tested {
+            return self.follow_test(warp, pc, reads, active);
+        }
         if reads.iter().all(|&reg| warp.lacking(reg, active) == 0) {
             return None;
         }
@@ -108,13 +150,7 @@ impl Context<'_> {
                 let mut made_of = [0; LANES];
                 for &source in reads {
                     for lane in lanes(warp.undecided(source, active)) {
-                        let origin = warp.origin(source, lane);
-                        let both = self.shared.loads.both(made_of[lane], origin);
-                        // Of too many, those at hand are used.
-                        made_of[lane] = both.unwrap_or_else(|| {
-                            self.use_value(made_of[lane], lane);
-                            origin
-                        });
+                        made_of[lane] = self.both(made_of[lane], warp.origin(source, lane), lane);
                     }
                 }
                 Some(made_of)
@@ -126,13 +162,121 @@ impl Context<'_> {
         }
     }
 
-    /// Notes what the results of an instruction are made of.
-    pub(super) fn carry(&mut self, warp: &mut Warp, pc: u32, made_of: &Numbers) {
-        if let Some(speculation) = &self.launch.kernel.speculation {
-            for &reg in speculation.writes(pc) {
-                warp.set_origin(reg, made_of, Mask::MAX);
+    /// The same of an instruction whose results are predicates.
+    fn follow_test(
+        &mut self,
+        warp: &mut Warp,
+        pc: u32,
+        reads: &[Reg],
+        active: Mask,
+    ) -> Option<Numbers> {
+        let (sources, combine): (&[Guard], _) = match &self.launch.kernel.insts[pc as usize].op {
+            Op::Alu(op) => match op.kind {
+                Compute::Test { combine, .. } | Compute::TestPair { combine, .. } => {
+                    (&op.ps, combine)
+                }
+                _ => (&op.ps, None),
+            },
+            Op::MovePred { s, .. } => (std::slice::from_ref(s), None),
+            _ => (&[], None),
+        };
+        let lacking = reads
+            .iter()
+            .fold(0, |all, &reg| all | warp.lacking(reg, active));
+        let unknown = |warp: &Warp| {
+            let preds = sources
+                .iter()
+                .map(|guard| warp.preds_defined[guard.pred as usize]);
+            preds.fold(0, |all, defined| all | active & !defined)
+        };
+        if lacking | unknown(warp) == 0 {
+            return None;
+        }
+        // Beside something that nothing wrote, and where a test is combined with it, a value is used.
+        let never = |warp: &Warp| {
+            let regs = reads
+                .iter()
+                .map(|&reg| warp.lacking(reg, active) & !warp.undecided(reg, active));
+            let preds = sources.iter().map(|guard| {
+                let pred = guard.pred;
+                active & !warp.preds_defined[pred as usize] & !warp.undecided_pred(pred, active)
+            });
+            regs.chain(preds).fold(0, |all, lanes| all | lanes)
+        };
+        let nothing = never(warp);
+        self.use_registers(warp, reads, nothing);
+        for guard in sources {
+            let used = if reads.is_empty() { nothing } else { active };
+            self.use_predicate(warp, guard.pred, used);
+        }
+        let mut made_of = [0; LANES];
+        for &reg in reads {
+            for lane in lanes(warp.undecided(reg, active)) {
+                made_of[lane] = self.both(made_of[lane], warp.origin(reg, lane), lane);
             }
         }
+        for guard in sources {
+            for lane in lanes(warp.undecided_pred(guard.pred, active)) {
+                made_of[lane] = self.both(made_of[lane], warp.pred_origin(guard.pred, lane), lane);
+            }
+        }
+        // A predicate that decides leaves nothing to the test.
+        if let (Some(f), Some(guard)) = (combine, sources.first()) {
+            let with = warp.preds[guard.pred as usize];
+            let with = if guard.negated { !with } else { with };
+            let open = f(Mask::MAX, with) ^ f(0, with);
+            for lane in lanes(!open) {
+                made_of[lane] = 0;
+            }
+        }
+        Some(made_of)
+    }
+
+    /// What a value of two others is made of. Where that is too much to keep, the first one is used.
+    fn both(&mut self, a: u32, b: u32, lane: usize) -> u32 {
+        let both = self.shared.loads.both(a, b);
+        both.unwrap_or_else(|| {
+            self.use_value(a, lane);
+            b
+        })
+    }
+
+    /// Notes what the results of an instruction are made of.
+    pub(super) fn carry(&mut self, warp: &mut Warp, pc: u32, made_of: &Numbers, active: Mask) {
+        let kernel = self.launch.kernel;
+        let Some(speculation) = &kernel.speculation else {
+            return;
+        };
+        if speculation.fate(pc) != Fate::Tested {
+            for &reg in speculation.writes(pc) {
+                warp.set_origin(reg, made_of, active);
+            }
+            return;
+        }
+        let op = &kernel.insts[pc as usize].op;
+        // Of predicates alone, the instruction has seen to what decides.
+        let tests = !speculation.reads(pc).is_empty();
+        op.predicates(|pred, writes| {
+            if !writes {
+                return;
+            }
+            warp.set_pred_origin(pred, made_of, active);
+            if tests {
+                warp.preds_defined[pred as usize] &= !select(active, |lane| made_of[lane] != 0);
+            }
+        });
+    }
+
+    /// The lanes of a mask use a predicate. Returns those in which it was made of values that matter so.
+    #[cold]
+    pub(super) fn use_predicate(&mut self, warp: &mut Warp, pred: Pred, mask: Mask) -> Mask {
+        let undecided = warp.undecided_pred(pred, mask);
+        for lane in lanes(undecided) {
+            let origin = warp.pred_origin(pred, lane);
+            self.use_value(origin, lane);
+        }
+        warp.preds_defined[pred as usize] |= undecided;
+        undecided
     }
 
     /// The lanes of a mask use registers, whose values matter so.
@@ -175,6 +319,17 @@ impl Context<'_> {
                 }
                 match undecided {
                     0 => warp.origins.of[reg] = None,
+                    _ => warp.origins.any = true,
+                }
+            }
+            for pred in 0..warp.origins.of_preds.len() {
+                let undecided = warp.undecided_pred(pred as Pred, Mask::MAX);
+                for lane in lanes(undecided) {
+                    let origin = warp.pred_origin(pred as Pred, lane);
+                    self.shared.loads.mark(origin, &mut needed);
+                }
+                match undecided {
+                    0 => warp.origins.of_preds[pred] = None,
                     _ => warp.origins.any = true,
                 }
             }

@@ -1,6 +1,6 @@
 //! The registers that an instruction touches.
 
-use super::{BarrierKind, Callee, MbarrierOp, Op, Reg};
+use super::{BarrierKind, Callee, MbarrierOp, Op, Pred, Reg};
 
 impl Op {
     /// Calls `f` for each register that the instruction reads (`false`) or writes (`true`). Those of `wgmma` itself are left out: it says
@@ -185,5 +185,47 @@ impl Op {
         }
         reads.into_iter().for_each(|reg| f(reg, false));
         writes.into_iter().for_each(|reg| f(reg, true));
+    }
+
+    /// Calls `f` for each predicate that the instruction reads (`false`) or writes (`true`), but for its guard and those of `wgmma`.
+    pub(in crate::emulator) fn predicates(&self, mut f: impl FnMut(Pred, bool)) {
+        match self {
+            Op::Alu(op) => {
+                op.ps.iter().for_each(|guard| f(guard.pred, false));
+                op.p.into_iter().chain(op.q).for_each(|pred| f(pred, true));
+            }
+            Op::MovePred { d, s } => {
+                f(s.pred, false);
+                f(*d, true);
+            }
+            Op::Vote { a, p, .. } => {
+                f(a.pred, false);
+                p.iter().for_each(|pred| f(*pred, true));
+            }
+            Op::Barrier(barrier) => {
+                barrier
+                    .operand
+                    .iter()
+                    .for_each(|guard| f(guard.pred, false));
+                if let BarrierKind::And(pred) | BarrierKind::Or(pred) = barrier.kind {
+                    f(pred, true);
+                }
+            }
+            Op::AsyncCopy(copy) => {
+                copy.ignore_source
+                    .iter()
+                    .for_each(|guard| f(guard.pred, false));
+            }
+            Op::Mbarrier(op) => {
+                if let MbarrierOp::Test { p: Some(pred), .. } = op.op {
+                    f(pred, true);
+                }
+            }
+            Op::IsSpace { p, .. } | Op::Elect { p, .. } => f(*p, true),
+            Op::Shuffle { p, .. } | Op::MatchAll { p, .. } => {
+                p.iter().for_each(|pred| f(*pred, true));
+            }
+            _ => {}
+        }
     }
 }

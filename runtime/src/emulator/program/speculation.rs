@@ -24,6 +24,8 @@ pub(in crate::emulator) enum Fate {
     Carried,
     /// The result is one of two sources.
     Chosen,
+    /// The results are predicates that are made of it, and matter or not.
+    Tested,
 }
 
 /// The instructions of a kernel with loads whose values may not matter.
@@ -143,7 +145,7 @@ fn is_jump(op: &Op) -> bool {
     )
 }
 
-/// The fate of values in each instruction. Arithmetic uses its sources, but where its result goes to selects and instructions under
+/// The fate of values in each instruction. Arithmetic uses its sources, but where its result goes to selects, tests and instructions under
 /// predicates alone, in one stretch without a jump: compilers move it above a condition together with the load.
 fn fates(insts: &[Inst], registers: &Registers) -> Vec<Fate> {
     let mut readers: Vec<Vec<usize>> = Vec::new();
@@ -165,15 +167,17 @@ fn fates(insts: &[Inst], registers: &Registers) -> Vec<Fate> {
         }
         fates[pc] = match &insts[pc].op {
             Op::Move { .. } | Op::Pack { .. } | Op::Unpack { .. } => Fate::Carried,
+            Op::MovePred { .. } => Fate::Tested,
             Op::Alu(op) => match op.kind {
                 AluKind::Select(_) => Fate::Chosen,
+                AluKind::Test { .. } | AluKind::TestPair { .. } | AluKind::Logic(_) => Fate::Tested,
                 AluKind::Value(_) | AluKind::Value4(_) => {
                     let drops = |&reader: &usize| {
                         let is_arithmetic = matches!(insts[reader].op, Op::Alu(_));
                         pc < reader
                             && reader < end
                             && (insts[reader].guard.is_some()
-                                || fates[reader] == Fate::Chosen
+                                || matches!(fates[reader], Fate::Chosen | Fate::Tested)
                                 || is_arithmetic && fates[reader] == Fate::Carried)
                     };
                     let of_result = op.d.and_then(|d| readers.get(d as usize));
@@ -209,11 +213,40 @@ struct Walk<'k> {
     is_dropped: bool,
 }
 
-/// Registers that hold the value for certain, and those that may.
+/// Registers that hold the value for certain, and those that may. Predicates count as registers.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Holders {
     certain: Vec<Reg>,
     maybe: Vec<Reg>,
+}
+
+/// The bit of a predicate among registers.
+const PREDICATE: Reg = 1 << 31;
+
+/// Tells whether the results of a test are made of all of its sources for certain: no other predicate may decide them.
+fn is_certain(op: &Op) -> bool {
+    match op {
+        Op::Alu(op) => match op.kind {
+            AluKind::Test { .. } | AluKind::TestPair { .. } => op.ps.is_empty(),
+            AluKind::Logic(_) => op.ps.len() == 1,
+            AluKind::Select(_) => false,
+            _ => true,
+        },
+        _ => true,
+    }
+}
+
+impl Holders {
+    /// Tells whether the register holds the value for certain, and whether it may.
+    fn has(&self, reg: Reg) -> [bool; 2] {
+        [&self.certain, &self.maybe].map(|of| of.contains(&reg))
+    }
+}
+
+fn insert(of: &mut Vec<Reg>, reg: Reg) {
+    if let Err(at) = of.binary_search(&reg) {
+        of.insert(at, reg);
+    }
 }
 
 impl Walk<'_> {
@@ -286,29 +319,35 @@ impl Walk<'_> {
     fn pass(&mut self, pc: usize, holders: &mut Holders) -> bool {
         let inst = &self.insts[pc];
         let [reads, writes] = self.registers.of(pc);
-        let reads_any = |of: &[Reg]| reads.iter().any(|reg| of.contains(reg));
-        let (certain, maybe) = (reads_any(&holders.certain), reads_any(&holders.maybe));
-        let fate = self.fates[pc];
-        let guarded = inst.guard.is_some();
-        if fate == Fate::Used && maybe {
-            self.is_used = true;
-            if certain && !guarded {
-                return false;
-            }
+        let (fate, guarded) = (self.fates[pc], inst.guard.is_some());
+        let (mut used, mut carried) = ([false; 2], [false; 2]);
+        let mut read = |reg: Reg, carries: bool| {
+            let to = if carries { &mut carried } else { &mut used };
+            let has = holders.has(reg);
+            *to = [to[0] | has[0], to[1] | has[1]];
+        };
+        reads.iter().for_each(|&reg| read(reg, fate != Fate::Used));
+        let mut written = writes.to_vec();
+        inst.op.predicates(|pred, writes| match writes {
+            true => written.push(pred | PREDICATE),
+            false => read(pred | PREDICATE, fate == Fate::Tested),
+        });
+        let guard = inst
+            .guard
+            .map_or([false; 2], |guard| holders.has(guard.pred | PREDICATE));
+        self.is_used |= used[1] | guard[1];
+        if guard[0] || used[0] && !guarded {
+            return false;
         }
-        for &d in writes {
-            let carries = fate != Fate::Used && maybe;
-            if carries && !holders.maybe.contains(&d) {
-                holders.maybe.push(d);
-                holders.maybe.sort_unstable();
-            } else if !carries && !guarded {
+        for d in written {
+            let is_result = (d & PREDICATE != 0) == (fate == Fate::Tested);
+            if is_result && carried[1] {
+                insert(&mut holders.maybe, d);
+            } else if !guarded {
                 holders.maybe.retain(|reg| *reg != d);
             }
-            if fate == Fate::Carried && certain && !guarded {
-                if !holders.certain.contains(&d) {
-                    holders.certain.push(d);
-                    holders.certain.sort_unstable();
-                }
+            if is_result && carried[0] && !guarded && is_certain(&inst.op) {
+                insert(&mut holders.certain, d);
             } else {
                 holders.certain.retain(|reg| *reg != d);
             }

@@ -16,7 +16,7 @@ const READ_THEN_WRITE: &str = "ld.shared.u32 %r4, [%r3];\nst.shared.u32 [%r1], 7
 const READ_USE_WRITE: &str = "ld.shared.u32 %r4, [%r3];\n{} st.shared.u32 [%r1], 7;\n";
 
 /// Ways to throw %r4 away, so that %r9 is 5.
-const DROPPED: [&str; 11] = [
+const DROPPED: [&str; 17] = [
     "selp.b32 %r9, %r4, 5, %p2;",
     "selp.b32 %r9, 5, %r4, %p1;",
     "mov.u32 %r5, %r4; selp.b32 %r9, %r5, 5, %p2;",
@@ -28,10 +28,16 @@ const DROPPED: [&str; 11] = [
     "mov.u32 %r9, 5; @!%p2 bra D; mov.u32 %r9, %r4; D:",
     "mov.u32 %r9, 5; @%p1 bra D; setp.eq.u32 %p3, %r4, 1; selp.b32 %r9, 1, 2, %p3; D:",
     "mov.b64 %s2, {%r4, %r4}; mov.b64 {%r5, %r6}, %s2; and.b32 %r5, %r6, 255; selp.b32 %r9, %r5, 5, %p2;",
+    "setp.gt.u32 %p3, %r4, 9; and.pred %p4, %p3, %p2; selp.b32 %r9, 1, 5, %p4;",
+    "setp.gt.and.u32 %p4, %r4, 9, %p2; mov.u32 %r9, 5; @%p4 mov.u32 %r9, 6;",
+    "setp.gt.u32 %p3, %r4, 9; not.pred %p4, %p3; or.pred %p5, %p4, %p1; mov.pred %p6, %p5; mov.u32 %r9, 6; @%p6 mov.u32 %r9, 5;",
+    "setp.gt.u32 %p3, %r4, 9; mov.u32 %r9, 5; @!%p2 bra D; selp.b32 %r9, 1, 2, %p3; D:",
+    "setp.gt.u32 %p3, %r4, 9; setp.lt.u32 %p4, %r4, 2; and.pred %p5, %p3, %p4; and.pred %p5, %p5, %p2; mov.u32 %r9, 5; @%p5 bra D; D:",
+    "add.u32 %r5, %r4, 1; setp.gt.u32 %p3, %r5, 9; selp.b32 %r6, %r5, %r4, %p2; and.pred %p4, %p3, %p2; selp.b32 %r9, %r6, 5, %p4;",
 ];
 
 /// Ways to use it, of which the emulator cannot know before that they do; the first is any use.
-const USED: [&str; 13] = [
+const USED: [&str; 19] = [
     "mov.u32 %r9, %r4;",
     "selp.b32 %r9, %r4, 5, %p1;",
     "selp.b32 %r9, 5, %r4, %p2;",
@@ -46,6 +52,12 @@ const USED: [&str; 13] = [
     "mov.b64 %s2, {%r0, %r4}; mov.b64 {%r5, %r6}, %s2; and.b32 %r5, %r6, 255; selp.b32 %r9, %r5, 5, %p1;",
     "selp.b32 %r5, %r4, 0, %p1; mov.f32 %f1, 0f00000000; mov.f32 %f2, %f1; mov.f32 %f3, %f1; mov.f32 %f4, %f1;\
      mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r5, %r0}, {%r0}, {%f1, %f2, %f3, %f4}; mov.b32 %r9, %f1;",
+    "setp.gt.u32 %p3, %r4, 9; and.pred %p4, %p3, %p1; selp.b32 %r9, 1, 5, %p4;",
+    "setp.gt.and.u32 %p4, %r4, 9, %p1; mov.u32 %r9, 5; @%p4 mov.u32 %r9, 6;",
+    "setp.gt.u32 %p3, %r4, 9; not.pred %p4, %p3; or.pred %p5, %p4, %p2; mov.pred %p6, %p5; mov.u32 %r9, 6; @%p6 mov.u32 %r9, 5;",
+    "setp.gt.u32 %p3, %r4, 9; mov.u32 %r9, 5; @!%p1 bra D; selp.b32 %r9, 1, 2, %p3; D:",
+    "setp.gt.u32 %p3, %r4, 9; setp.lt.u32 %p4, %r4, 200; xor.pred %p5, %p3, %p4; and.pred %p5, %p5, %p1; mov.u32 %r9, 5; @%p5 bra D; D:",
+    "setp.gt.u32 %p3, %r4, 9; and.pred %p4, %p3, %p1; vote.sync.ballot.b32 %r9, %p4, -1;",
 ];
 
 /// A kernel whose threads are those of one warp: lanes read what lanes of the other half write.

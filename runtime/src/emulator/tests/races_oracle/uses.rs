@@ -19,7 +19,8 @@ pub(crate) struct Use {
 /// Loads of a program that have registers of their own.
 const MOST: u32 = 10;
 /// The registers that uses have beside those of all kernels.
-pub(super) const REGISTERS: &str = ".reg .b32 %u<30>; .reg .b64 %v<30>; .reg .b16 %w<30>; ";
+pub(super) const REGISTERS: &str =
+    ".reg .b32 %u<30>; .reg .b64 %v<30>; .reg .b16 %w<30>; .reg .pred %t<30>; ";
 
 impl Program {
     /// Gives weak loads uses. Those that are thrown away are among weak accesses only: beside strong ones a read counts when it is made.
@@ -40,7 +41,7 @@ impl Program {
                 after: load + random.below((last - load as u64).min(6)) as usize,
                 dropped: !self.strong && (often || random.below(3) == 0),
                 slot,
-                form: random.below(5),
+                form: random.below(7),
             });
         }
     }
@@ -70,6 +71,7 @@ impl Use {
         };
         // As compilers do, no register is written for two purposes.
         let [a, b, c] = [0, 1, 2].map(|i| format!("%{name}{}", 3 * self.slot + i));
+        let [p, q] = [0, 1].map(|i| format!("%t{}", 2 * self.slot + i));
         let (yes, label) = (if self.dropped { "%p7" } else { "%p6" }, self.load);
         match self.form {
             0 => format!("{when}selp.b{ty} {a}, {value}, 0, {yes}; {when}add.u{ty} {b}, {a}, 1;"),
@@ -79,6 +81,12 @@ impl Use {
             2 => format!("@!{yes} bra USE{label}; {when}add.u{ty} {a}, {value}, 1; USE{label}:"),
             3 => format!(
                 "{when}mov.b{ty} {a}, {value}; {when}xor.b{ty} {b}, {a}, 7; {when}selp.b{ty} {c}, {b}, {b}, {yes}; {when}selp.b{ty} {a}, {c}, 0, {yes}; {when}add.u{ty} {b}, {a}, 1;"
+            ),
+            4 => format!(
+                "setp.ne.u32 {q}, 0, 0; {when}setp.ge.u{ty} {p}, {value}, 1; {when}and.pred {q}, {p}, {yes}; @{q} mov.b{ty} {c}, 0;"
+            ),
+            5 => format!(
+                "setp.ne.u32 {q}, 0, 0; {when}setp.ge.and.u{ty} {q}, {value}, 1, {yes}; @{q} mov.b{ty} {c}, 0;"
             ),
             _ => format!(
                 "{when}mov.b{ty} {b}, 0; @!{yes} bra USE{label}; {when}mov.b{ty} {b}, {value}; USE{label}: {when}mul.lo.u{ty} {c}, {b}, 3;"
