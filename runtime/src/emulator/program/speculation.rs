@@ -265,6 +265,9 @@ impl Walk<'_> {
         let mut seen = HashSet::new();
         let mut paths = vec![(load + 1, holders)];
         while let Some((start, mut holders)) = paths.pop() {
+            if !seen.insert((start, holders.clone())) {
+                continue;
+            }
             let mut pc = start;
             loop {
                 if self.left == 0 {

@@ -16,7 +16,7 @@ const READ_THEN_WRITE: &str = "ld.shared.u32 %r4, [%r3];\nst.shared.u32 [%r1], 7
 const READ_USE_WRITE: &str = "ld.shared.u32 %r4, [%r3];\n{} st.shared.u32 [%r1], 7;\n";
 
 /// Ways to throw %r4 away, so that %r9 is 5.
-const DROPPED: [&str; 17] = [
+const DROPPED: [&str; 18] = [
     "selp.b32 %r9, %r4, 5, %p2;",
     "selp.b32 %r9, 5, %r4, %p1;",
     "mov.u32 %r5, %r4; selp.b32 %r9, %r5, 5, %p2;",
@@ -34,6 +34,7 @@ const DROPPED: [&str; 17] = [
     "setp.gt.u32 %p3, %r4, 9; mov.u32 %r9, 5; @!%p2 bra D; selp.b32 %r9, 1, 2, %p3; D:",
     "setp.gt.u32 %p3, %r4, 9; setp.lt.u32 %p4, %r4, 2; and.pred %p5, %p3, %p4; and.pred %p5, %p5, %p2; mov.u32 %r9, 5; @%p5 bra D; D:",
     "add.u32 %r5, %r4, 1; setp.gt.u32 %p3, %r5, 9; selp.b32 %r6, %r5, %r4, %p2; and.pred %p4, %p3, %p2; selp.b32 %r9, %r6, 5, %p4;",
+    "mov.u32 %r7, 0; L: add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 3; @%p3 bra L; selp.b32 %r9, %r4, 5, %p2;",
 ];
 
 /// Ways to use it, of which the emulator cannot know before that they do; the first is any use.
