@@ -436,15 +436,22 @@ impl Context<'_> {
 
     /// The lanes of `mask` where a guard holds.
     pub(super) fn predicate(&mut self, warp: &mut Warp, guard: Guard, mask: Mask, pc: u32) -> Mask {
-        let mut undefined = mask & !warp.preds_defined[guard.pred as usize];
+        let undefined = mask & !warp.preds_defined[guard.pred as usize];
         if undefined != 0 {
-            undefined &= !self.use_predicate(warp, guard.pred, undefined);
-        }
-        if undefined != 0 {
-            self.undefined(warp, undefined, pc, "a predicate");
+            self.undefined_predicate(warp, guard.pred, undefined, pc);
         }
         let value = warp.preds[guard.pred as usize];
         mask & if guard.negated { !value } else { value }
+    }
+
+    /// Notes lanes that use a predicate that they have not written, or that is made of values that may not matter.
+    #[cold]
+    #[inline(never)]
+    fn undefined_predicate(&mut self, warp: &mut Warp, pred: Pred, lanes: Mask, pc: u32) {
+        let undefined = lanes & !self.use_predicate(warp, pred, lanes);
+        if undefined != 0 {
+            self.undefined(warp, undefined, pc, "a predicate");
+        }
     }
 
     /// Notes lanes that read a register that they have not written.

@@ -113,6 +113,7 @@ impl Context<'_> {
     }
 
     /// Notes that registers hold what a load has brought whose value may not matter.
+    #[inline(never)]
     pub(super) fn loaded(&mut self, warp: &mut Warp, access: &Access, load: u32) {
         let watched = self.shared.loads.watched(load);
         for reg in access.regs.iter().flatten() {
@@ -122,12 +123,18 @@ impl Context<'_> {
 
     /// Looks at the sources of an instruction before it is executed: what it uses matters. Returns what its results are made of,
     /// where it uses nothing.
-    pub(super) fn follow(&mut self, warp: &mut Warp, pc: u32, active: Mask) -> Option<Numbers> {
+    #[inline(never)]
+    pub(super) fn follow(
+        &mut self,
+        warp: &mut Warp,
+        pc: u32,
+        active: Mask,
+    ) -> Option<Box<Numbers>> {
         let kernel = self.launch.kernel;
         let speculation = kernel.speculation.as_ref()?;
         let reads = speculation.reads(pc);
         if speculation.fate(pc) == Fate::Tested {
-            return self.follow_test(warp, pc, reads, active);
+            return self.follow_test(warp, pc, reads, active).map(Box::new);
         }
         if reads.iter().all(|&reg| warp.lacking(reg, active) == 0) {
             return None;
@@ -144,7 +151,7 @@ impl Context<'_> {
                         made_of[lane] = warp.origin(source, lane);
                     }
                 }
-                Some(made_of)
+                Some(Box::new(made_of))
             }
             (Fate::Carried, _) => {
                 let mut made_of = [0; LANES];
@@ -153,7 +160,7 @@ impl Context<'_> {
                         made_of[lane] = self.both(made_of[lane], warp.origin(source, lane), lane);
                     }
                 }
-                Some(made_of)
+                Some(Box::new(made_of))
             }
             _ => {
                 self.use_registers(warp, reads, active);
@@ -242,6 +249,8 @@ impl Context<'_> {
     }
 
     /// Notes what the results of an instruction are made of.
+    #[cold]
+    #[inline(never)]
     pub(super) fn carry(&mut self, warp: &mut Warp, pc: u32, made_of: &Numbers, active: Mask) {
         let kernel = self.launch.kernel;
         let Some(speculation) = &kernel.speculation else {
