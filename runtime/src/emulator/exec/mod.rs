@@ -385,10 +385,7 @@ impl Context<'_> {
         if !kernel.touches.is_empty() && !kernel.touches[pc as usize].is_empty() && active != 0 {
             self.check_touched(warp, pc, active);
         }
-        let carried = match warp.origins.any {
-            true => self.follow(warp, pc, active),
-            false => None,
-        };
+        let carries = warp.origins.any && self.follow(warp, pc, active);
         let next = match &inst.op {
             Op::Branch(target) => {
                 let stay = mask & !active;
@@ -423,8 +420,8 @@ impl Context<'_> {
             _ if active == 0 => Next::Advance,
             op => self.execute(warp, at, op, active),
         };
-        if let Some(carried) = carried {
-            self.carry(warp, pc, &carried, active);
+        if carries {
+            self.carry(warp, pc, active);
         }
         match next {
             Next::Advance => warp.groups[at].pc = pc + 1,

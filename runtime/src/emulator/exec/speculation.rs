@@ -16,6 +16,8 @@ type Numbers = [u32; LANES];
 /// The loads that the registers of a warp are made of, as far as their values may not matter.
 #[derive(Default)]
 pub(super) struct Origins {
+    /// What the results of the instruction are made of that is executed.
+    carried: Numbers,
     /// Tells whether there may be any.
     pub any: bool,
     /// By register; empty until there is one.
@@ -121,20 +123,23 @@ impl Context<'_> {
         }
     }
 
-    /// Looks at the sources of an instruction before it is executed: what it uses matters. Returns what its results are made of,
-    /// where it uses nothing.
+    /// Looks at the sources of an instruction before it is executed: what it uses matters. Returns whether its results may be made of
+    /// values that it does not use; [`Context::carry`] has to come behind it then.
     #[inline(never)]
-    pub(super) fn follow(
-        &mut self,
-        warp: &mut Warp,
-        pc: u32,
-        active: Mask,
-    ) -> Option<Box<Numbers>> {
+    pub(super) fn follow(&mut self, warp: &mut Warp, pc: u32, active: Mask) -> bool {
+        let made_of = self.made_of(warp, pc, active);
+        let carries = made_of.is_some();
+        warp.origins.carried = made_of.unwrap_or([0; LANES]);
+        carries
+    }
+
+    /// What the results of an instruction are made of, where it does not use it.
+    fn made_of(&mut self, warp: &mut Warp, pc: u32, active: Mask) -> Option<Numbers> {
         let kernel = self.launch.kernel;
         let speculation = kernel.speculation.as_ref()?;
         let reads = speculation.reads(pc);
         if speculation.fate(pc) == Fate::Tested {
-            return self.follow_test(warp, pc, reads, active).map(Box::new);
+            return self.follow_test(warp, pc, reads, active);
         }
         if reads.iter().all(|&reg| warp.lacking(reg, active) == 0) {
             return None;
@@ -151,7 +156,7 @@ impl Context<'_> {
                         made_of[lane] = warp.origin(source, lane);
                     }
                 }
-                Some(Box::new(made_of))
+                Some(made_of)
             }
             (Fate::Carried, _) => {
                 let mut made_of = [0; LANES];
@@ -160,7 +165,7 @@ impl Context<'_> {
                         made_of[lane] = self.both(made_of[lane], warp.origin(source, lane), lane);
                     }
                 }
-                Some(Box::new(made_of))
+                Some(made_of)
             }
             _ => {
                 self.use_registers(warp, reads, active);
@@ -251,7 +256,8 @@ impl Context<'_> {
     /// Notes what the results of an instruction are made of.
     #[cold]
     #[inline(never)]
-    pub(super) fn carry(&mut self, warp: &mut Warp, pc: u32, made_of: &Numbers, active: Mask) {
+    pub(super) fn carry(&mut self, warp: &mut Warp, pc: u32, active: Mask) {
+        let made_of = &{ warp.origins.carried };
         let kernel = self.launch.kernel;
         let Some(speculation) = &kernel.speculation else {
             return;
