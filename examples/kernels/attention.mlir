@@ -48,7 +48,7 @@ module attributes {gpu.container_module} {
     cute.import "std/mma"
     cute.import "std/softmax"
     gpu.func @attention_kernel(%Q: !mat, %K: !mat, %V: !mat, %O: !mat, %scale: f32) kernel
-        attributes {known_block_size = array<i32: 128, 1, 1>} {
+        attributes {known_block_size = array<i32: 128, 1, 1>, cute.synchronize} {
       // Who this thread is, and which queries its block has.
       %t = cute.call @thread()
       %m = cute.call @block_x() -> i32

@@ -174,7 +174,7 @@ module attributes {gpu.container_module, cute.parameters = {D = 128, T = f16, KE
     }
 
     gpu.func @flash_attention_kernel(%Q: !mat, %K: !mat, %V: !mat, %O: !mat, %scale: f32, %sharing: i32) kernel
-        attributes {known_block_size = array<i32: 128, 1, 1>} {
+        attributes {known_block_size = array<i32: 128, 1, 1>, cute.synchronize} {
       %c0 = arith.constant 0 : i32
       %c1 = arith.constant 1 : i32
       %c2 = arith.constant 2 : i32

@@ -37,7 +37,7 @@ module attributes {gpu.container_module} {
     cute.import "std/copy"
     cute.import "std/mma"
     gpu.func @sgemm_sm80_auto_kernel(%A: !mat, %B: !mat, %C: !mat, %alpha: f32, %beta: f32) kernel
-        attributes {known_block_size = array<i32: 128, 1, 1>} {
+        attributes {known_block_size = array<i32: 128, 1, 1>, cute.synchronize} {
       // Who this thread is, and which tile of C its block computes.
       %t = cute.call @thread()
       %m = cute.call @block_x() -> i32

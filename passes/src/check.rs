@@ -1,8 +1,8 @@
 //! `cute-check`: what GPU modules hold that no pass lowers, said where it stands and before anything is lowered.
 
 use crate::arch::THREADS_PER_BLOCK;
-use cute_ir::attributes::{ROLES, STAGES, SYNCHRONIZE};
-use cute_ir::ops::{cute, cute_nvgpu, func, gpu};
+use cute_ir::attributes::{PLAN, ROLES, STAGES, SYNCHRONIZE};
+use cute_ir::ops::{cute, cute_nvgpu, func, gpu, scf};
 use cute_ir::{
     Anchor, Failure, PassSpec,
     block::block_size_of,
@@ -27,6 +27,9 @@ fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failur
     let sound = sound.and(each(kernels(module), |kernel| {
         threads(kernel)?;
         ordered_by_hand(kernel)?;
+        each(pipelined(kernel), |(op, _)| {
+            left_to_the_compiler(kernel, op)
+        })?;
         arguments(kernel)
     }));
     let of_devices = nested_ops(module)
@@ -72,6 +75,33 @@ fn threads<'c>(kernel: Op<'c>) -> Result<(), Failure> {
              x {} x {}",
             size[0], size[1], size[2]
         ),
+    ))
+}
+
+/// The loops of a kernel that are to be pipelined, and their stages.
+pub(crate) fn pipelined(kernel: Op<'_>) -> Vec<(scf::For<'_>, i64)> {
+    let loops = nested_ops(kernel).into_iter().filter_map(scf::For::of);
+    loops
+        .filter_map(|op| Some((op, integer_of(op.op(), STAGES)?)))
+        .collect()
+}
+
+/// A kernel with a loop that is to be pipelined says itself that it leaves its synchronisation to the compiler: the loop may be taken
+/// away by a pass that knows nothing of it, such as MLIR's `canonicalize` where it has no turn or one.
+pub(crate) fn left_to_the_compiler<'c>(kernel: Op<'c>, op: scf::For<'c>) -> Result<(), Failure> {
+    // What is cut into roles, or partitioned by a plan, says so from then on.
+    let says = |name: &&str| attribute_of(kernel, name).is_some();
+    if [SYNCHRONIZE, ROLES, PLAN].iter().any(says) {
+        return Ok(());
+    }
+    Err(diag::error_with_notes(
+        op.op().location(),
+        format!(
+            "'{}' op has {STAGES}, but its kernel does not leave synchronisation to the compiler; expected {SYNCHRONIZE} among the \
+             attributes of the kernel, or no {STAGES} and waits and barriers of its own",
+            name_of(op.op())
+        ),
+        &[(kernel.location(), "the kernel")],
     ))
 }
 

@@ -8,7 +8,7 @@ func.func @f(%A: !t) {
   return
 }
 gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
-  gpu.func @kernel(%A: !t) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+  gpu.func @kernel(%A: !t) kernel attributes {known_block_size = array<i32: 32, 1, 1>, cute.synchronize} {
     %zero = arith.constant 0 : i32
     %one = arith.constant 1 : i32
     %many = arith.constant 8 : i32

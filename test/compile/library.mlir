@@ -116,7 +116,7 @@ module attributes {gpu.container_module, cute.parameters = {WARPS = 8, T = f32, 
     }
 
     // 64 queries for two warps: each has two atoms of rows, and a thread four rows.
-    gpu.func @attention_kernel(%Q: !A, %K: !A, %V: !A, %O: !A) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    gpu.func @attention_kernel(%Q: !A, %K: !A, %V: !A, %O: !A) kernel attributes {known_block_size = array<i32: 64, 1, 1>, cute.synchronize} {
       %t = cute.call @thread()
       %m = cute.call @block_x() -> i32
       %c0 = arith.constant 0 : i32

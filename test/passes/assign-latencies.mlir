@@ -5,7 +5,7 @@
 
 gpu.module @kernels [#nvvm.target<chip = "sm_90a">] {
   // CHECK-LABEL: gpu.func @units
-  gpu.func @units(%v: vector<16xf32>, %count: i32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+  gpu.func @units(%v: vector<16xf32>, %count: i32) kernel attributes {known_block_size = array<i32: 32, 1, 1>, cute.synchronize} {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %c32 = arith.constant 32 : i32

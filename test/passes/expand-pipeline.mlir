@@ -265,7 +265,7 @@ gpu.module @kernels {
 // BEHIND:         scf.yield
 // BEHIND:         vector.reduction
 gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
-  gpu.func @behind(%g: !g {cute.noalias}, %h: !g, %n: i32, %v: vector<2xf32>) kernel {
+  gpu.func @behind(%g: !g {cute.noalias}, %h: !g, %n: i32, %v: vector<2xf32>) kernel attributes {cute.synchronize} {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %two = arith.constant dense<2.0> : vector<4xf32>

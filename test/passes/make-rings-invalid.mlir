@@ -1,7 +1,7 @@
 // RUN: cute-opt %s --cute-make-rings --split-input-file --verify-diagnostics
 
 gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
-  gpu.func @barrier(%n: i32, %if: i1) kernel {
+  gpu.func @barrier(%n: i32, %if: i1) kernel attributes {cute.synchronize} {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     // expected-note @below {{the loop}}
@@ -18,7 +18,21 @@ gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
 // -----
 
 gpu.module @kernels {
-  gpu.func @stages(%n: i32) kernel {
+  // expected-note @below {{the kernel}}
+  gpu.func @unsaid(%n: i32) kernel {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    // expected-error @below {{'scf.for' op has cute.stages, but its kernel does not leave synchronisation to the compiler; expected cute.synchronize among the attributes of the kernel, or no cute.stages and waits and barriers of its own}}
+    scf.for %k = %c0 to %n step %c1 : i32 {
+    } {cute.stages = 3 : i64}
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @stages(%n: i32) kernel attributes {cute.synchronize} {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     // expected-error @below {{expected cute.stages = an integer from 1 to}}

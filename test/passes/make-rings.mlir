@@ -32,7 +32,7 @@
 // CHECK:           scf.yield %{{.*}}, %[[R]], %[[T1]], %[[T2]], %[[O]], %[[U1]]
 // CHECK-NOT:     gpu.barrier
 gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
-  gpu.func @two_rings(%g: !g, %n: i32, %v: vector<8xf16>) kernel {
+  gpu.func @two_rings(%g: !g, %n: i32, %v: vector<8xf16>) kernel attributes {cute.synchronize} {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %copy = cute.static : !copy
@@ -77,7 +77,7 @@ gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
 // CHECK:           cute.atom_load
 // CHECK:           cute.pipeline.consumer_release
 gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
-  gpu.func @stores(%g: !g, %from: index, %n: index, %by: index) kernel {
+  gpu.func @stores(%g: !g, %from: index, %n: index, %by: index) kernel attributes {cute.synchronize} {
     %read = cute.static : !read
     %a = cute.memref.alloca() : !s
     %b = cute.memref.alloca() : !s
@@ -105,7 +105,7 @@ gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
 // CHECK-LABEL: gpu.func @no_rings
 // CHECK-NOT:     cute.pipeline
 gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
-  gpu.func @no_rings(%g: !g, %n: i32, %if: i1) kernel {
+  gpu.func @no_rings(%g: !g, %n: i32, %if: i1) kernel attributes {cute.synchronize} {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %copy = cute.static : !copy
@@ -162,7 +162,7 @@ gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
 // CHECK:           cute.slice(%[[RING]]
 // CHECK:           cute.atom_copy
 gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
-  gpu.func @within(%g: !g, %h: !g, %n: i32) kernel {
+  gpu.func @within(%g: !g, %h: !g, %n: i32) kernel attributes {cute.synchronize} {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %copy = cute.static : !copy

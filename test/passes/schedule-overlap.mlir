@@ -34,7 +34,7 @@
 // TEXT-NEXT: unit        busy  of a turn
 // TEXT-NEXT: issue        135      100 %
 gpu.module @kernels [#nvvm.target<chip = "sm_90">] {
-  gpu.func @two_units(%g: !t, %out: !t, %n: i32, %f: f32, %zero: f32) kernel {
+  gpu.func @two_units(%g: !t, %out: !t, %n: i32, %f: f32, %zero: f32) kernel attributes {cute.synchronize} {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %r = scf.for %k = %c0 to %n step %c1 iter_args(%sum = %zero) -> (f32) : i32 {
@@ -61,7 +61,7 @@ gpu.module @kernels [#nvvm.target<chip = "sm_90">] {
 // OVERLAP:         math.exp2 {{.*}}cute.stage = 1
 // OVERLAP:         arith.addf {{.*}}cute.stage = 1
 gpu.module @kernels [#nvvm.target<chip = "sm_90">] {
-  gpu.func @too_many_registers(%g: !t, %out: !t, %n: i32, %f: vector<64xf32>, %zero: vector<64xf32>) kernel {
+  gpu.func @too_many_registers(%g: !t, %out: !t, %n: i32, %f: vector<64xf32>, %zero: vector<64xf32>) kernel attributes {cute.synchronize} {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %r = scf.for %k = %c0 to %n step %c1 iter_args(%sum = %zero) -> (vector<64xf32>) : i32 {

@@ -54,7 +54,7 @@
 // DOT:         n{{[0-9]+}} -> n[[A]] [label="0/3", style=dashed];
 // DOT:       }
 gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
-  gpu.func @copies(%g: !g, %n: i32, %v: vector<8xf16>) kernel {
+  gpu.func @copies(%g: !g, %n: i32, %v: vector<8xf16>) kernel attributes {cute.synchronize} {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %copy = cute.static : !copy
@@ -97,7 +97,7 @@ gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
 // CHECK-LABEL: gpu.func @together
 // CHECK-NOT:     cute.stage
 gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
-  gpu.func @apart(%g: !g {cute.noalias}, %h: !g, %n: i32) kernel {
+  gpu.func @apart(%g: !g {cute.noalias}, %h: !g, %n: i32) kernel attributes {cute.synchronize} {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %read = cute.static : !read
@@ -107,7 +107,7 @@ gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
     } {cute.stages = 2 : i64}
     gpu.return
   }
-  gpu.func @together(%g: !g, %h: !g, %n: i32) kernel {
+  gpu.func @together(%g: !g, %h: !g, %n: i32) kernel attributes {cute.synchronize} {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %read = cute.static : !read
@@ -128,7 +128,7 @@ gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
 // CHECK-LABEL: gpu.func @handed_on
 // CHECK-NOT:     cute.stage
 gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
-  gpu.func @handed_on(%g: !t {cute.noalias}, %h: !t, %n: i32) kernel {
+  gpu.func @handed_on(%g: !t {cute.noalias}, %h: !t, %n: i32) kernel attributes {cute.synchronize} {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     // expected-warning @below {{nothing of it can run ahead of the rest}}

@@ -20,7 +20,7 @@
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
-    gpu.func @copy_kernel(%S: !T {cute.noalias}, %D: !T {cute.noalias}) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    gpu.func @copy_kernel(%S: !T {cute.noalias}, %D: !T {cute.noalias}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, cute.synchronize} {
       %tx = gpu.thread_id x
       %tx32 = arith.index_cast %tx : index to i32
       %thread = cute.make_coord(%tx32) : (i32) -> !at_thread

@@ -37,7 +37,7 @@
 module attributes {gpu.container_module} {
   gpu.module @kernels {
     gpu.func @sgemm_2_kernel(%A: !mat, %B: !mat, %C: !mat, %alpha: f32, %beta: f32) kernel
-        attributes {known_block_size = array<i32: 256, 1, 1>} {
+        attributes {known_block_size = array<i32: 256, 1, 1>, cute.synchronize} {
       // Who this thread is, and which tile of C its block computes.
       %tx = gpu.thread_id x
       %bx = gpu.block_id x

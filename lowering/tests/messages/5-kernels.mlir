@@ -117,10 +117,23 @@ gpu.module @k {
 
 // -----
 
+// A loop to be pipelined in a kernel that does not leave synchronisation to the compiler
+gpu.module @k {
+  gpu.func @f(%n: i32) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    scf.for %i = %c0 to %n step %c1 : i32 {
+    } {cute.stages = 3 : i64}
+    gpu.return
+  }
+}
+
+// -----
+
 // Stages of a loop without a copy: a warning
 module attributes {gpu.container_module} {
   gpu.module @k {
-    gpu.func @f(%D: !cute.memref<f32, gmem, "8:1">) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
+    gpu.func @f(%D: !cute.memref<f32, gmem, "8:1">) kernel attributes {known_block_size = array<i32: 1, 1, 1>, cute.synchronize} {
       %c0 = arith.constant 0 : i32
       %c1 = arith.constant 1 : i32
       %c8 = arith.constant 8 : i32

@@ -6,6 +6,7 @@
 //! share a pipeline. The loop still is the loop that it was: only read from top to bottom, each turn works on its own place.
 
 use crate::{
+    check::{left_to_the_compiler, pipelined},
     loops,
     memory::{is_memory, root_of},
     shared::{in_shared, ring_stride},
@@ -14,7 +15,7 @@ use crate::{
 use cute_ir::ops::{arith, cute, scf};
 use cute_ir::{
     Anchor, Expected, Failure, PassSpec,
-    attributes::{RING, STAGES, SYNCHRONIZE},
+    attributes::{RING, STAGES},
     diag,
     mlir::*,
     types::memref_of,
@@ -35,13 +36,9 @@ pub(crate) const PASS: PassSpec = PassSpec {
 
 fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     // Inner loops first: what is around a loop stays where it is when the loop is made anew.
-    let loops = nested_ops(kernel).into_iter().rev();
-    for op in loops.filter_map(scf::For::of).collect::<Vec<_>>() {
-        let Some(stages) = integer_of(op.op(), STAGES) else {
-            continue;
-        };
+    for (op, stages) in pipelined(kernel).into_iter().rev() {
+        left_to_the_compiler(kernel, op)?;
         refuse_fences(op)?;
-        set_attribute(kernel, SYNCHRONIZE, Builder::before(kernel).unit());
         Rings::of(rewriter, op, stages)?.make()?;
     }
     Ok(())

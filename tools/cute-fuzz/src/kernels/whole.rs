@@ -14,8 +14,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// Kernels of one module: starting the compiler and the assembler takes longer than one of them.
 const TOGETHER: usize = 12;
 
-/// Messages by which the compiler may refuse kernels that are right: what the documentation says is not supported, and spills, which ptxas decides.
-const LIMITS: [&str; 2] = ["not supported", "spills registers"];
+/// Messages by which the compiler may refuse kernels that are right: what the documentation says is not supported, spills, which ptxas decides, and
+/// tensors that a multiprocessor has no room for.
+const LIMITS: [&str; 3] = [
+    "not supported",
+    "spills registers",
+    "bytes of shared memory",
+];
 
 /// Ways to compile that may make no difference.
 const WAYS: [&[&str]; 4] = [

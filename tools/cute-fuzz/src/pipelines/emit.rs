@@ -17,8 +17,6 @@ pub struct Style {
     pub unrolls: bool,
     /// Arguments are said to be apart.
     pub noalias: bool,
-    /// The kernel says that the compiler is to synchronise it, loops or not.
-    pub synchronize: bool,
 }
 
 struct Writer<'p> {
@@ -64,16 +62,11 @@ pub fn kernel(program: &Program, style: Style) -> Option<Kernel> {
         Argument::new(format!("Y{i}"), ty, attributes)
     });
     let body = writer.heads.join("\n") + "\n" + &writer.text.into_string();
-    let synchronize = if style.synchronize {
-        "cute.synchronize, "
-    } else {
-        ""
-    };
     Some(Kernel {
         types: String::new(),
         tensors: tensors.chain(outputs).collect(),
         numbers: writer.numbers,
-        attributes: synchronize.into(),
+        attributes: "cute.synchronize, ".into(),
         body,
         blocks: program.blocks,
         threads: program.threads,

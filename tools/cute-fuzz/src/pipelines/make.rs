@@ -24,11 +24,9 @@ pub fn program(random: &mut Random) -> (Program, Style, Vec<Vec<f64>>) {
             around: Vec::new(),
             careful: tries > TRIES,
         };
-        let mut style = maker.style();
+        let style = maker.style();
         maker.make();
         let program = maker.program;
-        // Passes of MLIR take such loops away, and with them what they say of the kernel.
-        style.synchronize |= program.has_a_known_turn();
         if let Some(results) = program.results() {
             return (program, style, results);
         }
@@ -51,7 +49,6 @@ impl Maker<'_> {
             slices_first: self.random.chance(40),
             unrolls: self.random.chance(80),
             noalias: self.random.chance(70),
-            synchronize: self.random.chance(10),
         }
     }
 
