@@ -253,6 +253,7 @@ impl Program {
     }
 
     /// Tells whether a loop that is to be pipelined has one turn or none, as everybody can see.
+    #[cfg(test)]
     pub fn has_a_known_turn(&self) -> bool {
         let mut found = false;
         walk(&self.body, &mut |one| {
