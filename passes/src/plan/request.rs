@@ -196,7 +196,7 @@ impl OptionValue for Avoid {
 const VARIANTS: i64 = 8;
 
 /// Kernels for a map whose columns are open, at most, where nothing else is asked for: they are small.
-const VARIANTS_OF_MAP: i64 = 12;
+const VARIANTS_OF_MAP: i64 = 16;
 
 impl Request {
     /// Kernels for a problem whose sizes are open, at most.

@@ -126,23 +126,35 @@ impl<'c> Map<'c> {
             }
         };
         let last = general(&known, self.known(1));
-        let aligned = self.aligned(&known).filter(|_| !by_rows);
+        let aligned = |of| self.aligned(&known, of).filter(|_| !by_rows);
+        let wide = aligned(i64::MAX);
+        // Half as many accesses as one by one, where there are no wider ones.
+        let pairs = aligned(2).filter(|pairs| {
+            wide.as_ref()
+                .is_some_and(|wide| self.vector(pairs) < self.vector(wide))
+        });
         let mut all = Vec::new();
         let is_open = self.reduces && self.known(1).is_none();
-        let kernels = |[wide, any]: &[&[i64]; 2]| match aligned {
-            Some(_) => wide.len() + any.len() + 2,
-            None => wide.len() + 1,
+        let kernels = |[first, others]: &[&[i64]; 2], levels: &[&Vec<Layout>]| {
+            first.len() + 1 + (levels.len() - 1) * (others.len() + 1)
         };
-        let [.., coarsest] = CLASSES;
-        let mut finest = CLASSES.into_iter();
-        let finest = finest.find(|classes| kernels(classes) <= most);
-        let [wide, any] = finest.unwrap_or(coarsest);
-        for (layouts, classes) in [(aligned.as_ref(), wide), (Some(&known), any)] {
-            let Some(layouts) = layouts else { continue };
-            let classes = match aligned.is_none() {
-                true => wide,
-                false => classes,
-            };
+        let levels: Vec<_> = [&wide, &pairs]
+            .into_iter()
+            .flatten()
+            .chain([&known])
+            .collect();
+        let without: Vec<_> = wide.iter().chain([&known]).collect();
+        let [finest, .., coarsest] = CLASSES;
+        let (classes, levels) = match kernels(&finest, &levels) <= most {
+            true => (finest, levels),
+            false => {
+                let mut finest = CLASSES.into_iter();
+                let finest = finest.find(|classes| kernels(classes, &without) <= most);
+                (finest.unwrap_or(coarsest), without)
+            }
+        };
+        for (at, layouts) in levels.into_iter().enumerate() {
+            let classes = classes[at.min(1)];
             if is_open {
                 all.extend(classes.iter().map(|most| general(layouts, Some(*most))));
             }
@@ -249,9 +261,11 @@ impl<'c> Map<'c> {
         vectors.min().unwrap_or(1)
     }
 
-    /// The layouts where a launch brings multiples of as many elements as the widest accesses move; none where that is nothing new.
-    fn aligned(&self, known: &[Layout]) -> Option<Vec<Layout>> {
+    /// The layouts where a launch brings multiples of as many elements as the widest accesses move, or of so many; none where that is nothing
+    /// new.
+    fn aligned(&self, known: &[Layout], most: i64) -> Option<Vec<Layout>> {
         let widest = self.full().map(|(_, whole)| whole.widest()).min()?;
+        let widest = widest.min(most);
         let aligned = |layout: &Layout| {
             let is_along = column(layout.stride()) == Some(&Leaf::Static(1));
             with_multiples(
