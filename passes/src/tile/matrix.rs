@@ -64,7 +64,9 @@ pub(super) enum Role {
     Factor,
     /// A tensor that a prologue reads beside a factor.
     Beside,
-    /// C, or another tensor that is written.
+    /// C.
+    C,
+    /// Another tensor that is written.
     Output,
     /// A tensor that is written and has the stride 0 along what it is reduced along.
     Reduced,
@@ -141,9 +143,10 @@ impl<'c> Matrices<'c> {
                 0 => "C".to_owned(),
                 _ => format!("output {at}"),
             };
-            let role = match kind {
-                Some(_) => Role::Reduced,
-                None => Role::Output,
+            let role = match (kind, at) {
+                (Some(_), _) => Role::Reduced,
+                (None, 0) => Role::C,
+                (None, _) => Role::Output,
             };
             let places = of_c.take().filter(|_| at == 0);
             written.push(placed(role, name, *tensor, places, has_groups)?);
@@ -247,6 +250,7 @@ impl<'c> Matrix<'c> {
             _ => given,
         };
         let mut modes = memref.layout.modes();
+        let one = |stride| Layout::leaf(1, stride).map_err(|e| e.to_string());
         // The leaves of a matrix at coordinates are those of the coordinates.
         let is_at = matches!(places, Some(Places::At(_)));
         let own = if is_at { 0 } else { 2 };
@@ -259,9 +263,12 @@ impl<'c> Matrix<'c> {
                 }
                 *mode = whole;
             }
-            if memref.layout.is_static() && mode.size() == Ok(1) {
-                // It goes nowhere, so that nothing is to be aligned.
-                *mode = Layout::leaf(1, 0).map_err(|e| e.to_string())?;
+            // It goes nowhere, so that nothing is to be aligned. An output beside C would be one that is reduced by the stride 0.
+            let is_one = mode.is_static() && mode.size() == Ok(1);
+            match role {
+                Role::Output if is_one => *mode = one(WIDEST)?,
+                _ if is_one && memref.layout.is_static() => *mode = one(0)?,
+                _ => {}
             }
         }
         let layout = Layout::from_modes(&modes).map_err(|e| e.to_string())?;
@@ -273,8 +280,10 @@ impl<'c> Matrix<'c> {
         }
         match (&places, role) {
             // What coordinates reach the verifier has seen.
-            (Some(Places::At(own)), Role::Output) => check_apart(&name, &own.at.tensor)?,
-            (_, Role::Output) => check_apart(&name, &layout)?,
+            (Some(Places::At(own)), Role::C | Role::Output) => {
+                check_apart(&name, &own.at.tensor)?;
+            }
+            (_, Role::C | Role::Output) => check_apart(&name, &layout)?,
             _ => {}
         }
         if role == Role::Reduced {
