@@ -138,22 +138,13 @@ impl<'c> Map<'c> {
         let kernels = |[first, others]: &[&[i64]; 2], levels: &[&Vec<Layout>]| {
             first.len() + 1 + (levels.len() - 1) * (others.len() + 1)
         };
-        let levels: Vec<_> = [&wide, &pairs]
-            .into_iter()
-            .flatten()
-            .chain([&known])
-            .collect();
         let without: Vec<_> = wide.iter().chain([&known]).collect();
+        let with: Vec<_> = wide.iter().chain(&pairs).chain([&known]).collect();
         let [finest, .., coarsest] = CLASSES;
-        let (classes, levels) = match kernels(&finest, &levels) <= most {
-            true => (finest, levels),
-            false => {
-                let mut finest = CLASSES.into_iter();
-                let finest = finest.find(|classes| kernels(classes, &without) <= most);
-                (finest.unwrap_or(coarsest), without)
-            }
-        };
-        for (at, layouts) in levels.into_iter().enumerate() {
+        let mut ways = std::iter::once((finest, &with)).chain(CLASSES.map(|of| (of, &without)));
+        let way = ways.find(|(classes, levels)| kernels(classes, levels) <= most);
+        let (classes, levels) = way.unwrap_or((coarsest, &without));
+        for (at, layouts) in levels.iter().enumerate() {
             let classes = classes[at.min(1)];
             if is_open {
                 all.extend(classes.iter().map(|most| general(layouts, Some(*most))));

@@ -128,7 +128,7 @@ impl Maker<'_> {
         walk(&body, &mut |one| {
             by_hand |= matches!(one, Statement::Barrier)
         });
-        let stages = (!by_hand && self.random.chance(12)).then(|| self.random.range(1, 3));
+        let stages = (!by_hand && self.random.chance(16)).then(|| self.random.range(1, 3));
         vec![Statement::For(Box::new(For {
             id,
             ty: ["i32", "index"][self.random.below(2)],

@@ -192,7 +192,7 @@ mod tests {
             ("a lower bound", 100),
             ("a step", 100),
             ("numbers that are carried", 80),
-            ("pipelined in a pipelined one", 5),
+            ("pipelined in a pipelined one", 8),
             ("while", 40),
             ("branches", 100),
             ("asynchronous copies", 200),
