@@ -500,3 +500,29 @@ func.func @many(%A: !a, %B0: !b, %B1: !b, %B2: !b, %B3: !b, %B4: !b, %B5: !b, %B
   }
   return
 }
+
+// -----
+
+!q = !cute.memref<bf16, gmem, align<16>, "(3,40,1,24,64):(1536,0,0,64,1)">
+!k = !cute.memref<bf16, gmem, align<16>, "(3,40,1,24,64):(64,0,64,0,1)">
+!v = !cute.memref<bf16, gmem, align<16>, "(3,40,1,24,64):(0,1,40,0,0)">
+!wide = !cute.memref<f32, gmem, align<16>, "(3,40,1,24,64):(960,1,0,40,0)">
+!int = !cute.memref<i32, gmem, align<16>, "(3,40,1,24,64):(960,1,0,40,0)">
+func.func @integers(%Q: !q, %K: !k, %V: !v, %O: !wide, %S: !int) {
+  // expected-error @below {{'cute.map' op expected output 1, of i32, to have one element along mode 1, of columns of products along columns, as its value is computed for each column; write it as a map of its own}}
+  cute.map ins(%Q, %K, %V : !q, !k, !v) outs(%O, %S : !wide, !int) {
+  ^bb0(%q: bf16, %k: bf16, %v: bf16):
+    %qw = arith.extf %q : bf16 to f32
+    %kw = arith.extf %k : bf16 to f32
+    %vw = arith.extf %v : bf16 to f32
+    %qk = arith.mulf %qw, %kw : f32
+    %score = cute.all_reduce "add" %qk along [4] : f32
+    %whole = arith.fptosi %score : f32 to i32
+    %p = arith.truncf %score : f32 to bf16
+    %pw = arith.extf %p : bf16 to f32
+    %pv = arith.mulf %pw, %vw : f32
+    %o = cute.all_reduce "add" %pv along [2] : f32
+    cute.yield %o, %whole : f32, i32
+  }
+  return
+}

@@ -136,9 +136,12 @@ cute_ir::options! {
     }
 }
 
-/// Plans that are not to be chosen, by name.
+/// Plans that are not to be chosen, by name, or by the number of sums that a thread has at least: `64sums`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Avoid(pub Vec<String>);
+
+/// The word behind a number of sums.
+const SUMS: &str = "sums";
 
 impl Avoid {
     /// The name of a plan among those for one problem: its tile, its warps, its stages, its parts of K, and its clusters and teams where it has some.
@@ -156,10 +159,31 @@ impl Avoid {
         }
     }
 
+    /// The name of all plans of which a thread has so many sums, or more.
+    pub fn name_of_sums(sums: i64) -> String {
+        format!("{sums}{SUMS}")
+    }
+
+    /// The sums that a thread of a plan has.
+    pub fn sums_of(plan: &Plan<'_>) -> i64 {
+        let ([m, n, _], [wm, wn]) = (plan.tile, warps_of(plan));
+        m * n / (wm * wn * i64::from(cute_target::WARP)).max(1)
+    }
+
     /// Tells whether a plan is among them.
     pub(crate) fn has(&self, plan: &Plan<'_>) -> bool {
+        let least = self.0.iter().filter_map(|name| least_sums(name));
         self.0.contains(&Self::name_of(plan))
+            || least
+                .min()
+                .is_some_and(|least| Self::sums_of(plan) >= least)
     }
+}
+
+/// The number of a name such as `64sums`.
+fn least_sums(name: &str) -> Option<i64> {
+    let number = name.strip_suffix(SUMS)?;
+    number.parse().ok().filter(|sums| *sums > 0)
 }
 
 /// Reads `128x256x64-2x4-3-1`, or several that are joined by `+`.
@@ -167,6 +191,9 @@ impl OptionValue for Avoid {
     fn read(text: &str) -> Result<Self, String> {
         let names: Vec<String> = text.split('+').map(str::to_owned).collect();
         let known = |name: &String| {
+            if least_sums(name).is_some() {
+                return true;
+            }
             // What names of plans end in where they have teams.
             let teams = name
                 .strip_suffix("teams")
@@ -182,7 +209,8 @@ impl OptionValue for Avoid {
         match names.iter().find(|name| !known(name)) {
             None => Ok(Avoid(names)),
             Some(name) => Err(format!(
-                "expected tile, warps, stages and split of plans, such as 128x256x64-2x4-3-1, joined by +, found '{name}'"
+                "expected tile, warps, stages and split of plans, such as 128x256x64-2x4-3-1, or a number of sums of a thread, such as 64sums, \
+                 joined by +, found '{name}'"
             )),
         }
     }

@@ -1,9 +1,10 @@
 //! Maps with sums of products: `cute.map` becomes a kernel whose blocks compute rows, with products by tensor cores.
 //!
-//! `roles.rs` says which modes are rows and columns, `choice.rs` which tiles a block takes and by which plans, `kernel.rs` writes the
+//! `roles.rs` says which modes are rows and columns, `column.rs` reduces what one column is stored for, `choice.rs` says which tiles a block takes and by which plans, `kernel.rs` writes the
 //! kernel and `host.rs` the launch.
 
 mod choice;
+mod column;
 mod host;
 mod kernel;
 mod roles;
@@ -151,6 +152,7 @@ impl<'c> Fuse<'c> {
             })?;
         }
         let roles = Roles::of(body, ins, outs).map_err(fail)?;
+        column::reduce(op, body, (ins, outs), &roles)?;
         let rank = outs.first().map_or(0, |output| output.layout.rank());
         let fused = Fused::of(body, ins, outs, &roles.names(rank))?;
         let mut modes: Vec<Vec<usize>> = roles

@@ -488,7 +488,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
             .map(|(param, (at, _))| (param.name, *at))
             .collect();
         self.labels[label as usize] = Some(self.drafts.len() as u32);
-        let (rows, preds) = (self.rows, self.preds);
+        let (rows, preds) = self.names.counts();
         let register = self.row();
         self.frame = Some(Frame { register, bytes });
         let caller = self.names.enter();
@@ -500,7 +500,8 @@ impl<'m, 'a> Decoder<'m, 'a> {
         let origin = self.origins.len().saturating_sub(1) as u32;
         self.push(Op::Return, None, origin);
         let frame = self.frame.take().unwrap_or(Frame { register, bytes });
-        self.routines[index].decoded = Some((rows..self.rows, preds..self.preds, frame));
+        let (all_rows, all_preds) = self.names.counts();
+        self.routines[index].decoded = Some((rows..all_rows, preds..all_preds, frame));
         Ok(())
     }
 

@@ -57,8 +57,6 @@ struct Decoder<'m, 'a> {
     module: &'m Module<'a>,
     places: Places<'a>,
     names: Names<'a>,
-    rows: u32,
-    preds: u32,
     initial: HashMap<Initial, Reg>,
     drafts: Vec<Draft>,
     origins: Vec<Origin>,
@@ -131,10 +129,7 @@ fn decoder<'m, 'a>(module: &'m Module<'a>, number: usize, placed: &'m Placed) ->
         number,
         placed,
         places: Places::of(module),
-        names: Names::default(),
-        rows: 0,
-        // The first always holds.
-        preds: statements::TRUE + 1,
+        names: Names::new(),
         initial: HashMap::new(),
         drafts: Vec::new(),
         origins: Vec::new(),
@@ -269,12 +264,13 @@ impl<'m, 'a> Decoder<'m, 'a> {
             }
             _ => None,
         });
+        let (rows, preds) = self.names.counts();
         Ok(Kernel {
             name: function.name.to_string(),
             insts,
             origins,
-            rows: self.rows,
-            preds: self.preds,
+            rows,
+            preds,
             initial,
             params,
             param_bytes,
@@ -308,8 +304,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
     }
 
     fn row(&mut self) -> Reg {
-        self.rows += 1;
-        self.rows - 1
+        self.names.row()
     }
 
     /// Notes where the instruction being decoded is from.

@@ -1,8 +1,10 @@
 //! Names of a function: registers, variables, labels, in nested scopes.
 
+use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
 use super::super::program::{Pred, Reg};
+use super::statements::TRUE;
 use super::{Decoder, Result};
 use crate::emulator::address;
 use crate::emulator::program::ModuleVariable;
@@ -29,12 +31,11 @@ pub(super) enum Name {
     Refused,
 }
 
-/// `%r<302>`: consecutive rows.
-#[derive(Clone, Copy)]
+/// `%r<302>`: registers that get a row when they are first named, so that those that nothing names cost nothing.
 struct Range {
     count: u32,
-    first: u32,
     ty: Type,
+    rows: RefCell<HashMap<u32, u32>>,
 }
 
 #[derive(Default)]
@@ -44,15 +45,29 @@ struct Scope<'a> {
 }
 
 /// Scopes, the innermost last.
-#[derive(Default)]
 pub(super) struct Names<'a> {
     scopes: Vec<Scope<'a>>,
+    /// Rows that registers have, and predicates that they have.
+    rows: Cell<u32>,
+    preds: Cell<u32>,
+    /// Registers that are declared, named or not.
+    declared: u32,
 }
 
 /// Scopes of a function that calls another one.
 pub(super) struct Caller<'a>(Vec<Scope<'a>>);
 
 impl<'a> Names<'a> {
+    pub(super) fn new() -> Names<'a> {
+        Names {
+            scopes: Vec::new(),
+            rows: Cell::new(0),
+            // The first always holds.
+            preds: Cell::new(TRUE + 1),
+            declared: 0,
+        }
+    }
+
     pub(super) fn open(&mut self) {
         self.scopes.push(Scope::default());
     }
@@ -98,11 +113,29 @@ impl<'a> Names<'a> {
             }
             let range = scope.ranges.get(prefix)?;
             let number: u32 = number?;
-            (number < range.count).then(|| match range.ty {
-                Type::Pred => Name::Pred(range.first + number),
-                ty => Name::Reg(range.first + number, ty),
+            (number < range.count).then(|| {
+                let mut rows = range.rows.borrow_mut();
+                match range.ty {
+                    Type::Pred => Name::Pred(*rows.entry(number).or_insert_with(|| self.pred())),
+                    ty => Name::Reg(*rows.entry(number).or_insert_with(|| self.row()), ty),
+                }
             })
         })
+    }
+
+    /// A row that nothing else has.
+    pub(super) fn row(&self) -> Reg {
+        self.rows.replace(self.rows.get() + 1)
+    }
+
+    /// A predicate that nothing else has.
+    pub(super) fn pred(&self) -> Pred {
+        self.preds.replace(self.preds.get() + 1)
+    }
+
+    /// How many rows and predicates there are by now.
+    pub(super) fn counts(&self) -> (u32, u32) {
+        (self.rows.get(), self.preds.get())
     }
 }
 
@@ -129,33 +162,27 @@ impl<'a> Decoder<'_, 'a> {
             ));
         }
         for (name, count) in &registers.names {
-            let rows = count.unwrap_or(1);
-            let counter = if registers.ty == Type::Pred {
-                &mut self.preds
-            } else {
-                &mut self.rows
-            };
-            let first = *counter;
-            if rows > MAX_ROWS || first + rows > MAX_ROWS {
+            self.names.declared = self.names.declared.saturating_add(count.unwrap_or(1));
+            if self.names.declared > MAX_ROWS {
                 return self.error(format!("expected at most {MAX_ROWS} registers, found more"));
             }
-            *counter += rows;
+            let ty = registers.ty;
             match count {
                 Some(count) => self.names.insert_range(
                     name,
                     Range {
                         count: *count,
-                        first,
-                        ty: registers.ty,
+                        ty,
+                        rows: RefCell::default(),
                     },
                 ),
-                None => self.names.insert(
-                    name,
-                    match registers.ty {
-                        Type::Pred => Name::Pred(first),
-                        ty => Name::Reg(first, ty),
-                    },
-                ),
+                None => {
+                    let one = match ty {
+                        Type::Pred => Name::Pred(self.names.pred()),
+                        ty => Name::Reg(self.names.row(), ty),
+                    };
+                    self.names.insert(name, one);
+                }
             }
         }
         Ok(())

@@ -87,8 +87,8 @@ impl Context<'_> {
                 if !self.enter(warp, lane, pc, index as u32, call) {
                     self.find(Kind::OutOfBounds, pc, None, warp.index, lane, None, || {
                         format!(
-                            "the stack of the thread overflows in a call of {}; the emulator has {} bytes for frames of functions \
-                             that recur or are called through pointers",
+                            "the stack of the thread overflows in a call of {}; the emulator has {} bytes and {MAX_KEPT} registers \
+                             for at most {MAX_DEPTH} frames of functions that recur or are called through pointers",
                             function.name,
                             kernel.local_bytes - kernel.stack_at
                         )
@@ -115,8 +115,12 @@ impl Context<'_> {
             .map(|activation| kernel.functions[activation.function as usize].frame_bytes)
             .sum();
         let base = kernel.stack_at + used;
+        let kept: usize = stack.iter().map(|activation| activation.rows.len()).sum();
         // A frame of no bytes must not let a thread call for ever.
-        if base + function.frame_bytes > kernel.local_bytes || stack.len() > MAX_DEPTH {
+        if base + function.frame_bytes > kernel.local_bytes
+            || stack.len() >= MAX_DEPTH
+            || kept + function.rows.len() > MAX_KEPT
+        {
             return false;
         }
         let bit = 1 << lane;
@@ -240,6 +244,8 @@ impl Context<'_> {
 
 /// Activations of a thread, at most.
 const MAX_DEPTH: usize = 1 << 10;
+/// Registers that the activations of a thread keep, at most: half a megabyte.
+const MAX_KEPT: usize = 1 << 15;
 
 fn fits(call: &Call, function: &Routine) -> bool {
     let bytes = |list: &[(u64, u64)]| list.iter().map(|(_, bytes)| *bytes).collect::<Vec<_>>();

@@ -54,6 +54,41 @@ fn recursion_without_an_end_is_found() {
     assert_eq!(findings[0].kind, Kind::OutOfBounds);
 }
 
+#[test]
+fn registers_that_nothing_names_are_no_rows() {
+    let many = FACTORIAL.replace("%r<5>", "%r<65536>");
+    let call = call("factorial", "");
+    let body = format!("and.b32 %r1, %r0, 7; {call} st.global.u32 [%s1], %r2;");
+    let [few, many] = [FACTORIAL, &many].map(|module| {
+        let text = super::session::text(module, &body);
+        crate::emulator::decode::kernel(&crate::ptx::parse(&text).unwrap(), 0, "k").unwrap()
+    });
+    assert_eq!(many.rows, few.rows);
+    assert_eq!(many.functions[0].rows, few.functions[0].rows);
+}
+
+#[test]
+fn registers_of_all_frames_have_a_limit() {
+    // Each activation keeps a hundred registers.
+    let sums: String = (1..100)
+        .map(|i| format!("add.u32 %r{i}, %r{}, 1;\n", i - 1))
+        .collect();
+    let module = format!(
+        ".func f(.param .b32 n) {{ .reg .b32 %r<100>; ld.param.u32 %r0, [n]; {sums}\n\
+         {{ .param .b32 p; st.param.b32 [p], %r99; call f, (p); }} ret; }}"
+    );
+    let body = "{ .param .b32 p; st.param.b32 [p], %r0; call f, (p); }";
+    let (_, findings) = words(&module, body);
+    assert_eq!(findings[0].kind, Kind::OutOfBounds);
+    assert!(
+        findings[0]
+            .message
+            .contains("and 32768 registers for at most 1024 frames"),
+        "{}",
+        findings[0]
+    );
+}
+
 const TWO: &str = ".func (.param .b32 out) more(.param .b32 n) { .reg .b32 %r; ld.param.u32 %r, [n]; add.u32 %r, %r, 1; st.param.b32 [out], %r; ret; }
 .func (.param .b32 out) thrice(.param .b32 n) { .reg .b32 %r; ld.param.u32 %r, [n]; mul.lo.u32 %r, %r, 3; st.param.b32 [out], %r; ret; }
 .global .align 8 .u64 table[2] = {more, thrice};

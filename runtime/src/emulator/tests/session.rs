@@ -6,11 +6,7 @@ use crate::emulator::{Argument, Config, Finding, Grid, Kind, Memory, Session};
 /// The words that a kernel leaves in `out`, which has 64 of them, and what was found. The module's functions and variables stand
 /// before the kernel, whose address of this thread's word is `%s1`.
 pub(super) fn words(module: &str, body: &str) -> (Vec<u32>, Vec<Finding>) {
-    let text = format!(
-        ".version 8.3\n.target sm_80\n.address_size 64\n{module}\n.visible .entry k(.param .u64 out) {{\n\
-         .reg .pred %p<8>; .reg .b32 %r<32>; .reg .b64 %s<32>; .reg .f32 %f<8>;\n\
-         ld.param.u64 %s0, [out]; mov.u32 %r0, %tid.x; mul.wide.u32 %s1, %r0, 4; add.s64 %s1, %s0, %s1;\n{body}\nret; }}\n"
-    );
+    let text = text(module, body);
     let mut session = Session::new(&text, Config::default()).unwrap();
     let out = session.allocate("out", Memory::uninitialized(256)).unwrap();
     session
@@ -20,6 +16,15 @@ pub(super) fn words(module: &str, body: &str) -> (Vec<u32>, Vec<Finding>) {
     let words = bytes.chunks_exact(4);
     let words = words.map(|word| u32::from_le_bytes(word.try_into().unwrap()));
     (words.collect(), session.findings())
+}
+
+/// The PTX that [`words`] executes.
+pub(super) fn text(module: &str, body: &str) -> String {
+    format!(
+        ".version 8.3\n.target sm_80\n.address_size 64\n{module}\n.visible .entry k(.param .u64 out) {{\n\
+         .reg .pred %p<8>; .reg .b32 %r<32>; .reg .b64 %s<32>; .reg .f32 %f<8>;\n\
+         ld.param.u64 %s0, [out]; mov.u32 %r0, %tid.x; mul.wide.u32 %s1, %r0, 4; add.s64 %s1, %s0, %s1;\n{body}\nret; }}\n"
+    )
 }
 
 /// The error of a kernel that cannot be executed.
