@@ -388,7 +388,7 @@ func.func @spread(%Q: !q, %K: !k, %V: !v, %O: !o) {
 !b = !cute.memref<f16, gmem, align<16>, "(?,?,64):(0,64,1)">
 !d = !cute.memref<f32, gmem, align<16>, "(?,?{div=8},64):(?{div=8},1,0)">
 func.func @many(%A: !a, %B0: !b, %B1: !b, %B2: !b, %B3: !b, %B4: !b, %B5: !b, %B6: !b, %B7: !b, %B8: !b, %B9: !b, %B10: !b, %B11: !b, %B12: !b, %B13: !b, %B14: !b, %B15: !b, %B16: !b, %B17: !b, %B18: !b, %B19: !b, %B20: !b, %B21: !b, %B22: !b, %B23: !b, %B24: !b, %B25: !b, %D: !d) {
-  // expected-error @below {{'cute.map' op needs about 343 registers a thread for 16 rows and 16 columns of a block, the least that it can take, at most 255 can be had; expected fewer products or fewer tensors beside them: write it as several maps}}
+  // expected-error @below {{'cute.map' op needs about 270 registers a thread for 64 rows and 16 columns of a block, the least that it can take, at most 255 can be had; expected fewer products or fewer tensors beside them: write it as several maps}}
   cute.map ins(%A, %B0, %B1, %B2, %B3, %B4, %B5, %B6, %B7, %B8, %B9, %B10, %B11, %B12, %B13, %B14, %B15, %B16, %B17, %B18, %B19, %B20, %B21, %B22, %B23, %B24, %B25 : !a, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b, !b) outs(%D : !d) {
   ^bb0(%a: f16, %b0: f16, %b1: f16, %b2: f16, %b3: f16, %b4: f16, %b5: f16, %b6: f16, %b7: f16, %b8: f16, %b9: f16, %b10: f16, %b11: f16, %b12: f16, %b13: f16, %b14: f16, %b15: f16, %b16: f16, %b17: f16, %b18: f16, %b19: f16, %b20: f16, %b21: f16, %b22: f16, %b23: f16, %b24: f16, %b25: f16):
     %aw = arith.extf %a : f16 to f32

@@ -62,7 +62,7 @@ func.func @parts(%A: !a, %B: !b, %C: !c, %mean: !r) {
 // CHECK:         cf.assert %{{.*}}, "expected at least one element along mode 0, along which output 1 is reduced"
 // CHECK:         %[[PARTS:.*]] = cute.workspace(%{{.*}}) : !cute.ptr<f32, gmem, align<16>>
 // CHECK:         cute.make_view(%[[PARTS]], %{{.*}}) : !cute.memref<f32, gmem, align<16>, "(?,?):(?{i64},1)">
-// CHECK:         gpu.launch_func @open_kernels::@open_reduce_0_kernel_0 {{.*}}args(%[[PARTS]] : !cute.ptr<f32, gmem, align<16>>, %{{.*}} : i32, %{{.*}} : i32, %{{.*}} : i64, %{{.*}} : !cute.memref
+// CHECK:         gpu.launch_func @open_kernels::@open_reduce_0_kernel {{.*}}args(%[[PARTS]] : !cute.ptr<f32, gmem, align<16>>, %{{.*}} : i32, %{{.*}} : i32, %{{.*}} : i64, %{{.*}} : !cute.memref
 !any = !cute.memref<f16, gmem, align<16>, "(?,?):(?,1)">
 !r = !cute.memref<f32, gmem, align<4>, "(?,?):(0,1)">
 func.func @open(%A: !any, %B: !any, %C: !any, %sums: !r) {

@@ -136,12 +136,12 @@ cute_ir::options! {
     }
 }
 
-/// Plans that are not to be chosen, by name, or by the number of sums that a thread has at least: `64sums`.
+/// Plans that are not to be chosen, by name, or by the number of elements that a thread has at least: `64held`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Avoid(pub Vec<String>);
 
-/// The word behind a number of sums.
-const SUMS: &str = "sums";
+/// The word behind a number of elements.
+const HELD: &str = "held";
 
 impl Avoid {
     /// The name of a plan among those for one problem: its tile, its warps, its stages, its parts of K, and its clusters and teams where it has some.
@@ -159,31 +159,35 @@ impl Avoid {
         }
     }
 
-    /// The name of all plans of which a thread has so many sums, or more.
-    pub fn name_of_sums(sums: i64) -> String {
-        format!("{sums}{SUMS}")
-    }
-
-    /// The sums that a thread of a plan has.
-    pub fn sums_of(plan: &Plan<'_>) -> i64 {
-        let ([m, n, _], [wm, wn]) = (plan.tile, warps_of(plan));
-        m * n / (wm * wn * i64::from(cute_target::WARP)).max(1)
+    /// The name of all plans of which a thread has half as many elements, or more, as of the smallest of the named ones.
+    pub fn half_of(names: &[String]) -> Option<String> {
+        let least = names.iter().filter_map(|name| held_by_name(name)).min()?;
+        Some(format!("{}{HELD}", (least / 2).max(1)))
     }
 
     /// Tells whether a plan is among them.
     pub(crate) fn has(&self, plan: &Plan<'_>) -> bool {
-        let least = self.0.iter().filter_map(|name| least_sums(name));
-        self.0.contains(&Self::name_of(plan))
-            || least
-                .min()
-                .is_some_and(|least| Self::sums_of(plan) >= least)
+        let name = Self::name_of(plan);
+        let least = self.0.iter().filter_map(|name| least_held(name)).min();
+        let is_large = |least| held_by_name(&name).is_some_and(|held| held >= least);
+        least.is_some_and(is_large) || self.0.contains(&name)
     }
 }
 
-/// The number of a name such as `64sums`.
-fn least_sums(name: &str) -> Option<i64> {
-    let number = name.strip_suffix(SUMS)?;
-    number.parse().ok().filter(|sums| *sums > 0)
+/// The elements that a thread has by the plan of a name: its sums, and its part of a stage of A and B.
+fn held_by_name(name: &str) -> Option<i64> {
+    let numbers = name.split(['x', '-']).map(|part| part.parse::<i64>());
+    let numbers: Vec<i64> = numbers.take(5).collect::<Result<_, _>>().ok()?;
+    let [m, n, k, wm, wn] = numbers[..] else {
+        return None;
+    };
+    Some((m * n + (m + n) * k) / (wm * wn * i64::from(cute_target::WARP)).max(1))
+}
+
+/// The number of a name such as `64held`.
+fn least_held(name: &str) -> Option<i64> {
+    let number = name.strip_suffix(HELD)?;
+    number.parse().ok().filter(|held| *held > 0)
 }
 
 /// Reads `128x256x64-2x4-3-1`, or several that are joined by `+`.
@@ -191,7 +195,7 @@ impl OptionValue for Avoid {
     fn read(text: &str) -> Result<Self, String> {
         let names: Vec<String> = text.split('+').map(str::to_owned).collect();
         let known = |name: &String| {
-            if least_sums(name).is_some() {
+            if least_held(name).is_some() {
                 return true;
             }
             // What names of plans end in where they have teams.
@@ -209,7 +213,7 @@ impl OptionValue for Avoid {
         match names.iter().find(|name| !known(name)) {
             None => Ok(Avoid(names)),
             Some(name) => Err(format!(
-                "expected tile, warps, stages and split of plans, such as 128x256x64-2x4-3-1, or a number of sums of a thread, such as 64sums, \
+                "expected tile, warps, stages and split of plans, such as 128x256x64-2x4-3-1, or a number of elements of a thread, such as 64held, \
                  joined by +, found '{name}'"
             )),
         }

@@ -63,7 +63,7 @@ cute_ir::options! {
     pub struct TileOptions {
         arch: Option<Archs> = None, "", "The architecture, from sm_75 to sm_121a, or several that commas separate; plans are chosen for the first";
         measured: Option<PathBuf> = None, "", "A table of measured times by which plans are ranked (docs/tuning.md); the compiler's own where not given";
-        avoid: Option<Avoid> = None, "", "Plans that are not to be chosen, such as 128x256x64-2x4-3-1: tile, warps, stages and split, or 64sums: all with so many sums of a thread, or more; several joined by +";
+        avoid: Option<Avoid> = None, "", "Plans that are not to be chosen, such as 128x256x64-2x4-3-1: tile, warps, stages and split, or 64held: all with so many sums of a thread and elements of its part of a stage, or more; several joined by +";
         ..request: Request, "The parts of a plan that are asked for";
     }
 }
@@ -98,6 +98,9 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
             } else {
                 format!("{name}_{index}")
             };
+            if let Some(map) = cute::Map::of(*op) {
+                fuse::erase_unused(rewriter, map)?;
+            }
             if cute::Map::of(*op).is_some_and(fuse::is_fused) {
                 let rules = (request.most_variants(), avoid.as_ref());
                 let ways = Fuse::check(*op, function, &archs, rules)?;

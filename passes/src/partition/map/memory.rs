@@ -181,16 +181,20 @@ impl<'c> Mapped<'c> {
                     place = word(b, arith::ADDI, place, b.i32(part)?)?;
                 }
                 let place = b.coord(&tuple([IntTuple::dynamic()]), &[place])?;
-                let mut memory = b.infer(cute::LOCAL_TILE, &[row, tile, place], &[])?;
-                let mut kept = IntTuple::underscore();
-                if length == 1 {
-                    memory = single(b, memory)?;
-                    kept = int(part);
-                }
-                let own = coord(b, tuple([kept, int(at as i64)]))?;
-                let own = match length {
-                    1 => repeated(b, registers, own, 1)?,
-                    _ => b.infer(cute::SLICE, &[registers, own], &[])?,
+                let own = |neighbours| coord(b, tuple([neighbours, int(at as i64)]));
+                let (memory, own) = match length {
+                    // Tiles of columns of several extents would have to divide them.
+                    1 => (
+                        repeated(b, row, place, 1)?,
+                        repeated(b, registers, own(int(part))?, 1)?,
+                    ),
+                    _ => {
+                        let own = own(IntTuple::underscore())?;
+                        (
+                            b.infer(cute::LOCAL_TILE, &[row, tile, place], &[])?,
+                            b.infer(cute::SLICE, &[registers, own], &[])?,
+                        )
+                    }
                 };
                 let ends = match is_load {
                     true => [memory, own],
@@ -286,15 +290,15 @@ fn view<'c>(b: Builder<'c>, there: Val<'c>, at: &IntTuple, count: i64) -> Result
     repeated(b, there, at, count)
 }
 
-/// The element of registers at a coordinate, `count` times.
+/// The element of a tensor at a coordinate, `count` times.
 fn repeated<'c>(
     b: Builder<'c>,
-    registers: Val<'c>,
+    tensor: Val<'c>,
     at: Val<'c>,
     count: i64,
 ) -> Result<Val<'c>, Failure> {
-    let start = b.infer(cute::GET_ITER, &[registers], &[])?;
-    let layout = b.infer(cute::GET_LAYOUT, &[registers], &[])?;
+    let start = b.infer(cute::GET_ITER, &[tensor], &[])?;
+    let layout = b.infer(cute::GET_LAYOUT, &[tensor], &[])?;
     let offset = b.infer(cute::CRD2IDX, &[at, layout], &[])?;
     let start = b.infer(cute::ADD_OFFSET, &[start, offset], &[])?;
     let Some(CuteType::Ptr(memref)) = CuteType::of(start.r#type()) else {

@@ -93,6 +93,13 @@ struct Tiles {
     shared: Option<i64>,
 }
 
+/// The room that a choice lacks.
+struct Lack {
+    /// Bytes of shared memory where there are too few, and registers of a thread: of two choices the one that needs less is told of.
+    needs: [i64; 2],
+    why: String,
+}
+
 /// The registers and shared memory that a choice takes.
 struct Taken {
     registers: i64,
@@ -112,6 +119,7 @@ impl<'c> Fuse<'c> {
             _ => &[4, 8, 2, 1],
         };
         let (mut last, mut spilled) = ("has no plan".to_owned(), None);
+        let mut least: Option<Lack> = None;
         for (inner, shared) in self.depths() {
             for (columns, stages, held) in self.ways(fused, inner.is_some()) {
                 for warps in all {
@@ -139,13 +147,18 @@ impl<'c> Fuse<'c> {
                             spilled.get_or_insert(choice);
                         }
                         Ok(()) => return Ok(choice),
-                        Err(why) => last = why,
+                        Err(lack) => {
+                            let is_less = |least: &Lack| lack.needs < least.needs;
+                            if least.as_ref().is_none_or(is_less) {
+                                least = Some(lack);
+                            }
+                        }
                     }
                 }
             }
         }
         // Where there is no other one, the assembler says what is wrong with it.
-        spilled.ok_or(last)
+        spilled.ok_or(least.map_or(last, |lack| lack.why))
     }
 
     /// The slices of K, with those under way, and the tiles of E that blocks share, the best first; none where a block holds all of them.
@@ -310,23 +323,28 @@ impl<'c> Fuse<'c> {
     }
 
     /// Checks that architectures have what a choice takes. Errors: what they have not, with both figures.
-    fn has_room(&self, fused: &Fused<'c>, choice: &Choice<'c>) -> Result<(), String> {
-        let Taken { registers, bytes } = self.taken(fused, choice)?;
+    fn has_room(&self, fused: &Fused<'c>, choice: &Choice<'c>) -> Result<(), Lack> {
+        let lack = |needs, why| Lack { needs, why };
+        let Taken { registers, bytes } = self
+            .taken(fused, choice)
+            .map_err(|why| lack([i64::MAX; 2], why))?;
         let Choice { rows, columns, .. } = choice;
         let most = REGISTERS_PER_THREAD.min(REGISTERS / (choice.warps * WARP) / 8 * 8);
         if registers > most {
-            return Err(format!(
+            let why = format!(
                 "needs about {registers} registers a thread for {rows} rows and {columns} columns of a block, the least that it can take, \
                  at most {most} can be had; expected fewer products or fewer tensors beside them: write it as several maps"
-            ));
+            );
+            return Err(lack([0, registers], why));
         }
         for arch in self.archs.all() {
             let most = i64::from(arch.max_smem());
             if bytes > most {
-                return Err(format!(
+                let why = format!(
                     "needs {bytes} bytes of shared memory for {rows} rows and {columns} columns of a block, the least that it can take, \
                      {arch} has {most}; expected fewer products: write it as several maps"
-                ));
+                );
+                return Err(lack([bytes, registers], why));
             }
         }
         Ok(())

@@ -52,6 +52,11 @@ pub(super) fn reduce<'c>(
                 let wide = b.value(arith::EXTF, &[value], f32, &[])?;
                 b.value(arith::TRUNCF, &[reduced(wide)?], ty, &[])?
             }
+            // Each of these integers is a number of f32.
+            "i8" | "i16" => {
+                let wide = b.value(arith::SITOFP, &[value], f32, &[])?;
+                b.value(arith::FPTOSI, &[reduced(wide)?], ty, &[])?
+            }
             other => {
                 return Err(diag::error(
                     map.location(),

@@ -151,8 +151,9 @@ impl<'c> Map<'c> {
             }
             all.push(general(layouts, self.known(1)));
         }
-        // The last one is for anything.
+        // The last one is for anything, and so are those of classes that are too long to be held.
         all.pop();
+        all.retain(|way| *way != last);
         all.truncate(most.saturating_sub(1));
         all.push(last);
         all
@@ -284,13 +285,16 @@ impl<'c> Map<'c> {
         }
     }
 
-    /// Elements that a thread of a block of so many has registers for, with so many bytes for the address of each in each tensor.
-    fn most_held(&self, threads: i64, beside: i64) -> i64 {
+    /// Elements that a thread of a block of so many has registers for, where neighbours along columns are near to each other or far apart.
+    fn most_held(&self, threads: i64, far: bool) -> i64 {
         let registers = (REGISTERS / threads).min(REGISTERS_PER_THREAD) - BESIDE;
-        let of_each = |whole: &Whole<'c>| match beside {
-            0 => whole.memref.element_bytes(),
+        let of_each = |whole: &Whole<'c>| {
+            let bytes = whole.memref.element_bytes();
             // Elements that come one by one have a register each.
-            beside => whole.memref.element_bytes().max(4) + beside,
+            match far || in_pieces(&whole.layout) {
+                true => bytes.max(4) + FAR,
+                false => bytes,
+            }
         };
         let bytes: i64 = self.full().map(|(_, whole)| of_each(whole)).sum();
         let widest = self
@@ -306,7 +310,7 @@ impl<'c> Map<'c> {
         let most = most.unwrap_or(i64::MAX);
         let threads = power(up(most, HELD)).min(LOOPING / WARP);
         let each = up(most, threads);
-        let limit = self.most_held(threads * WARP, FAR);
+        let limit = self.most_held(threads * WARP, true);
         let held = each <= limit;
         Taken {
             threads: [WARP, threads],
@@ -331,7 +335,7 @@ impl<'c> Map<'c> {
             1
         };
         let each = up(most, threads * vector);
-        let limit = self.most_held(threads * rows, 0).max(vector);
+        let limit = self.most_held(threads * rows, false).max(vector);
         if each.saturating_mul(vector) <= limit {
             return Taken {
                 threads: [rows, threads],
@@ -339,7 +343,7 @@ impl<'c> Map<'c> {
                 held: true,
             };
         }
-        let limit = HELD.min(self.most_held(LOOPING, 0));
+        let limit = HELD.min(self.most_held(LOOPING, false));
         Taken {
             threads: [1, LOOPING],
             values: [vector, (limit / vector).max(1)],
@@ -353,6 +357,12 @@ struct Taken {
     threads: [i64; 2],
     values: [i64; 2],
     held: bool,
+}
+
+/// Tells whether columns are several extents, not all known: then each element has an address of its own.
+fn in_pieces(layout: &Layout) -> bool {
+    let columns = layout.shape().get(1);
+    columns.is_some_and(|columns| columns.is_tuple() && !columns.is_static())
 }
 
 /// The number of parts that cover a whole.
