@@ -12,8 +12,8 @@ DIR is a checkout of each suite, whichever are given:
 CUDA is a folder with the headers and libdevice of a CUDA 12 toolkit: the packages nvidia-cuda-runtime-cu12,
 nvidia-cuda-nvcc-cu12, nvidia-cuda-cccl-cu12 and nvidia-curand-cu12 of PyPI, copied into one folder. Needs clang 22.
 
-Each kernel is compiled to PTX, put into a package (docs/package.md) with inputs that its suite or this script chooses, and run by
-`cute-run --device=emulator` with several seeds. A table for each suite says what was found; --list names every kernel whose result
+Each kernel is compiled to PTX and run by `cute-run` (docs/emulator-ptx.md), with inputs that its suite or this script chooses and several
+seeds. A table for each suite says what was found; --list names every kernel whose result
 is not its label, and --json writes all results.
 
 ScoR's payloads are volatile, which PTX takes for strong accesses of scope .sys: these do not race with each other, whatever else
@@ -31,7 +31,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import zlib
 
 RACES = {"shared-race", "global-race", "conflicting-writes", "missing-wait", "barrier-divergence"}
 
@@ -39,6 +38,9 @@ RACES = {"shared-race", "global-race", "conflicting-writes", "missing-wait", "ba
 # prover alone can check is left out.
 ANNOTATIONS = """
 #include <cuda_runtime.h>
+#include <cooperative_groups.h>
+#include <curand_kernel.h>
+namespace cooperative_groups { template <class Group> __device__ void synchronize(Group group) { group.sync(); } }
 #define __assert(x) do { if (!(x)) __trap(); } while (0)
 #define __assume(x) do { if (!(x)) asm volatile("exit;"); } while (0)
 #define __requires(x) __assume(x)
@@ -54,6 +56,7 @@ ANNOTATIONS = """
 #define __uniform_int(x) (true)
 #define __uniform_bool(x) (true)
 #define __distinct_int(x) (true)
+#define __ptr_offset_bytes(x) (0)
 #define __read(x) (true)
 #define __write(x) (true)
 #define __no_read(x) (true)
@@ -61,6 +64,10 @@ ANNOTATIONS = """
 #define __read_implies(x, y) (true)
 #define __write_implies(x, y) (true)
 """
+
+
+# Structures that are taken for pointers: of whole words that are aligned as pointers are. What others hold are numbers.
+POINTERS = {(bytes, 8) for bytes in range(8, 4096, 8)}
 
 
 class Refused(Exception):
@@ -84,53 +91,17 @@ def compile_ptx(source, cuda, flags):
 
 
 def entries(ptx):
-    """Kernels of PTX, with their parameters: whether each is a pointer, and its bytes; None for what packages cannot pass."""
+    """Kernels of PTX, with their parameters: "pointer", the type of a number, or the bytes and the alignment of a structure."""
     found = {}
     for name, text in re.findall(r"\.entry\s+(\w+)\s*\((.*?)\)", ptx, re.S):
         params = []
         for param in text.split(","):
-            if ".param" not in param:
-                continue
-            kind = re.search(r"\.param\s+(?:\.align\s+\d+\s+)?\.([busf])(\d+)\s*(\.ptr)?", param)
-            size = int(kind[2]) // 8 if kind else 0
-            good = kind and size in (4, 8) and "[" not in param
-            params.append((bool(kind[3]), size) if good else None)
+            kind = re.search(r"\.param\s+(?:\.align\s+(\d+)\s+)?\.([busf]\d+)\s*(\.ptr)?.*?(?:\[(\d+)\])?\s*$", param, re.S)
+            if kind:
+                structure = (int(kind[4]), int(kind[1] or 1)) if kind[4] else None
+                params.append("pointer" if kind[3] else structure or kind[2])
         found[name] = params
     return found
-
-
-def package(ptx, kernel, params, values, grid, block):
-    """The bytes of a package with one launch: a value is the elements of a tensor of i32 with its access, or an integer."""
-    args, passed, types = [], [], []
-    for (pointer, size), value in zip(params, values):
-        if pointer:
-            elements, access = value
-            layout = f"{len(elements)}:1"
-            passed.append({"pointer": len(args)})
-            args.append({"kind": "tensor", "name": f"T{len(args)}", "element": "i32", "layout": layout, "align": 256,
-                         "access": access})
-            types.append(".u64")
-        else:
-            passed.append({"integer": [value, size * 8]})
-            types.append(f".u{size * 8}")
-    one = [1, 1, 1]
-    text = ptx.encode()
-    manifest = {
-        "producer": "suites",
-        "functions": [{
-            "name": "f", "args": args, "computes": [],
-            "launches": [{"kernel": kernel, "grid": grid, "block": block, "cluster": one, "dynamic_smem": 0, "params": passed}],
-        }],
-        "images": [{
-            "arch": "sm_80", "ptx": {"offset": 0, "length": len(text)},
-            "kernels": [{"name": kernel, "registers": 0, "dynamic_smem": 0, "threads": block[0] * block[1] * block[2],
-                         "params": types}],
-        }],
-    }
-    blob = json.dumps(manifest).encode()
-    body = blob + b"\0" * (-len(blob) % 16) + text
-    head = b"CUTEPKG\0" + struct.pack("<IQII", 2, 32 + len(body), len(blob), zlib.crc32(body))
-    return head + struct.pack("<I", zlib.crc32(head)) + body
 
 
 def npy(elements):
@@ -141,29 +112,44 @@ def npy(elements):
 
 
 def run(options, ptx, kernel, params, values, grid, block, limit=2_000_000):
-    """Kinds of what the emulator finds in a kernel."""
+    """Kinds of what the emulator finds in a kernel. The value of a pointer is the elements of memory of i32 and whether it is only read, that of
+    another parameter a number."""
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "k.cutepkg")
-        with open(path, "wb") as file:
-            file.write(package(ptx, kernel, params, values, grid, block))
-        command = [options.cute_run, path, "--device=emulator", "--no-verify", "--json", f"--seeds={options.seeds}",
-                   f"--max-instructions={limit}"]
-        tensors = [value for (pointer, _), value in zip(params, values) if pointer]
-        for index, (elements, _) in enumerate(tensors):
-            name = os.path.join(folder, f"T{index}.npy")
-            with open(name, "wb") as file:
+        with open(os.path.join(folder, "k.ptx"), "w") as file:
+            file.write(ptx)
+        memory, arguments = [], []
+
+        def pointer(elements, only_read):
+            name = f"m{len(memory)}"
+            with open(os.path.join(folder, f"{name}.npy"), "wb") as file:
                 file.write(npy(elements))
-            command.append(f"--input=T{index}={name}")
+            memory.append(f'{name} = {{ is = "i32[{len(elements)}]={name}.npy", read-only = {str(only_read).lower()} }}')
+            return f"&{name}"
+
+        for param, value in zip(params, values):
+            if param == "pointer":
+                arguments.append(pointer(*value))
+            elif param in POINTERS:
+                arguments.append("{" + ", ".join(pointer(*value) for _ in range(param[0] // 8)) + "}")
+            elif isinstance(param, tuple):
+                arguments.append("bytes=" + (struct.pack("<i", value) * (param[0] // 4 + 1))[:param[0]].hex())
+            else:
+                arguments.append(f"{param}={value}")
+        lines = ["[memory]", *memory, "[[launch]]", f'kernel = "{kernel}"', f"grid = {grid}", f"block = {block}", f"args = {json.dumps(arguments)}"]
+        path = os.path.join(folder, "k.toml")
+        with open(path, "w") as file:
+            file.write("\n".join(lines) + "\n")
+        command = [options.cute_run, path, "--json", f"--seeds={options.seeds}", f"--max-instructions={limit}"]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=options.timeout)
         except subprocess.TimeoutExpired as late:
             raise Refused(f"runs longer than {options.timeout} s") from late
     try:
-        result = json.loads(done.stdout)["results"][0]
-    except (ValueError, LookupError) as bad:
-        raise Refused((done.stderr or done.stdout).strip().splitlines()[-1] if done.stderr or done.stdout else "no output") from bad
-    if result["findings"] is None or result["error"] and not result["findings"]:
-        raise Refused(str(result["error"]))
+        result = json.loads(done.stdout)
+    except ValueError as bad:
+        raise Refused((done.stderr or done.stdout).strip().splitlines()[0] if done.stderr or done.stdout else "no output") from bad
+    if done.returncode == 2:
+        raise Refused(done.stderr.strip().splitlines()[0] if done.stderr else "no reason given")
     return {finding["kind"] for finding in result["findings"]}
 
 
@@ -222,8 +208,6 @@ class Case:
             if not kernels:
                 raise Refused("has no kernel")
             for kernel, params in kernels.items():
-                if None in params:
-                    raise Refused("has a parameter that a package cannot pass: a struct, or one of 8 or 16 bits")
                 for values, grid, block in self.launches(params):
                     kinds |= run(options, ptx, kernel, params, values, grid, block)
         except Refused as reason:
@@ -244,7 +228,7 @@ def scor(folder, plain):
         grid, block = (int(re.search(rf"#define {name}\s+(\d+)", text)[1]) for name in ("NBLOCKS", "TPERBLK"))
 
         def launches(params, grid=grid, block=block):
-            yield [([0] * 16, "read_write") for _ in params], [grid, 1, 1], [block, 1, 1]
+            yield [([0] * 16, False) for _ in params], [grid, 1, 1], [block, 1, 1]
 
         label = "clean" if file.startswith("norace") else "racy"
         yield Case(file.removesuffix(".cu"), label, source, unit, launches)
@@ -264,7 +248,7 @@ def indigo(folder, blocks, threads):
     second = [0] + [chance.randrange(edges) for _ in range(size - 1)]
 
     def launches(_):
-        values = [(index, "read"), (neighbours, "read"), (first, "read_write"), (second, "read_write"), nodes]
+        values = [(index, True), (neighbours, True), (first, False), (second, False), nodes]
         yield values, [blocks, 1, 1], [threads, 1, 1]
 
     sources = os.path.join(folder, "indigo_sources")
@@ -307,7 +291,7 @@ def gpuverify(folder, annotations):
                 elements = 1 << 17
                 fills = [[0] * elements, list(range(elements)), [chance.randrange(16) for _ in range(elements)]]
                 for number, fill in zip((1, 64, 185), fills):
-                    yield [(fill, "read_write") if pointer else number for pointer, _ in params], grid, block
+                    yield [(fill, False) if param == "pointer" or param in POINTERS else number for param in params], grid, block
 
             flags = ["-O0", "-Xclang", "-include-pch", "-Xclang", annotations, *re.findall(r"-D\w+=\w+", second)]
             label = "racy" if "xfail" in first else "clean"

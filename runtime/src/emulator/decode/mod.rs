@@ -75,6 +75,8 @@ struct Decoder<'m, 'a> {
     placed: &'m Placed,
     variables: Vec<ModuleVariable>,
     static_end: u64,
+    /// The shared memory of cooperative groups, where the kernel uses it.
+    of_groups: Option<u64>,
     /// Alignment of dynamic shared memory, if the kernel has it.
     dynamic_align: Option<u64>,
     local_bytes: u64,
@@ -141,6 +143,7 @@ fn decoder<'m, 'a>(module: &'m Module<'a>, number: usize, placed: &'m Placed) ->
         refused: HashMap::new(),
         variables: Vec::new(),
         static_end: address::SHARED_START,
+        of_groups: None,
         dynamic_align: None,
         local_bytes: 0,
         variable_bytes: 0,

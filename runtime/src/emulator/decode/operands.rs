@@ -4,6 +4,7 @@ use super::super::program::{Guard, Initial, Pred, Reg, Space, Special};
 use super::names::Name;
 use super::{Decoder, Result};
 use crate::emulator::LANES;
+use crate::emulator::address;
 use crate::ptx::{self, Base, Immediate, Operand, Type};
 
 impl<'a> Decoder<'_, 'a> {
@@ -217,6 +218,18 @@ impl<'a> Decoder<'_, 'a> {
         Ok((base, address.offset, space))
     }
 
+    /// The address of the shared memory that cooperative groups have. It lies among the kernel's variables, as the emulator has
+    /// none where it is reserved.
+    fn shared_of_groups(&mut self) -> u64 {
+        if let Some(at) = self.of_groups {
+            return at;
+        }
+        let at = self.static_end.next_multiple_of(16);
+        self.static_end = at + OF_GROUPS;
+        self.of_groups = Some(at);
+        at
+    }
+
     fn special(&mut self, register: &ptx::Register<'a>) -> Result<Initial> {
         let dim = match register.element {
             Some("x") => Some(0),
@@ -239,6 +252,14 @@ impl<'a> Decoder<'_, 'a> {
             // Where grids of cooperative launches meet.
             ("%envreg2", None) => return Ok(Initial::Value(self.workspace()? & 0xffff_ffff)),
             ("%envreg1", None) => return Ok(Initial::Value(self.workspace()? >> 32)),
+            ("%reserved_smem_offset_begin", None) => return Ok(Initial::Value(0)),
+            ("%reserved_smem_offset_end", None) => {
+                return Ok(Initial::Value(address::SHARED_START));
+            }
+            // What cooperative groups have of it, and may write to.
+            ("%reserved_smem_offset_1", None) => {
+                return Ok(Initial::Value(self.shared_of_groups()));
+            }
             ("%laneid", None) => Special::LaneId,
             ("%warpid", None) => Special::WarpId,
             ("%nwarpid", None) => Special::NwarpId,
@@ -266,6 +287,9 @@ impl<'a> Decoder<'_, 'a> {
         Ok(Initial::Special(special))
     }
 }
+
+/// Bytes of reserved shared memory that cooperative groups have at least, by the headers of CUDA 12.
+const OF_GROUPS: u64 = 288;
 
 /// The address of a variable.
 pub(super) enum Symbol {

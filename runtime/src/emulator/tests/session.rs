@@ -40,6 +40,21 @@ pub(super) fn refused(module: &str, body: &str) -> String {
         .to_string()
 }
 
+#[test]
+fn cooperative_groups_have_shared_memory_of_their_own() {
+    let module = ".shared .align 4 .u32 tile[64];";
+    let body = "mov.u32 %r1, %reserved_smem_offset_1; mul.lo.u32 %r2, %r0, 4; add.u32 %r3, %r1, %r2; mov.u32 %r4, tile; add.u32 %r4, %r4, %r2;\n\
+        st.shared.u32 [%r3], 5; st.shared.u32 [%r4], %r0; ld.shared.u32 %r5, [%r3]; ld.shared.u32 %r6, [%r4];\n\
+        add.u32 %r7, %r5, %r6; mov.u32 %r8, %reserved_smem_offset_end; add.u32 %r7, %r7, %r8;\n\
+        mov.u32 %r9, %reserved_smem_offset_begin; add.u32 %r7, %r7, %r9; st.global.u32 [%s1], %r7;";
+    let (found, findings) = words(module, body);
+    assert_eq!(findings, []);
+    assert_eq!(found, (1029..1093).collect::<Vec<u32>>());
+    // 288 bytes, as the headers have it.
+    let beyond = "mov.u32 %r1, %reserved_smem_offset_1; st.shared.u32 [%r1+288], %r0;";
+    assert_eq!(words("", beyond).1[0].kind, Kind::OutOfBounds);
+}
+
 const COUNT: &str = ".version 8.0\n.target sm_80\n.address_size 64\n.global .u32 calls;\n\
     .visible .entry count(.param .u64 out, .param .align 4 .b8 by[8]) {\n\
     .reg .b32 %r<4>; .reg .b64 %s;\n\
