@@ -25,6 +25,11 @@ const PARTS: &[(&str, &str)] = &[
     ),
 ];
 
+/// The parts of the library by name, such as `std/copy`, each with its text.
+pub fn library() -> &'static [(&'static str, &'static str)] {
+    PARTS
+}
+
 /// Takes the functions of the parts that a GPU module imports into it, and of those that these need, and gives their names.
 pub(super) fn import<'c>(
     rewriter: &'c Rewriter<'c>,

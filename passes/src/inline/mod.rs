@@ -9,6 +9,8 @@
 mod launches;
 mod library;
 
+pub use library::library;
+
 use crate::{
     instantiate::{relocate, replace_param},
     open,

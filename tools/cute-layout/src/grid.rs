@@ -141,15 +141,19 @@ impl Window {
         })
     }
 
-    /// The remark on what is not shown.
+    /// The remark on what is not shown, for the command line.
     pub fn note(&self) -> Option<String> {
+        Some(format!("{}; --full shows all", self.cut()?))
+    }
+
+    /// The part that is shown, where that is not all.
+    pub fn cut(&self) -> Option<String> {
         let (m, n) = self.size;
         let cut = |shown: i64, all: i64, what: &str| {
             (shown < all).then(|| format!("{shown} of {all} {what}"))
         };
         let parts = [cut(self.rows, m, "rows"), cut(self.columns, n, "columns")];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
-        (!parts.is_empty())
-            .then(|| format!("cut: {} are shown; --full shows all", parts.join(" and ")))
+        (!parts.is_empty()).then(|| format!("cut: {} are shown", parts.join(" and ")))
     }
 }

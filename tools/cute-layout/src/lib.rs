@@ -37,6 +37,8 @@ pub enum Form {
     Svg,
     /// A document of LaTeX, with TikZ, as CuTe's `print_latex` has it.
     Latex,
+    /// Text, as CuTe's `print_layout` has it.
+    Text,
 }
 
 /// Evaluates an expression, where `facts` say more of symbols than that they are positive integers, such as `M % 128 == 0`. Returns the object that `cute-layout eval
@@ -56,16 +58,20 @@ pub fn evaluate(expression: &str, facts: Option<&str>) -> Result<String, String>
 ///
 /// Errors: an expression that is wrong, and what has no picture, with a caret.
 pub fn picture(form: Form, expression: &str, facts: Option<&str>) -> Result<String, String> {
-    let form = match form {
-        Form::Svg => &program::SVG,
-        Form::Latex => &program::LATEX,
-    };
     let drawn = evaluated(expression, &facts::option(facts)?).and_then(|evaluated| {
-        let drawn = program::drawn(&evaluated.value, false, form);
+        let value = &evaluated.value;
+        let drawn = match form {
+            Form::Svg => program::drawn(value, false, &program::SVG).map(|(text, _)| text),
+            Form::Latex => program::drawn(value, false, &program::LATEX).map(|(text, _)| text),
+            Form::Text => program::printed(value, false).map(|(text, windows)| {
+                let cut = windows.iter().filter_map(|window| window.cut());
+                cut.fold(text, |text, cut| format!("{text}{cut}\n"))
+            }),
+        };
         drawn.map_err(|fault| fault.locate(whole(expression)))
     });
     match drawn {
-        Ok((text, _)) => Ok(text),
+        Ok(text) => Ok(text),
         Err(failure) => Err(failure.render(expression)),
     }
 }

@@ -114,17 +114,14 @@ fn cut(windows: &[Window]) {
 
 fn print(layout: &OsStr, full: bool, as_json: bool, scope: &Scope) -> anyhow::Result<()> {
     let (text, windows) = input::value(layout, scope, |v| {
+        if !as_json {
+            return printed(v, full);
+        }
         if let Some(picture) = Tiled::new(v)? {
-            return match as_json {
-                true => Ok((format!("{}\n", picture.json(full)?), vec![])),
-                false => picture.print(full),
-            };
+            return Ok((format!("{}\n", picture.json(full)?), vec![]));
         }
         let grid = Grid::new(v)?;
         let window = grid.table(full)?;
-        if !as_json {
-            return Ok((table::print(&grid, window)?, vec![window]));
-        }
         let object = json!({
             "layout": grid.title, "rows": grid.size.0, "columns": grid.size.1, "values": grid.values(window)?,
             "cut": window.note(),
@@ -135,6 +132,16 @@ fn print(layout: &OsStr, full: bool, as_json: bool, scope: &Scope) -> anyhow::Re
         cut(&windows);
     }
     input::write(&text, None)
+}
+
+/// A value as text, all of it or as much as a page holds, with the parts that are shown.
+pub fn printed(v: &Value, full: bool) -> Result<(String, Vec<Window>), Fault> {
+    if let Some(picture) = Tiled::new(v)? {
+        return picture.print(full);
+    }
+    let grid = Grid::new(v)?;
+    let window = grid.table(full)?;
+    Ok((table::print(&grid, window)?, vec![window]))
 }
 
 /// A form of pictures.

@@ -1,12 +1,12 @@
-//! Inlay hints: the types of values that the text leaves out.
+//! Inlay hints: the types of values that the text leaves out, with pictures of layouts, and what aliases of layouts and tensors are.
 
-use crate::{HINTS, child, hover::part};
+use crate::{HINTS, child, hover::part, picture};
 use cute_ir::{
     mlir::{Op, name_of, nested_ops, place_of, results_of},
     names::dialect_of,
     types::CuteType,
 };
-use melior::ir::{Module, ValueLike, operation::OperationLike};
+use melior::ir::{Module, Type, ValueLike, operation::OperationLike};
 use serde_json::{Value, json};
 use std::io::Read;
 
@@ -30,7 +30,7 @@ pub fn of(document: &str, lines: std::ops::Range<u64>) -> Value {
             hints.push(json!({
                 "position": {"line": at, "character": hint[1]},
                 "label": hint[2],
-                "tooltip": hint[3],
+                "tooltip": {"kind": "markdown", "value": hint[3]},
                 "kind": 1,
             }));
         }
@@ -54,6 +54,9 @@ pub fn hints_on_stdin() -> i32 {
     let mut hints = Vec::new();
     for op in nested_ops(module.as_operation()) {
         hints.extend(hints_of(op, &lines));
+    }
+    for (line, text) in lines.iter().enumerate() {
+        hints.extend(hint_of_alias(&context, line, text));
     }
     println!("{}", Value::Array(hints));
     0
@@ -96,9 +99,28 @@ fn hints_of(op: Op<'_>, lines: &[&str]) -> Vec<Value> {
                 Some((at, _)) => format!(": {}...", &text[..at]),
                 None => format!(": {text}"),
             };
-            json!([line, character, label, text])
+            let code = format!("```mlir\n{text}\n```");
+            let tooltip = match picture::of(value.r#type()) {
+                Some(drawn) => format!("{code}\n{}", drawn.markdown()),
+                None => code,
+            };
+            json!([line, character, label, tooltip])
         })
         .collect()
+}
+
+/// The hint behind `!name = TYPE` of a layout or a tensor that is known: how many elements it has, and its picture. None of an alias of several lines.
+fn hint_of_alias(context: &melior::Context, line: usize, text: &str) -> Option<Value> {
+    let (name, ty) = text.split_once('=')?;
+    if !name.starts_with('!') {
+        return None;
+    }
+    let ty = ty.split_once("//").map_or(ty, |(ty, _)| ty);
+    let ty = Type::parse(context, ty.trim())?;
+    let drawn = picture::of(ty)?;
+    let character = text.trim_end().encode_utf16().count();
+    let label = format!(" {}", drawn.summary());
+    Some(json!([line, character, label, drawn.markdown()]))
 }
 
 /// Where the names of results end in `%a, %b = `.

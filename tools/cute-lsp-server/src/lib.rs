@@ -8,11 +8,13 @@
 
 mod actions;
 mod child;
+mod definition;
 mod docs;
 mod documents;
 mod framing;
 mod hints;
 mod hover;
+mod picture;
 mod proxy;
 
 /// The name of the program.

@@ -1,7 +1,7 @@
 //! Between the client and MLIR's server.
 
 use crate::{
-    SERVER, actions, docs,
+    SERVER, actions, definition, docs,
     documents::Documents,
     framing::{self, Message, Style},
     hints, hover,
@@ -34,6 +34,12 @@ enum Asked {
         uri: String,
         document: Arc<str>,
         line: u64,
+    },
+    /// `textDocument/definition` of what stands at a place of a document, in lines and UTF-16 units from 0.
+    Definition {
+        document: Arc<str>,
+        line: u64,
+        character: u64,
     },
     /// `textDocument/inlayHint` on lines of a document. MLIR's server does not know the request.
     Hints {
@@ -69,6 +75,18 @@ impl Asked {
             } => {
                 let action = actions::mended(uri, document, *line)?;
                 Some(actions::with_action(answer, action))
+            }
+            Asked::Definition {
+                document,
+                line,
+                character,
+            } => {
+                let found = answer["result"].as_array();
+                if found.is_some_and(|found| !found.is_empty()) {
+                    return None;
+                }
+                let place = definition::of(document, *line, *character)?;
+                Some(definition::with_place(answer, place))
             }
             Asked::Hints { document, lines } => {
                 let hints = hints::of(document, lines.clone());
@@ -186,6 +204,11 @@ fn asked(said: &Value, documents: &Documents) -> Option<Asked> {
                 line: params["range"]["start"]["line"].as_u64()?,
             })
         }
+        "textDocument/definition" => Some(Asked::Definition {
+            document: document()?,
+            line: params["position"]["line"].as_u64()?,
+            character: params["position"]["character"].as_u64()?,
+        }),
         "textDocument/inlayHint" => {
             let line = |end: &str| params["range"][end]["line"].as_u64();
             Some(Asked::Hints {

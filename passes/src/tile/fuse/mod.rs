@@ -91,19 +91,15 @@ pub(super) fn is_fused(map: cute::Map<'_>) -> bool {
         && !outputs.iter().any(|output| inputs.contains(output))
 }
 
-/// Erases the ops of a map's region that nothing uses, but for sums of products: an output that is the same along their columns is
-/// stored as they would be.
+/// Erases the ops of a map's region that nothing uses, but for reductions: they decide what a block has the whole of, which is where outputs
+/// that are the same along it are stored.
 pub(super) fn erase_unused<'c>(rewriter: &Rewriter<'c>, map: cute::Map<'c>) -> Result<(), Failure> {
-    let (Some(body), Some(types)) = (map.body(), maps::tensors(&map.inputs())) else {
-        return Ok(());
-    };
-    let products = products(body, &Dependences::of(body, &types));
-    let is_product = |op| products.iter().any(|product| product.reduce.op() == op);
-    for op in ops_of(body).into_iter().rev() {
+    let ops = map.body().map(ops_of).unwrap_or_default();
+    for op in ops.into_iter().rev() {
         let results = results_of(op);
         // All ops of such a region but its terminator are without effects.
         let is_unused = results.iter().all(|value| users_of(*value).is_empty());
-        if !results.is_empty() && is_unused && !is_product(op) {
+        if !results.is_empty() && is_unused && cute::AllReduce::of(op).is_none() {
             rewriter.erase(op)?;
         }
     }

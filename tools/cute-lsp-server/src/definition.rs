@@ -1,0 +1,175 @@
+//! The definition of a function of the library that comes with the compiler: a file with the part that has it, which is there for reading.
+
+use crate::hover::part;
+use cute_passes::inline::library;
+use serde_json::{Value, json};
+use std::{
+    fs,
+    hash::{DefaultHasher, Hash, Hasher},
+    io,
+    path::{Path, PathBuf},
+};
+
+/// The place of the function whose name stands at a place of a document, in lines and UTF-16 units from 0; none of what no imported part has.
+pub fn of(document: &str, line: u64, character: u64) -> Option<Value> {
+    let text = document.lines().nth(usize::try_from(line).ok()?)?;
+    let name = symbol_at(text, character)?;
+    let (_, text) = part(document, line);
+    let (part, text) = imported(&text)
+        .into_iter()
+        .find(|(_, text)| place_of(text, name).is_some())?;
+    let (line, at) = place_of(text, name)?;
+    let folder = dirs::cache_dir()?.join("cute-opt").join("library");
+    let file = written(&folder, part, text).ok()?;
+    let end = at + name.len();
+    Some(json!({
+        "uri": uri_of(&file)?,
+        "range": {"start": {"line": line, "character": at}, "end": {"line": line, "character": end}},
+    }))
+}
+
+/// The answer of MLIR's server, which knows the document alone, with a place where it has none.
+pub fn with_place(mut answer: Value, place: Value) -> Value {
+    answer["result"] = json!([place]);
+    answer
+}
+
+/// The name behind `@` that a character is of.
+fn symbol_at(line: &str, character: u64) -> Option<&str> {
+    let mut units = 0;
+    let found = line.char_indices().find(|(_, c)| {
+        units += c.len_utf16() as u64;
+        units > character
+    });
+    let at = found.map_or(line.len(), |(at, _)| at);
+    let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '.' || c == '$';
+    let start = line[..at].rfind(|c| !is_name(c))?;
+    // The character may be the @ itself.
+    let start = match line[at..].strip_prefix('@') {
+        Some(_) => at,
+        None => start,
+    };
+    let name = line[start..].strip_prefix('@')?;
+    let end = name.find(|c| !is_name(c)).unwrap_or(name.len());
+    (end > 0).then(|| &name[..end])
+}
+
+/// The parts of the library that a text imports, and those that these import, each with its text.
+fn imported(text: &str) -> Vec<(&'static str, &'static str)> {
+    let mut found: Vec<(&str, &str)> = Vec::new();
+    let mut left = imports(text);
+    while let Some(name) = left.pop() {
+        let part = library().iter().find(|(part, _)| *part == name);
+        if let Some(part) = part.filter(|part| !found.contains(part)) {
+            found.push(*part);
+            left.extend(imports(part.1));
+        }
+    }
+    found
+}
+
+/// The names that a text imports.
+fn imports(text: &str) -> Vec<&str> {
+    let lines = text
+        .lines()
+        .filter_map(|line| line.trim_start().strip_prefix("cute.import"));
+    lines
+        .filter_map(|rest| rest.trim_start().strip_prefix('"')?.split('"').next())
+        .collect()
+}
+
+/// The line and the character of the name of a function, from 0, where it is defined.
+fn place_of(text: &str, name: &str) -> Option<(usize, usize)> {
+    let mut lines = text.lines().enumerate();
+    lines.find_map(|(number, line)| {
+        let (before, rest) = line.split_once('@')?;
+        let is_function = before.trim_start().starts_with("func.func");
+        let behind = rest.strip_prefix(name)?;
+        (is_function && behind.starts_with(['(', '<'])).then_some((number, before.len() + 1))
+    })
+}
+
+/// The file with a part, which is written if it is not there. Its folder is named by the text, so that compilers of several versions have files of their own.
+fn written(folder: &Path, part: &str, text: &str) -> io::Result<PathBuf> {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    let file = folder.join(format!("{:016x}", hasher.finish()));
+    let file = file.join(format!("{part}.mlir"));
+    if fs::read_to_string(&file).is_ok_and(|there| there == text) {
+        return Ok(file);
+    }
+    let parent = file.parent().unwrap_or(folder);
+    fs::create_dir_all(parent)?;
+    let half = parent.join(format!("{}.half", std::process::id()));
+    fs::write(&half, text)?;
+    let mut permissions = fs::metadata(&half)?.permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(&half, permissions)?;
+    fs::rename(&half, &file)?;
+    Ok(file)
+}
+
+/// The URI of a file.
+fn uri_of(file: &Path) -> Option<String> {
+    let mut uri = String::from("file://");
+    for byte in file.to_str()?.bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' | b'~' => uri.push(byte.into()),
+            _ if byte.is_ascii_alphanumeric() => uri.push(byte.into()),
+            _ => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    Some(uri)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_where_they_are_pointed_at() {
+        let line = "  %t = cute.call @warp_sum(%x) // \u{1d11e} @end";
+        let at = |text: &str| line.find(text).unwrap() as u64;
+        for character in at("@warp")..=at("(%x)") {
+            assert_eq!(symbol_at(line, character), Some("warp_sum"), "{character}");
+        }
+        assert_eq!(symbol_at(line, at("call")), None);
+        assert_eq!(symbol_at(line, at("%x")), None);
+        // A character of two units stands before it.
+        assert_eq!(symbol_at(line, at("@end") - 2), Some("end"));
+        assert_eq!(symbol_at(line, 1000), Some("end"));
+        assert_eq!(symbol_at("", 0), None);
+    }
+
+    #[test]
+    fn every_function_of_the_library_has_a_place() {
+        for (part, text) in library() {
+            let names = text.lines().filter_map(|line| {
+                let rest = line.trim_start().strip_prefix("func.func")?;
+                Some(rest.split_once('@')?.1.split(['(', '<']).next()?.trim())
+            });
+            let mut count = 0;
+            for name in names {
+                assert!(place_of(text, name).is_some(), "{part}: {name}");
+                count += 1;
+            }
+            assert!(count > 0, "{part}");
+        }
+        assert_eq!(place_of("func.func @ab(%x: i32)", "a"), None);
+    }
+
+    #[test]
+    fn parts_are_files_for_reading() {
+        let folder = tempfile::tempdir().unwrap();
+        let [first, again] = [0, 1].map(|_| written(folder.path(), "std/x", "text").unwrap());
+        assert_eq!(first, again);
+        assert!(fs::metadata(&first).unwrap().permissions().readonly());
+        assert_eq!(fs::read_to_string(&first).unwrap(), "text");
+        let other = written(folder.path(), "std/x", "other").unwrap();
+        assert_ne!(first, other);
+        assert_eq!(
+            uri_of(Path::new("/a b/\u{e9}.mlir")).unwrap(),
+            "file:///a%20b/%C3%A9.mlir"
+        );
+    }
+}
