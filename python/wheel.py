@@ -2,7 +2,7 @@
 
     python python/wheel.py TOOLS FOLDER
 
-TOOLS has cute-opt, cute-run, cute-layout, libcute_native.so and libcute.so; the wheel goes into FOLDER, and its path is printed. Run by `cargo xtask wheel`.
+TOOLS has cute-opt, cute-run, libcute_native.so and libcute.so; the wheel goes into FOLDER, and its path is printed. Run by `cargo xtask wheel`.
 """
 
 import base64
@@ -19,9 +19,9 @@ import zipfile
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 NAME = "cute_opt"
-PROGRAMS = ["cute-opt", "cute-run", "cute-layout"]
-#: Commands; the language server is the compiler under another name.
-COMMANDS = [*PROGRAMS, "cute-lsp-server"]
+PROGRAMS = ["cute-opt", "cute-run"]
+#: Commands; two are the compiler under another name.
+COMMANDS = [*PROGRAMS, "cute-layout", "cute-lsp-server"]
 #: The extension module, and what packages are exported into.
 LIBRARIES = ["libcute_native.so", "libcute.so"]
 #: `torch.compile(model, backend="cute")`: PyTorch looks there for back ends.

@@ -94,5 +94,5 @@ def cute_run() -> NoReturn:
 
 
 def cute_layout() -> NoReturn:
-    """Becomes the program `cute-layout`."""
-    _become("cute-layout")
+    """Becomes the program `cute-layout`, which is the same as `cute-opt` under another name."""
+    _become("cute-layout", "cute-opt")

@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The programs of the wheel.
-const PROGRAMS: [&str; 3] = ["cute-opt", "cute-run", "cute-layout-cli"];
+const PROGRAMS: [&str; 2] = ["cute-opt", "cute-run"];
 /// The extension module; `cute-run` brings the library that packages are exported into.
 const MODULE: &str = "cute-python";
-/// The largest wheel, in bytes: PyPI takes 100 MB, and nobody waits for it gladly. What was asked for, 35 MB, is missed by half a percent.
-const LARGEST: u64 = 35_500_000;
+/// The largest wheel, in bytes: PyPI takes 100 MB, and nobody waits for it gladly.
+const LARGEST: u64 = 35_000_000;
 
 /// Makes the wheel, and tests it. Whether the tests passed.
 pub fn run(workspace: &Workspace) -> Result<bool> {

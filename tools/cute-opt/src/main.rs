@@ -1,6 +1,6 @@
 //! `cute-opt`: MLIR's own driver with the cute dialects, our passes by name, the pipeline
 //! `--cute-compile`, a cache of what that makes (`--cache`), and types mended in the text (`--fix-types`). Under the name `cute-lsp-server` it
-//! is the language server, so that one file holds MLIR for both.
+//! is the language server, so that one file holds MLIR for both, and under the name `cute-layout` it is that program.
 #![forbid(unsafe_code)]
 
 mod cached;
@@ -8,6 +8,7 @@ mod command;
 mod mend;
 
 use command::Command;
+use std::{path::Path, process::ExitCode};
 
 /// The allocator of everything in this program, MLIR and LLVM with it: a sixth of a compilation was the system's. Tests, whose builds have
 /// assertions, keep the system's, in which valgrind sees the use of what was freed.
@@ -15,7 +16,14 @@ use command::Command;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-fn main() {
+fn main() -> ExitCode {
+    let program = std::env::args_os().next();
+    let name = program
+        .as_deref()
+        .and_then(|path| Path::new(path).file_name());
+    if name.is_some_and(|name| name == "cute-layout") {
+        return cute_layout_language::main();
+    }
     let arguments: Result<Vec<String>, _> = std::env::args_os()
         .map(|argument| argument.into_string())
         .collect();
@@ -37,7 +45,7 @@ fn main() {
             eprintln!("error: {error}");
             std::process::exit(1);
         }
-        return;
+        return ExitCode::SUCCESS;
     }
     // Before anything of MLIR is set up, which takes longer than everything that the cache does.
     let (arguments, cached) = match Command::of(&arguments) {
