@@ -6,9 +6,10 @@ use serde_json::{Value, json};
 use std::{
     fs,
     hash::{DefaultHasher, Hash, Hasher},
-    io,
+    io::{self, Write},
     path::{Path, PathBuf},
 };
+use tempfile::NamedTempFile;
 
 /// The place of the function whose name stands at a place of a document, in lines and UTF-16 units from 0; none of what no imported part has.
 pub fn of(document: &str, line: u64, character: u64) -> Option<Value> {
@@ -100,12 +101,12 @@ fn written(folder: &Path, part: &str, text: &str) -> io::Result<PathBuf> {
     }
     let parent = file.parent().unwrap_or(folder);
     fs::create_dir_all(parent)?;
-    let half = parent.join(format!("{}.half", std::process::id()));
-    fs::write(&half, text)?;
-    let mut permissions = fs::metadata(&half)?.permissions();
+    let mut half = NamedTempFile::new_in(parent)?;
+    half.write_all(text.as_bytes())?;
+    let mut permissions = half.as_file().metadata()?.permissions();
     permissions.set_readonly(true);
-    fs::set_permissions(&half, permissions)?;
-    fs::rename(&half, &file)?;
+    half.as_file().set_permissions(permissions)?;
+    half.persist(&file)?;
     Ok(file)
 }
 
