@@ -66,10 +66,6 @@ namespace cooperative_groups { template <class Group> __device__ void synchroniz
 """
 
 
-# Structures that are taken for pointers: of whole words that are aligned as pointers are. What others hold are numbers.
-POINTERS = {(bytes, 8) for bytes in range(8, 4096, 8)}
-
-
 class Refused(Exception):
     """A kernel that could not be compiled or run, with the reason."""
 
@@ -104,6 +100,11 @@ def entries(ptx):
     return found
 
 
+def of_pointers(param):
+    """Whether a parameter is a structure that is taken for pointers: of whole words, aligned as pointers are. What others hold are numbers."""
+    return isinstance(param, tuple) and param[0] % 8 == 0 and param[1] == 8
+
+
 def npy(elements):
     """A one-dimensional .npy file of i32."""
     header = "{'descr': '<i4', 'fortran_order': False, 'shape': (%d,), }" % len(elements)
@@ -129,7 +130,7 @@ def run(options, ptx, kernel, params, values, grid, block, limit=2_000_000):
         for param, value in zip(params, values):
             if param == "pointer":
                 arguments.append(pointer(*value))
-            elif param in POINTERS:
+            elif of_pointers(param):
                 arguments.append("{" + ", ".join(pointer(*value) for _ in range(param[0] // 8)) + "}")
             elif isinstance(param, tuple):
                 arguments.append("bytes=" + (struct.pack("<i", value) * (param[0] // 4 + 1))[:param[0]].hex())
@@ -291,7 +292,7 @@ def gpuverify(folder, annotations):
                 elements = 1 << 17
                 fills = [[0] * elements, list(range(elements)), [chance.randrange(16) for _ in range(elements)]]
                 for number, fill in zip((1, 64, 185), fills):
-                    yield [(fill, False) if param == "pointer" or param in POINTERS else number for param in params], grid, block
+                    yield [(fill, False) if param == "pointer" or of_pointers(param) else number for param in params], grid, block
 
             flags = ["-O0", "-Xclang", "-include-pch", "-Xclang", annotations, *re.findall(r"-D\w+=\w+", second)]
             label = "racy" if "xfail" in first else "clean"

@@ -80,9 +80,12 @@ fn judge<'c>(failed: Op<'c>, before: Op<'c>, state: &str) -> Outcome {
     }
     // By names alone the last one might be the next of many that spill.
     if tried + 1 == TRIES {
-        let known = known.iter().map(|name| (*name).to_owned());
-        let all: Vec<String> = known.chain(names.iter().cloned()).collect();
-        names.extend(Avoid::half_of(&all));
+        let all = known
+            .iter()
+            .copied()
+            .chain(names.iter().map(String::as_str));
+        let half = Avoid::half_of(all);
+        names.extend(half);
     }
     let mut algorithms = nested_ops(before)
         .into_iter()

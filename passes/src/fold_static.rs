@@ -20,7 +20,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, root: Op<'c>, _: &[&str]) -> Result<(), F
     // Users come before what they use, so that one walk erases whole chains.
     for op in nested_ops(root).into_iter().rev() {
         if name_of(op) == cute::STATIC {
-            erase_unused(rewriter, op)?;
+            rewriter.erase_if_unused(op)?;
         } else if is_pure(op) {
             fold(rewriter, op)?;
         }
@@ -47,13 +47,7 @@ fn fold<'c>(rewriter: &'c Rewriter<'c>, op: Op<'c>) -> Result<(), Failure> {
             replace_uses(result, builder.static_value(result.r#type())?);
         }
     }
-    erase_unused(rewriter, op)
-}
-
-fn erase_unused<'c>(rewriter: &'c Rewriter<'c>, op: Op<'c>) -> Result<(), Failure> {
-    if (0..op.result_count()).all(|i| users_of(result_of(op, i)).is_empty()) {
-        rewriter.erase(op)?;
-    }
+    rewriter.erase_if_unused(op)?;
     Ok(())
 }
 

@@ -160,8 +160,8 @@ impl Avoid {
     }
 
     /// The name of all plans of which a thread has half as many elements, or more, as of the smallest of the named ones.
-    pub fn half_of(names: &[String]) -> Option<String> {
-        let least = names.iter().filter_map(|name| held_by_name(name)).min()?;
+    pub fn half_of<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<String> {
+        let least = names.into_iter().filter_map(held_by_name).min()?;
         Some(format!("{}{HELD}", (least / 2).max(1)))
     }
 

@@ -229,9 +229,8 @@ fn erase_unused<'c>(
 ) -> Result<(), Failure> {
     for op in ops.into_iter().rev() {
         let results = results_of(op);
-        if results.iter().all(|r| users_of(*r).is_empty()) {
+        if rewriter.erase_if_unused(op)? {
             gone.extend(results.into_iter().map(key));
-            rewriter.erase(op)?;
         }
     }
     Ok(())

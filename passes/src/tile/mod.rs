@@ -45,7 +45,7 @@ use fuse::Fuse;
 use groups::Groups;
 use map::Map;
 use matrix::{Extent, Matrices};
-use melior::ir::{Type, operation::OperationLike};
+use melior::ir::{Type, ValueLike, operation::OperationLike};
 use region::{PROLOGUES, Region};
 use std::path::PathBuf;
 
@@ -100,16 +100,14 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
             };
             if let Some(map) = cute::Map::of(*op) {
                 fuse::erase_unused(rewriter, map)?;
-            }
-            if cute::Map::of(*op).is_some_and(fuse::is_fused) {
-                let rules = (request.most_variants(), avoid.as_ref());
-                let ways = Fuse::check(*op, function, &archs, rules)?;
-                Fuse::lower(&ways, module, &name, &mut home)?;
-                return rewriter.erase(*op);
-            }
-            if name_of(*op) == cute::MAP {
-                let map = Map::check(*op, function, &archs)?;
-                map.lower(rewriter, module, &name, request.most_of_map(), &mut home)?;
+                if fuse::is_fused(map) {
+                    let rules = (request.most_variants(), avoid.as_ref());
+                    let ways = Fuse::check(*op, function, &archs, rules)?;
+                    Fuse::lower(&ways, module, &name, &mut home)?;
+                } else {
+                    let map = Map::check(*op, function, &archs)?;
+                    map.lower(rewriter, module, &name, request.most_of_map(), &mut home)?;
+                }
                 return rewriter.erase(*op);
             }
             let op = &narrow::widened(rewriter, *op, &archs, &request)?;
@@ -128,6 +126,24 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
             rewriter.erase(*op)
         })
     })
+}
+
+/// A reduction of a value of a map's region along a mode; a mean is a sum, of which somebody else makes the mean.
+fn all_reduce<'c>(
+    l: Builder<'c>,
+    kind: ReduceOp,
+    value: Val<'c>,
+    along: i64,
+) -> Result<Val<'c>, Failure> {
+    let kind = match kind {
+        ReduceOp::Mean => ReduceOp::Add,
+        kind => kind,
+    };
+    let attributes = [
+        ("kind", l.string(kind.name())),
+        ("along", l.i64_array(&[along])),
+    ];
+    l.value(cute::ALL_REDUCE, &[value], value.r#type(), &attributes)
 }
 
 /// Kernels that were written by hand are compiled for the same architecture, unless their module says another.

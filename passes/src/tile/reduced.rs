@@ -6,7 +6,7 @@
 //! those in an order that does not depend on blocks.
 
 use super::{
-    Gemm,
+    Gemm, all_reduce,
     kernel::Place,
     leaves::{leaves_of, places_of, view_at},
     map::Map,
@@ -333,24 +333,11 @@ impl<'c> Gemm<'c> {
         let segments = [("operandSegmentSizes", host.i32_array(&[1, 1]))];
         let op = host.with_regions(cute::MAP, &[input, output], &[], &segments, vec![region])?;
         let l = Builder::at_end(host.context, block, host.location);
-        let kind = match reduced.kind {
-            ReduceOp::Mean => ReduceOp::Add,
-            kind => kind,
-        };
         let along = match reduced.along {
             [false, true] => 1,
             _ => 0,
         };
-        let attributes = [
-            ("kind", l.string(kind.name())),
-            ("along", l.i64_array(&[along])),
-        ];
-        let mut value = l.value(
-            cute::ALL_REDUCE,
-            &[argument(block, 0)],
-            element,
-            &attributes,
-        )?;
+        let mut value = all_reduce(l, reduced.kind, argument(block, 0), along)?;
         if let Some(count) = count {
             let count = l.value(arith::SITOFP, &[count], element, &[])?;
             value = l.value(arith::DIVF, &[value, count], element, &[])?;

@@ -1,15 +1,18 @@
 //! The definition of a function of the library that comes with the compiler: a file with the part that has it, which is there for reading.
 
-use crate::hover::part;
+use crate::{
+    documents::{byte_of, name_around},
+    hover::part,
+};
+use cute_lowering::Cache;
 use cute_passes::inline::library;
 use serde_json::{Value, json};
 use std::{
     fs,
     hash::{DefaultHasher, Hash, Hasher},
-    io::{self, Write},
+    io::Write,
     path::{Path, PathBuf},
 };
-use tempfile::NamedTempFile;
 
 /// The place of the function whose name stands at a place of a document, in lines and UTF-16 units from 0; none of what no imported part has.
 pub fn of(document: &str, line: u64, character: u64) -> Option<Value> {
@@ -20,8 +23,8 @@ pub fn of(document: &str, line: u64, character: u64) -> Option<Value> {
         .into_iter()
         .find(|(_, text)| place_of(text, name).is_some())?;
     let (line, at) = place_of(text, name)?;
-    let folder = dirs::cache_dir()?.join("cute-opt").join("library");
-    let file = written(&folder, part, text).ok()?;
+    let cache = Cache::from_environment(None).ok()?;
+    let file = written(&cache.folder().join("library"), part, text)?;
     let end = at + name.len();
     Some(json!({
         "uri": uri_of(&file)?,
@@ -37,22 +40,11 @@ pub fn with_place(mut answer: Value, place: Value) -> Value {
 
 /// The name behind `@` that a character is of.
 fn symbol_at(line: &str, character: u64) -> Option<&str> {
-    let mut units = 0;
-    let found = line.char_indices().find(|(_, c)| {
-        units += c.len_utf16() as u64;
-        units > character
-    });
-    let at = found.map_or(line.len(), |(at, _)| at);
-    let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '.' || c == '$';
-    let start = line[..at].rfind(|c| !is_name(c))?;
+    let at = byte_of(line, usize::try_from(character).ok()?);
     // The character may be the @ itself.
-    let start = match line[at..].strip_prefix('@') {
-        Some(_) => at,
-        None => start,
-    };
-    let name = line[start..].strip_prefix('@')?;
-    let end = name.find(|c| !is_name(c)).unwrap_or(name.len());
-    (end > 0).then(|| &name[..end])
+    let at = at + usize::from(line[at..].starts_with('@'));
+    let name = name_around(line, at);
+    (line[..name.start].ends_with('@') && !name.is_empty()).then(|| &line[name])
 }
 
 /// The parts of the library that a text imports, and those that these import, each with its text.
@@ -90,24 +82,22 @@ fn place_of(text: &str, name: &str) -> Option<(usize, usize)> {
     })
 }
 
-/// The file with a part, which is written if it is not there. Its folder is named by the text, so that compilers of several versions have files of their own.
-fn written(folder: &Path, part: &str, text: &str) -> io::Result<PathBuf> {
+/// The file with a part, which is written if it is not there; none where that cannot be. Its folder is named by the text, so that compilers of several versions have files of their own.
+fn written(folder: &Path, part: &str, text: &str) -> Option<PathBuf> {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
     let file = folder.join(format!("{:016x}", hasher.finish()));
     let file = file.join(format!("{part}.mlir"));
     if fs::read_to_string(&file).is_ok_and(|there| there == text) {
-        return Ok(file);
+        return Some(file);
     }
-    let parent = file.parent().unwrap_or(folder);
-    fs::create_dir_all(parent)?;
-    let mut half = NamedTempFile::new_in(parent)?;
-    half.write_all(text.as_bytes())?;
-    let mut permissions = half.as_file().metadata()?.permissions();
+    let mut half = Cache::at(file.parent()?).half().ok()?;
+    half.write_all(text.as_bytes()).ok()?;
+    let mut permissions = half.as_file().metadata().ok()?.permissions();
     permissions.set_readonly(true);
-    half.as_file().set_permissions(permissions)?;
-    half.persist(&file)?;
-    Ok(file)
+    half.as_file().set_permissions(permissions).ok()?;
+    half.persist(&file).ok()?;
+    Some(file)
 }
 
 /// The URI of a file.

@@ -1,5 +1,7 @@
 //! The documentation of ops: the sections of `docs/ops.md`, which is made of the definitions of the ops.
 
+use crate::documents::{byte_of, name_around};
+
 /// All of the reference.
 const REFERENCE: &str = include_str!("../../../docs/ops.md");
 
@@ -22,22 +24,11 @@ fn of(name: &str) -> Option<String> {
     ))
 }
 
-/// The name at a character of a line: letters, digits, `_` and points.
+/// The name at a character of a line; none behind the line.
 fn word(line: &str, character: usize) -> Option<&str> {
-    let mut units = 0;
-    let at = line.char_indices().find_map(|(at, c)| {
-        units += c.len_utf16();
-        (units > character).then_some(at)
-    })?;
-    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
-    let start = line[..at].rfind(|c| !is_part(c));
-    let start = start.map_or(0, |before| {
-        before + line[before..].chars().next().map_or(1, char::len_utf8)
-    });
-    let end = line[at..]
-        .find(|c| !is_part(c))
-        .map_or(line.len(), |end| at + end);
-    (start < end).then(|| &line[start..end])
+    let at = byte_of(line, character);
+    let name = &line[name_around(line, at)];
+    (at < line.len() && !name.is_empty()).then_some(name)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The documents that the client has open, as it edits them.
 
 use serde_json::Value;
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, ops::Range, sync::Arc};
 
 /// Open documents by their URI. One whose edits could not be followed is left out.
 #[derive(Default)]
@@ -79,14 +79,27 @@ fn offset(text: &str, position: &Value) -> Option<usize> {
     };
     let rest = &text[start..];
     let rest = rest.split('\n').next().unwrap_or(rest);
+    Some(start + byte_of(rest, character))
+}
+
+/// The byte of a character of a line, in UTF-16 units; beyond the line's end is its end.
+pub fn byte_of(line: &str, character: usize) -> usize {
     let mut units = 0;
-    for (at, c) in rest.char_indices() {
+    for (at, c) in line.char_indices() {
         if units >= character {
-            return Some(start + at);
+            return at;
         }
         units += c.len_utf16();
     }
-    Some(start + rest.len())
+    line.len()
+}
+
+/// The bytes of the name around a byte of a line, or just before it: letters, digits, `_`, `$` and points.
+pub fn name_around(line: &str, at: usize) -> Range<usize> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "_$.".contains(c);
+    let before = line[..at].trim_end_matches(is_part).len();
+    let behind = line[at..].trim_start_matches(is_part).len();
+    before..line.len() - behind
 }
 
 #[cfg(test)]

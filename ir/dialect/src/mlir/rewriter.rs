@@ -102,6 +102,21 @@ impl<'c> Rewriter<'c> {
         Ok(())
     }
 
+    /// Erases an operation that nothing uses the results of. Returns whether it did.
+    ///
+    /// # Errors
+    /// Those of [`Rewriter::erase`].
+    #[track_caller]
+    pub fn erase_if_unused(&self, op: Op<'c>) -> Result<bool, Failure> {
+        let is_unused = results_of(op)
+            .into_iter()
+            .all(|value| users_of(value).is_empty());
+        if is_unused {
+            self.erase(op)?;
+        }
+        Ok(is_unused)
+    }
+
     /// Erases operations that others have taken the place of, users first.
     ///
     /// # Errors

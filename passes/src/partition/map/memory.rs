@@ -166,8 +166,6 @@ impl<'c> Mapped<'c> {
             true => self.vector,
             false => 1,
         };
-        let tile = Tile::from_shape(&tuple([int(length)])).map_err(wrong(b))?;
-        let tile = b.static_value(types::tile_type(b.context, &tile))?;
         let parts = self.vector / length;
         for (at, place) in places.iter().enumerate() {
             let there = match there {
@@ -190,6 +188,8 @@ impl<'c> Mapped<'c> {
                     ),
                     _ => {
                         let own = own(IntTuple::underscore())?;
+                        let tile = Tile::from_shape(&tuple([int(length)])).map_err(wrong(b))?;
+                        let tile = b.static_value(types::tile_type(b.context, &tile))?;
                         (
                             b.infer(cute::LOCAL_TILE, &[row, tile, place], &[])?,
                             b.infer(cute::SLICE, &[registers, own], &[])?,
@@ -275,13 +275,6 @@ pub(super) fn as_number<'c>(
         true => Ok(value),
         false => b.value(arith::BITCAST, &[value], ty, &[]),
     }
-}
-
-/// A tensor of one element as one mode that goes nowhere.
-pub(super) fn single<'c>(b: Builder<'c>, tensor: Val<'c>) -> Result<Val<'c>, Failure> {
-    let one = Layout::leaf(1, 0).map_err(wrong(b))?;
-    let one = b.static_value(types::layout_type(b.context, &one))?;
-    b.infer(cute::COMPOSITION, &[tensor, one], &[])
 }
 
 /// The predicate at a place, `count` times.

@@ -1,11 +1,7 @@
 //! Inputs of a map whose neighbours lie along rows: a block reads its part of them along rows into shared memory, and each thread what it
 //! needs from there.
 
-use super::{
-    Mapped,
-    memory::{coord, single},
-    word, wrong,
-};
+use super::{Mapped, memory::coord, word, wrong};
 use cute_arith::Predicate;
 use cute_ir::ops::{arith, cute, gpu};
 use cute_ir::{
@@ -124,10 +120,8 @@ impl<'c> Mapped<'c> {
 
 /// The rows of a tile of one column as one mode.
 fn line<'c>(b: Builder<'c>, tile: Val<'c>, rows: i64) -> Result<Val<'c>, Failure> {
-    if rows == 1 {
-        return single(b, tile);
-    }
-    let rows = Layout::leaf(rows, 1).map_err(wrong(b))?;
+    let stride = i64::from(rows > 1);
+    let rows = Layout::leaf(rows, stride).map_err(wrong(b))?;
     let rows = b.static_value(types::layout_type(b.context, &rows))?;
     b.infer(cute::COMPOSITION, &[tile, rows], &[])
 }

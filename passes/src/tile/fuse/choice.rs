@@ -148,10 +148,8 @@ impl<'c> Fuse<'c> {
                         }
                         Ok(()) => return Ok(choice),
                         Err(lack) => {
-                            let is_less = |least: &Lack| lack.needs < least.needs;
-                            if least.as_ref().is_none_or(is_less) {
-                                least = Some(lack);
-                            }
+                            let both = least.into_iter().chain([lack]);
+                            least = both.min_by_key(|lack| lack.needs);
                         }
                     }
                 }

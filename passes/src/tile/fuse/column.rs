@@ -6,13 +6,14 @@
 use super::roles::Roles;
 use crate::{
     fused::{COLUMNS, OUTER},
-    tile::leaves::known_extent,
+    tile::{all_reduce, leaves::known_extent},
 };
+use cute_arith::ReduceOp;
 use cute_ir::{
     Expected, Failure, diag,
     fused::{Dependences, steps_along},
     mlir::*,
-    ops::{arith, cute},
+    ops::arith,
     types::MemRef,
 };
 use melior::ir::{ValueLike, operation::OperationLike};
@@ -40,23 +41,11 @@ pub(super) fn reduce<'c>(
             continue;
         }
         let (ty, f32) = (value.r#type(), b.ty("f32")?);
-        let along = columns as i64;
-        let attributes = [
-            ("kind", b.string("maximum")),
-            ("along", b.i64_array(&[along])),
-        ];
-        let reduced = |value| b.value(cute::ALL_REDUCE, &[value], f32, &attributes);
-        let one = match ty.to_string().as_str() {
-            "f32" => reduced(value)?,
-            "f16" | "bf16" => {
-                let wide = b.value(arith::EXTF, &[value], f32, &[])?;
-                b.value(arith::TRUNCF, &[reduced(wide)?], ty, &[])?
-            }
+        let casts = match ty.to_string().as_str() {
+            "f32" => None,
+            "f16" | "bf16" => Some([arith::EXTF, arith::TRUNCF]),
             // Each of these integers is a number of f32.
-            "i8" | "i16" => {
-                let wide = b.value(arith::SITOFP, &[value], f32, &[])?;
-                b.value(arith::FPTOSI, &[reduced(wide)?], ty, &[])?
-            }
+            "i8" | "i16" => Some([arith::SITOFP, arith::FPTOSI]),
             other => {
                 return Err(diag::error(
                     map.location(),
@@ -68,6 +57,14 @@ pub(super) fn reduce<'c>(
                 ));
             }
         };
+        let mut one = value;
+        if let Some([widen, _]) = casts {
+            one = b.value(widen, &[one], f32, &[])?;
+        }
+        one = all_reduce(b, ReduceOp::Maximum, one, columns as i64)?;
+        if let Some([_, narrow]) = casts {
+            one = b.value(narrow, &[one], ty, &[])?;
+        }
         set_operand(yields, at, one);
     }
     Ok(())

@@ -94,13 +94,11 @@ pub(super) fn is_fused(map: cute::Map<'_>) -> bool {
 /// Erases the ops of a map's region that nothing uses, but for reductions: they decide what a block has the whole of, which is where outputs
 /// that are the same along it are stored.
 pub(super) fn erase_unused<'c>(rewriter: &Rewriter<'c>, map: cute::Map<'c>) -> Result<(), Failure> {
+    // All ops of such a region but its terminator are without effects.
     let ops = map.body().map(ops_of).unwrap_or_default();
-    for op in ops.into_iter().rev() {
-        let results = results_of(op);
-        // All ops of such a region but its terminator are without effects.
-        let is_unused = results.iter().all(|value| users_of(*value).is_empty());
-        if !results.is_empty() && is_unused && cute::AllReduce::of(op).is_none() {
-            rewriter.erase(op)?;
+    for op in ops.into_iter().rev().skip(1) {
+        if cute::AllReduce::of(op).is_none() {
+            rewriter.erase_if_unused(op)?;
         }
     }
     Ok(())

@@ -6,6 +6,7 @@
 
 use super::{Map, Whole};
 use crate::tile::{
+    all_reduce,
     leaves::{open_leaves, view_at},
     numbers::{Modes, Number, tensor_at},
 };
@@ -316,7 +317,7 @@ impl<'c> Split<'_, 'c> {
             for reduce in stage {
                 let value = mapping.get(&key(reduce.value())).copied();
                 // A number of the function is reduced as it is.
-                yielded.push(all_reduce(l, reduce, value.unwrap_or(reduce.value()))?);
+                yielded.push(reduced_like(l, reduce, value.unwrap_or(reduce.value()))?);
             }
             Ok(yielded)
         })?;
@@ -356,7 +357,7 @@ impl<'c> Split<'_, 'c> {
         self.map([inputs, outputs], None, |l, arguments| {
             let mut yielded = Vec::new();
             for (reduce, argument) in stage.iter().zip(arguments) {
-                let mut value = all_reduce(l, reduce, *argument)?;
+                let mut value = reduced_like(l, reduce, *argument)?;
                 if kind_of(reduce) == Some(ReduceOp::Mean) {
                     let ty = value.r#type();
                     let count = l.value(arith::SITOFP, &[count], ty, &[])?;
@@ -493,20 +494,12 @@ fn copy_known<'c>(
     Ok(())
 }
 
-/// A reduction of a value along columns; a mean is a sum.
-fn all_reduce<'c>(
+/// A reduction of a value along columns, of the kind of another one; a mean is a sum.
+fn reduced_like<'c>(
     l: Builder<'c>,
     like: &cute::AllReduce<'c>,
     value: Val<'c>,
 ) -> Result<Val<'c>, Failure> {
     let kind = kind_of(like).expected(l, "a known kind")?;
-    let kind = match kind {
-        ReduceOp::Mean => ReduceOp::Add,
-        kind => kind,
-    };
-    let attributes = [
-        ("kind", l.string(kind.name())),
-        ("along", l.i64_array(&[1])),
-    ];
-    l.value(cute::ALL_REDUCE, &[value], value.r#type(), &attributes)
+    all_reduce(l, kind, value, 1)
 }
