@@ -37,6 +37,7 @@ pub(crate) fn is_of_a_block(op: Op<'_>) -> bool {
             | cute::BLOCK_FUSE
             | cute::BLOCK_GEMM
             | cute::BLOCK_MAP
+            | cute::BLOCK_PROMOTE
             | cute::BLOCK_TRANSFORM
     )
 }

@@ -61,6 +61,11 @@ def Cute_ContractOp : Cute_Op<"contract", [AttrSizedOperandSegments]> {
     have the shape of A or B (a scale for each column n of the product is `(N,K):(1,0)`). It yields one number, whose type is the
     one that is multiplied. Elements of unsigned integers are arguments without a sign, which `uitofp` and `extui` read.
 
+    A prologue may yield a second number of the type of the sums: a scale, by which the sum over a group of K is multiplied, once for the group and not once for each
+    element. What is yielded first is the element itself then, and the scale is computed of tensors that are the same for as many elements along K as a
+    tile has, such as `(M,(128,K/128)):(1,(0,M))`. Factors of 8 bits with scales for blocks of 128 are such (DeepGEMM, and `torch.nn.functional.scaled_mm`): sums of a
+    group stay in tensor cores, and what is multiplied by scales is added up in the type of the sums.
+
     Each of M, N and K may be nested, `((q,p,n),(c,s,r))`, and in other ways in each tensor: only their sizes are the same. An element is at
     the linear coordinates of its modes, the first leaf the fastest.
 
@@ -92,7 +97,10 @@ def Cute_ContractOp : Cute_Op<"contract", [AttrSizedOperandSegments]> {
     !scales = !cute.memref<f16, gmem, align<16>, "(32,32):(1,0)">
     !rows = !cute.memref<f32, gmem, align<16>, "(32,32):(1,0)">
     !any = !cute.memref<f16, gmem, align<16>, "(?,?{div=8}):(?{div=8},1)">
-    // Given %A: !half, %B: !half, %C: !half, %X: !any, %Y: !any, %Z: !any, %bias: !bias, %scale: f32, %W: !bytes, %scales: !scales, %I: !image, %F: !filter, %O: !out, %im2col: !im2col, %T: !experts, %index: !index, %E: !each, %ends: !ends, %most: !rows
+    !f8 = !cute.memref<f8E4M3FN, gmem, align<16>, "(32,32):(32,1)">
+    !scales_p = !cute.memref<f32, gmem, align<16>, "(32,(16,2)):(1,(0,32))">
+    !scales_q = !cute.memref<f32, gmem, align<16>, "((16,2),(16,2)):((0,2),(0,1))">
+    // Given %A: !half, %B: !half, %C: !half, %X: !any, %Y: !any, %Z: !any, %P: !f8, %Q: !f8, %scales_p: !scales_p, %scales_q: !scales_q, %bias: !bias, %scale: f32, %W: !bytes, %scales: !scales, %I: !image, %F: !filter, %O: !out, %im2col: !im2col, %T: !experts, %index: !index, %E: !each, %ends: !ends, %most: !rows
     cute.contract ins(%A, %B : !half, !half) outs(%C : !half) accumulate f32
     // A convolution of 3 by 3 with padding, and rows of a table by index
     cute.contract ins(%I, %F : !image, !filter) outs(%O : !out) accumulate f32 at A(%im2col : !im2col)
@@ -119,6 +127,14 @@ def Cute_ContractOp : Cute_Op<"contract", [AttrSizedOperandSegments]> {
       %added = arith.addf %scaled, %wide : f32
       %c = arith.truncf %added : f32 to f16
       cute.yield %c, %added : f16, f32
+    }
+    // C = A B^T of 8 bits, with a scale for each row of A and each 16 of K, and one for each 16 by 16 of B
+    cute.contract ins(%P, %Q : !f8, !f8) outs(%C : !half) accumulate f32 prologue A ins(%scales_p : !scales_p) {
+    ^bb0(%p: f8E4M3FN, %s: f32):
+      cute.yield %p, %s : f8E4M3FN, f32
+    } prologue B ins(%scales_q : !scales_q) {
+    ^bb0(%q: f8E4M3FN, %s: f32):
+      cute.yield %q, %s : f8E4M3FN, f32
     }
     // C = A (s W)^T, of weights W of 8 bits with a scale s for each column
     cute.contract ins(%A, %W : !half, !bytes) outs(%C : !half) accumulate f32 prologue B ins(%scales : !scales) {
@@ -341,7 +357,8 @@ def Cute_BlockCopyOp : Cute_Op<"block.copy", [AttrSizedOperandSegments]> {
     place of its row; of rows that the matrix does not have the elements are 0.
 
     A copy of A or B from global memory into registers is of what a `cute.block.transform` of that operand reads in several turns
-    of a loop: each thread holds what it needs of it, once where it is the same along a mode.
+    of a loop: each thread holds what it needs of it, once where it is the same along a mode. So is one of C, of what a `cute.block.promote` reads; registers are also copied
+    into others of their type.
 
     ```mlir
     !tile = !cute.memref<f16, gmem, align<16>, "(32,32):(64,1)">
@@ -428,20 +445,50 @@ def Cute_BlockGemmOp : Cute_Op<"block.gemm"> {
   let description = [{
     C(m,n) += the sum over k of A(m,k) B(n,k), with A and B in shared memory and C in registers, which the
     threads of the block hold together. `cute-partition` makes loads of fragments and `cute.gemm` of it, by
-    the plan of the kernel.
+    the plan of the kernel. With `overwrite` it is C = the product, whatever C held.
 
     ```mlir
     !smem = !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32):(32,1)">
     !acc = !cute.memref<f32, rmem, "(32,32):(32,1)">
     // Given %a: !smem, %b: !smem, %c: !acc
     cute.block.gemm(%a, %b, %c) : (!smem, !smem, !acc)
+    cute.block.gemm(%a, %b, %c) {overwrite} : (!smem, !smem, !acc)
     ```
   }];
   let arguments = (ins Arg<Cute_MemRefType, "A (M,K)", [MemRead]>:$a,
                        Arg<Cute_MemRefType, "B (N,K)", [MemRead]>:$b,
-                       Arg<Cute_MemRefType, "C (M,N)", [MemRead, MemWrite]>:$c);
+                       Arg<Cute_MemRefType, "C (M,N)", [MemRead, MemWrite]>:$c,
+                       UnitAttr:$overwrite);
   let assemblyFormat = [{ `(` $a `,` $b `,` $c `)` attr-dict `:`
     `(` qualified(type($a)) `,` qualified(type($b)) `,` qualified(type($c)) `)` }];
+  let opDocGroup = Cute_Algorithms;
+}
+
+def Cute_BlockPromoteOp : Cute_Op<"block.promote"> {
+  let summary = "Adds scaled sums of a group of K to those of all of K, by all threads of the block together";
+  let description = [{
+    sums(m,n) += group(m,n) scale(m,n), in the type of the sums: all are registers that the threads of the block hold together, as a product of the plan leaves
+    them. The region computes the scale of an element from those of the tensors behind `ins`, which a `cute.block.copy C` has brought from global memory: a thread holds what is
+    the same along rows or columns once.
+
+    ```mlir
+    !acc = !cute.memref<f32, rmem, "(32,32):(32,1)">
+    !tile = !cute.memref<f32, gmem, align<4>, "(32,32):(1,0)">
+    !rows = !cute.memref<f32, rmem, "(32,32):(1,0)">
+    // Given %group: !acc, %sums: !acc, %tile: !tile, %rows: !rows
+    cute.block.copy C (%tile, %rows) : (!tile, !rows)
+    cute.block.promote(%group, %sums : !acc, !acc) ins(%rows : !rows) {
+    ^bb0(%scale: f32):
+      cute.yield %scale : f32
+    }
+    ```
+  }];
+  let arguments = (ins Arg<Cute_MemRefType, "sums of a group (M,N)", [MemRead]>:$group,
+                       Arg<Cute_MemRefType, "sums (M,N)", [MemRead, MemWrite]>:$sums,
+                       Arg<Variadic<Cute_MemRefType>, "", [MemRead]>:$inputs);
+  let regions = (region AnyRegion:$body);
+  let assemblyFormat = [{ `(` $group `,` $sums `:` qualified(type($group)) `,` qualified(type($sums)) `)`
+    (`ins` `(` $inputs^ `:` qualified(type($inputs)) `)`)? $body attr-dict }];
   let opDocGroup = Cute_Algorithms;
 }
 
@@ -675,7 +722,7 @@ def Cute_ReduceOp : Cute_Op<"reduce", [MemoryEffects<[MemRead]>]> {
   let opDocGroup = Cute_Algorithms;
 }
 
-def Cute_YieldOp : Cute_Op<"yield", [Pure, Terminator, ParentOneOf<["TransformOp", "ReduceOp", "ContractOp", "BlockTransformOp", "MapOp", "BlockMapOp", "BlockFuseOp"]>]> {
+def Cute_YieldOp : Cute_Op<"yield", [Pure, Terminator, ParentOneOf<["TransformOp", "ReduceOp", "ContractOp", "BlockTransformOp", "BlockPromoteOp", "MapOp", "BlockMapOp", "BlockFuseOp"]>]> {
   let summary = "The values of a region";
   let description = [{
     One value of most; of an epilogue and of a map one for each output.

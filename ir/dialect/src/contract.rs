@@ -423,6 +423,15 @@ pub fn groups_of<'c>(
     Ok(Some(ends))
 }
 
+/// The elements of a group, where a mode is groups of elements that are one: `(g,n):(0,s)`.
+pub fn group_of(mode: &Layout) -> Option<i64> {
+    let (shape, stride) = (mode.shape().leaves(), mode.stride().leaves());
+    match (&shape[..], &stride[..]) {
+        ([Leaf::Static(group), _], [Leaf::Static(0), _]) => Some(*group),
+        _ => None,
+    }
+}
+
 /// A number that is known to divide a leaf; 0 of zero, which everything divides.
 pub fn divisor(leaf: &Leaf) -> i64 {
     match leaf {

@@ -24,6 +24,7 @@ pub mod options;
 pub mod parameters;
 pub mod plan;
 pub mod reduced;
+pub mod region;
 pub mod tensor;
 pub mod types;
 pub mod verify;

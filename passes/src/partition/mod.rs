@@ -8,12 +8,13 @@ mod fuse;
 mod indexed;
 mod map;
 mod prologue;
+mod promote;
 mod reduced;
 mod reduction;
 mod roles;
 mod transform;
 
-pub(crate) use transform::LOADED;
+pub(crate) use transform::{LOADED, compact};
 
 use crate::divergence::Divergence;
 use crate::kernel::{body_of_kernel, is_of_a_block};
@@ -97,6 +98,8 @@ struct Partition<'c> {
     mma_type: CuteType<'c>,
     /// The replacements of the block's register tensors, by value.
     fragments: HashMap<ValueKey, Val<'c>>,
+    /// What the threads hold of tensors that scales are computed of, by value.
+    held: HashMap<ValueKey, promote::Once<'c>>,
 }
 
 fn wrong<E: ToString>(b: Builder) -> impl Fn(E) -> Failure {
@@ -138,6 +141,7 @@ impl<'c> Partition<'c> {
             mma,
             mma_type,
             fragments: HashMap::new(),
+            held: HashMap::new(),
         })
     }
 
@@ -170,7 +174,9 @@ impl<'c> Partition<'c> {
                 let converted = b.value(cute::CONVERT, &[fragment], ty, &[])?;
                 self.fragments.insert(key(convert.result()), converted);
             } else if let Some(gemm) = cute::BlockGemm::of(op) {
-                self.gemm(b, [gemm.a(), gemm.b()], gemm.c())?;
+                self.gemm(b, gemm)?;
+            } else if let Some(promote) = cute::BlockPromote::of(op) {
+                self.promote(b, promote)?;
             } else if let Some(sum) = cute::BlockClusterSum::of(op) {
                 self.cluster_sum(b, sum)?;
             } else if let Some(copy) = cute::BlockCopy::of(op) {
@@ -219,11 +225,16 @@ impl<'c> Partition<'c> {
         b.infer(cute::MMA_MAKE_FRAGMENT, &[self.mma, part], &id)
     }
 
-    /// C += A B with `factors`, which are A and B, in shared memory.
-    fn gemm(&self, b: Builder<'c>, factors: [Val<'c>; 2], c: Val<'c>) -> Result<(), Failure> {
-        let accumulators = self.fragment(b, c)?;
+    /// C += A B, or C = A B, with A and B in shared memory.
+    fn gemm(&self, b: Builder<'c>, op: cute::BlockGemm<'c>) -> Result<(), Failure> {
+        let factors = [op.a(), op.b()];
+        let accumulators = self.fragment(b, op.c())?;
+        let overwrites = op.overwrite().is_some();
         if self.plan.has_roles() {
-            return self.product_of_warpgroups(b, factors, accumulators);
+            return self.product_of_warpgroups(b, factors, (accumulators, overwrites));
+        }
+        if overwrites {
+            b.op(cute::CLEAR, &[accumulators], &[], &[])?;
         }
         let mut fragments = Vec::new();
         for (id, shared) in factors.iter().enumerate() {
@@ -260,6 +271,9 @@ impl<'c> Partition<'c> {
         let operand = &prologue::operand_of(copy.op()).expected(b, "A, B or C")?;
         if *operand != Operand::C && [from.space, to.space] == [Space::Gmem, Space::Rmem] {
             return self.hold(b, *operand, copy);
+        }
+        if *operand == Operand::C && to.space == Space::Rmem {
+            return self.hold_once(b, copy);
         }
         if [from.space, to.space] == [Space::Rmem, Space::Gmem] {
             return self.store(b, copy, *operand);

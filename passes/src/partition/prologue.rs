@@ -24,13 +24,11 @@ use transform::Guard;
 const IN: usize = 0;
 
 impl<'c> Partition<'c> {
-    /// Tells whether registers of the block are what a prologue reads in several turns: a copy of A or B fills them.
+    /// Tells whether registers of the block are what a prologue or scales are computed of: a copy fills them.
     pub(super) fn is_held(&self, registers: Val<'c>) -> bool {
         let mut users = users_of(registers).into_iter();
         users.any(|user| {
-            cute::BlockCopy::of(user).is_some_and(|copy| {
-                copy.destination() == registers && operand_of(user) != Some(Operand::C)
-            })
+            cute::BlockCopy::of(user).is_some_and(|copy| copy.destination() == registers)
         })
     }
 

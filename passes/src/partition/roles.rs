@@ -11,22 +11,37 @@ use cute_ir::{
 use cute_layout::{Layout, int, tuple};
 
 impl<'c> Partition<'c> {
-    /// C += A B with A and B in shared memory, which all threads of a warpgroup see alike.
+    /// C += A B, or C = A B, with A and B in shared memory, which all threads of a warpgroup see alike.
     pub(super) fn product_of_warpgroups(
         &self,
         b: Builder<'c>,
         factors: [Val<'c>; 2],
-        accumulators: Val<'c>,
+        (accumulators, overwrites): (Val<'c>, bool),
     ) -> Result<(), Failure> {
         let first = self.first_of_warpgroup(b)?;
-        let mut operands = vec![self.mma, accumulators];
+        let mma = match overwrites {
+            true => self.mma_that_overwrites()?,
+            false => self.mma,
+        };
+        let mut operands = vec![mma, accumulators];
         for (id, shared) in factors.into_iter().enumerate() {
             let id = [("operand_id", b.integer(b.i32_type(), id as i64))];
-            operands.push(b.infer(cute::TILED_MMA_PARTITION, &[self.mma, shared, first], &id)?);
+            operands.push(b.infer(cute::TILED_MMA_PARTITION, &[mma, shared, first], &id)?);
         }
         operands.push(accumulators);
         b.op(cute::GEMM, &operands, &[], &[])?;
         Ok(())
+    }
+
+    /// The tiled MMA of the plan whose first step along K adds nothing to what the sums held.
+    fn mma_that_overwrites(&self) -> Result<Val<'c>, Failure> {
+        let top = self.top;
+        let CuteType::TiledMma { atom, .. } = self.mma_type else {
+            return Err(top.error("expected a tiled MMA in cute.plan"));
+        };
+        let adds = top.constant(top.ty("i1")?, 0)?;
+        let atom = top.value(cute::MAKE_ATOM, &[adds], atom, &[])?;
+        top.value(cute::MAKE_TILED_MMA, &[atom], self.plan.mma, &[])
     }
 
     /// The first thread of this warpgroup, which its warps know to be the same for all of their threads.

@@ -208,7 +208,7 @@ pub(super) fn load<'c>(
 }
 
 /// Strides of registers for the elements of a layout, the first mode the fastest; 0 where all along a mode are one.
-pub(super) fn compact(shape: &IntTuple, stride: &IntTuple, next: &mut i64) -> IntTuple {
+pub(crate) fn compact(shape: &IntTuple, stride: &IntTuple, next: &mut i64) -> IntTuple {
     if shape.is_tuple() {
         let modes = shape.modes().iter().zip(stride.modes());
         return tuple(modes.map(|(shape, stride)| compact(shape, stride, next)));

@@ -1,7 +1,7 @@
 //! Estimates of the registers and the shared memory that a plan takes, before anything is built; ptxas has the last word, and
 //! a spill is an error.
 
-use super::{Fed, Reduced, warps_of};
+use super::{Fed, Reduced, Scaled, warps_of};
 use crate::arch::{REGISTERS, REGISTERS_PER_THREAD};
 use crate::pipeline::{HELD_AHEAD, LONG};
 use crate::shared::{self, Buffer, pack, ring_bytes};
@@ -41,6 +41,8 @@ pub(super) struct Sources {
     pub strides: Strides,
     /// The sources that each is made of, where a prologue makes it.
     pub fed: [Option<Fed>; 2],
+    /// The groups along K whose sums are multiplied by scales.
+    pub scaled: Option<Scaled>,
     /// The outputs beside C that are reduced.
     pub reduced: Reduced,
 }
@@ -79,7 +81,9 @@ impl Registers {
                 .map_err(|e| e.to_string())
         };
         let atom = mma.atom();
-        let accumulators = of(Operand::C, m, n, atom.d)?;
+        // The sums of a group, and those of all of K.
+        let sets = 1 + i64::from(sources.scaled.is_some());
+        let accumulators = sets * of(Operand::C, m, n, atom.d)?;
         let fragments = of(Operand::A, m, k, atom.a)? + of(Operand::B, n, k, atom.b)?;
         let (mut held, mut copies, mut loads, mut apart) = (0, 0, 0, 0);
         for (operand, fed) in [Operand::A, Operand::B].into_iter().zip(sources.fed) {

@@ -54,6 +54,8 @@ pub struct Problem<'c> {
     pub accesses: [Access; 3],
     /// The sources that A and B are made of, where a prologue makes them.
     pub fed: [Option<Fed>; 2],
+    /// The groups along K whose sums are multiplied by scales, where there are such.
+    pub scaled: Option<Scaled>,
     /// The outputs beside C that are reduced.
     pub reduced: Reduced,
     /// Tells whether what is stored is computed of the sums.
@@ -99,6 +101,36 @@ impl Fed {
     }
 }
 
+/// Groups of elements that share a scale, by which the sums of a group are multiplied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Scaled {
+    /// Elements of a group along K; none where all along K are one group.
+    pub k: Option<i64>,
+    /// Rows of A and of B that are one group, where there are such.
+    pub lines: [Option<i64>; 2],
+}
+
+impl Scaled {
+    /// Checks that each of a plan's tiles is within a group along K, and of rows within one or of whole ones.
+    fn check(&self, plan: &Plan<'_>) -> Result<(), String> {
+        let [m, n, k] = plan.tile;
+        if let Some(group) = self.k.filter(|group| group % k != 0) {
+            return Err(format!(
+                "expected groups along K with a scale each that tiles divide, found groups of {group} and tiles of {k}"
+            ));
+        }
+        for ((name, tile), group) in ["A", "B"].iter().zip([m, n]).zip(self.lines) {
+            let Some(group) = group else { continue };
+            if group % tile != 0 && tile % group != 0 {
+                return Err(format!(
+                    "expected groups of rows of {name} with a scale each that tiles divide, or that divide tiles, found groups of {group} and tiles of {tile}"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Problem<'_> {
     /// M, N, K and the number of products.
     pub fn sizes(&self) -> [Option<i64>; 4] {
@@ -131,6 +163,9 @@ impl Problem<'_> {
         );
         if self.has_groups {
             kind += " groups";
+        }
+        if self.scaled.is_some() {
+            kind += " scales";
         }
         for (name, fed) in ["A", "B"].iter().zip(&self.fed) {
             if let Some(Fed { bits, held, group }) = fed {
@@ -266,7 +301,7 @@ pub fn choose<'c>(
                 problem.accesses,
                 problem.fed,
             )?;
-            let builder = builder.with_reduced(problem.reduced);
+            let builder = builder.with(problem.reduced, problem.scaled);
             builder.candidates(request, splits, archs)
         };
     // A tile that is asked for is taken as it is.
@@ -419,8 +454,12 @@ pub fn check_given(plan: &Plan<'_>, problem: &Problem<'_>, archs: &Archs) -> Res
     let sources = cost::Sources {
         strides: cost::Strides::Known,
         fed: problem.fed,
+        scaled: problem.scaled,
         reduced: problem.reduced,
     };
+    if let Some(scaled) = problem.scaled {
+        scaled.check(plan)?;
+    }
     let registers = cost::Registers::of(plan, sources)?;
     archs
         .all()

@@ -4,7 +4,7 @@
 //! Extents, vectors and fragments come from the rows of the instructions that are named here.
 
 use super::{
-    Access, Candidate, Fed, Reduced, Request, SwizzleChoice, WIDEST,
+    Access, Candidate, Fed, Reduced, Request, Scaled, SwizzleChoice, WIDEST,
     cost::{self, Registers, Sources, Strides},
     divides,
     estimate::Estimate,
@@ -323,6 +323,7 @@ impl<'c> Builder<'c> {
                     _ => Strides::Open,
                 },
                 fed,
+                scaled: None,
                 reduced: Reduced::default(),
             },
             majors: accesses.map(|access| access.major),
@@ -334,9 +335,10 @@ impl<'c> Builder<'c> {
         })
     }
 
-    /// The same builder, of plans for outputs beside C that are reduced.
-    pub(super) fn with_reduced(mut self, reduced: Reduced) -> Self {
+    /// The same builder, of plans for outputs beside C that are reduced, and for scales of groups along K.
+    pub(super) fn with(mut self, reduced: Reduced, scaled: Option<Scaled>) -> Self {
         self.sources.reduced = reduced;
+        self.sources.scaled = scaled;
         self
     }
 
@@ -543,6 +545,9 @@ impl<'c> Builder<'c> {
             if let Some(fed) = fed {
                 fed.check_groups(&plan, operand)?;
             }
+        }
+        if let Some(scaled) = self.sources.scaled {
+            scaled.check(&plan)?;
         }
         let registers = Registers::of(&plan, self.sources)?;
         for arch in archs.all() {

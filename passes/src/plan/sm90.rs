@@ -4,7 +4,7 @@
 //! Blocks stay, and take one tile of C after another: loads of the next tile run while the sums of the last one go out.
 
 use super::{
-    Access, Candidate, Problem, Request, SwizzleChoice, WIDEST,
+    Access, Candidate, Problem, Request, Scaled, SwizzleChoice, WIDEST,
     estimate::{Estimate, TileOfRoles},
     request::{Cluster, Instructions},
     require,
@@ -144,6 +144,8 @@ pub(super) struct Builder<'c> {
     extents: [Option<i64>; 3],
     batch: Option<i64>,
     has_groups: bool,
+    /// The groups along K whose sums are multiplied by scales.
+    scaled: Option<Scaled>,
 }
 
 impl<'c> Builder<'c> {
@@ -177,6 +179,7 @@ impl<'c> Builder<'c> {
             extents: problem.extents,
             batch: problem.batch,
             has_groups: problem.has_groups,
+            scaled: problem.scaled,
         };
         builder.row(PART)?;
         Ok(builder)
@@ -525,12 +528,18 @@ impl<'c> Builder<'c> {
         let [m, n, _] = choice.tile;
         let plan = self.plan(choice, raster)?;
         plan.verify()?;
-        let sums = m * n / (choice.groups * WARPGROUP);
+        if let Some(scaled) = self.scaled {
+            scaled.check(&plan)?;
+        }
+        // With scales a thread has the sums of a group beside those of all of K.
+        let sets = 1 + i64::from(self.scaled.is_some());
+        let sums = sets * m * n / (choice.groups * WARPGROUP);
         let [_, budget] = plan.budgets().unwrap_or([0, 255]);
-        if sums + 40 > budget {
+        let beside = if sets > 1 { 32 } else { 40 };
+        if sums + beside > budget {
             return Err(format!(
                 "expected at most {} sums of a thread beside its addresses, found {sums} of {m}x{n} by {} warpgroups",
-                budget - 40,
+                budget - beside,
                 choice.groups
             ));
         }

@@ -7,6 +7,7 @@ use super::{
     matrix::{Matrix, Role, divisor},
     quotients::Divisor,
     region::{On, id_of},
+    scales::Scales,
 };
 use crate::launch::{GRID_DEPENDENCIES, depend};
 use cute_ir::ops::{arith, cute, scf};
@@ -272,6 +273,7 @@ impl<'c> Gemm<'c> {
             Some(rows) => rows.turns(b, turns)?,
             None => turns,
         };
+        let scales = self.scales_of_tile(b, body, &at, (first, turns))?;
         let (from, to, step) = (b.i32(0)?, turns, b.i32(1)?);
         let (region, inner) = Detached::with_block(&[(b.i32_type(), b.location)]);
         let stages = [(STAGES, b.i64_attribute(self.plan.stages))];
@@ -311,8 +313,7 @@ impl<'c> Gemm<'c> {
             }
         }
         let product = [shared_a, shared_b, accumulators];
-        l.step("multiply")
-            .op(cute::BLOCK_GEMM, &product, &[], &[])?;
+        self.multiply((l, body), product, scales.as_ref(), turn)?;
         l.op(scf::YIELD, &[], &[], &[])?;
 
         let Some(c) = c else {
@@ -334,6 +335,22 @@ impl<'c> Gemm<'c> {
         let ends = [rounded, shared_c];
         block_copy(b.step("gather C"), Operand::C, ends, &Located::default())?;
         self.store_c(b, body, &at, (c, shared_c))
+    }
+
+    /// Adds the product of a turn's tiles to the sums; where there are scales, by way of the sums of a group.
+    pub(super) fn multiply(
+        &self,
+        (l, body): (Builder<'c>, Blk<'c>),
+        product: [Val<'c>; 3],
+        scales: Option<&Scales<'c>>,
+        turn: Val<'c>,
+    ) -> Result<(), Failure> {
+        if let Some(scales) = scales {
+            return self.multiply_scaled(l, body, scales, (product, turn));
+        }
+        l.step("multiply")
+            .op(cute::BLOCK_GEMM, &product, &[], &[])?;
+        Ok(())
     }
 
     /// The tile of an operand in shared memory.
@@ -593,7 +610,7 @@ impl<'c> Gemm<'c> {
 
     /// The tiles of a tensor at a coordinate, each as large as those of an operand, and which of their elements are there. Coordinates of
     /// elements are there where some may not be, where the matrix is whole, and where they are `forced`.
-    fn part(
+    pub(super) fn part(
         &self,
         b: Builder<'c>,
         body: Blk<'c>,
@@ -619,43 +636,8 @@ impl<'c> Gemm<'c> {
         let bounded = axes.map(|axis| ends[axis].as_ref());
         let mut within = None;
         if forced || whole.is_some() || bounded.iter().any(Option::is_some) {
-            // The shape as far as it is known, so that there are as many tiles of coordinates as of elements.
-            let (mut shape, mut values) = (Vec::new(), Vec::new());
-            for (mode, axis) in axes.into_iter().enumerate() {
-                let extent = matrix.extent(mode).expected(b, "an extent")?;
-                let known = extent.is_static().then(|| extent.size().ok()).flatten();
-                shape.push(match known.or(self.extents[axis].known) {
-                    Some(known) => int(known),
-                    None => {
-                        let value = matrix.length(b, body, mode)?;
-                        let value = value.expected(b, "an extent that is not known")?;
-                        values.push(match axis {
-                            2 => at_least(b, value, 1)?,
-                            _ => value,
-                        });
-                        unknown(extent)
-                    }
-                });
-            }
-            let shape = tuple(shape);
-            let ty = types::shape_type(b.context, &shape);
-            let of_shape = match values.is_empty() {
-                true => b.static_value(ty)?,
-                false => b.value(cute::MAKE_SHAPE, &values, ty, &[])?,
-            };
-            let layout = Layout::identity(&shape).map_err(|e| b.error(e.to_string()))?;
-            let origin = tuple([int(0), int(0)]);
-            let ty = types::coord_tensor_type(b.location, &origin, &layout)?;
-            let identity = b.value(cute::MAKE_IDENTITY_TENSOR, &[of_shape], ty, &[])?;
-            let leaf =
-                |end: Option<&End<'c>>| end.map_or(IntTuple::underscore(), |end| end.leaf.clone());
-            let values: Vec<_> = bounded
-                .iter()
-                .flatten()
-                .filter_map(|end| end.value)
-                .collect();
-            let end = b.coord(&tuple(bounded.map(leaf)), &values)?;
-            within = Some((local(identity)?, end));
+            let identity = self.identity(b, body, matrix, axes)?;
+            within = Some((local(identity)?, end_of(b, bounded)?));
         }
         let Some(whole) = whole else {
             return Ok(Tiles {
@@ -677,6 +659,43 @@ impl<'c> Gemm<'c> {
             bounds: whole.bounds,
             rows,
         })
+    }
+
+    /// The coordinates of a matrix's rows and columns, of these axes: its shape as far as it is known, so that there are as many tiles of coordinates as of elements.
+    pub(super) fn identity(
+        &self,
+        b: Builder<'c>,
+        body: Blk<'c>,
+        matrix: &Matrix<'c>,
+        axes: [usize; 2],
+    ) -> Result<Val<'c>, Failure> {
+        let (mut shape, mut values) = (Vec::new(), Vec::new());
+        for (mode, axis) in axes.into_iter().enumerate() {
+            let extent = matrix.extent(mode).expected(b, "an extent")?;
+            let known = extent.is_static().then(|| extent.size().ok()).flatten();
+            shape.push(match known.or(self.extents[axis].known) {
+                Some(known) => int(known),
+                None => {
+                    let value = matrix.length(b, body, mode)?;
+                    let value = value.expected(b, "an extent that is not known")?;
+                    values.push(match axis {
+                        2 => at_least(b, value, 1)?,
+                        _ => value,
+                    });
+                    unknown(extent)
+                }
+            });
+        }
+        let shape = tuple(shape);
+        let ty = types::shape_type(b.context, &shape);
+        let of_shape = match values.is_empty() {
+            true => b.static_value(ty)?,
+            false => b.value(cute::MAKE_SHAPE, &values, ty, &[])?,
+        };
+        let layout = Layout::identity(&shape).map_err(|e| b.error(e.to_string()))?;
+        let origin = tuple([int(0), int(0)]);
+        let ty = types::coord_tensor_type(b.location, &origin, &layout)?;
+        b.value(cute::MAKE_IDENTITY_TENSOR, &[of_shape], ty, &[])
     }
 
     /// Loads the tile of the indices of a factor's rows, once for all tiles along K.
@@ -715,6 +734,29 @@ pub(super) struct End<'c> {
     value: Option<Val<'c>>,
 }
 
+impl<'c> End<'c> {
+    /// An index that a kernel computes.
+    pub(super) fn computed(value: Val<'c>) -> Self {
+        let is_wide = int_width(value.r#type()) == Some(64);
+        Self {
+            leaf: match is_wide {
+                true => IntTuple::Leaf(Leaf::Dynamic(cute_layout::Dyn::I64)),
+                false => IntTuple::dynamic(),
+            },
+            value: Some(value),
+        }
+    }
+
+    /// The index as a value.
+    pub(super) fn value_in(&self, b: Builder<'c>) -> Result<Val<'c>, Failure> {
+        match (self.value, self.leaf.as_static()) {
+            (Some(value), _) => Ok(value),
+            (None, Some(known)) => b.i32(known),
+            (None, None) => Err(b.error("expected a number")),
+        }
+    }
+}
+
 impl<'c> Matrix<'c> {
     /// Rows and columns of one product, as the plan sees them.
     fn view(
@@ -733,7 +775,7 @@ impl<'c> Matrix<'c> {
         if self.layout != self.memref.layout {
             view = self.as_expected(b, view)?;
         }
-        if matches!(self.role, Role::Factor | Role::Beside) {
+        if matches!(self.role, Role::Factor | Role::Beside | Role::Scale) {
             view = self.not_empty(b, view)?;
         }
         Ok(view)
@@ -817,6 +859,20 @@ impl<'c> Matrix<'c> {
         let start = b.infer(cute::GET_ITER, &[tensor], &[])?;
         b.value(cute::MAKE_VIEW, &[start, layout], tensor.r#type(), &[])
     }
+}
+
+/// The coordinate of the first indices that are not there, along rows and columns; `_` along those that never reach over the end.
+pub(super) fn end_of<'c>(
+    b: Builder<'c>,
+    bounded: [Option<&End<'c>>; 2],
+) -> Result<Val<'c>, Failure> {
+    let leaf = |end: Option<&End<'c>>| end.map_or(IntTuple::underscore(), |end| end.leaf.clone());
+    let values: Vec<_> = bounded
+        .iter()
+        .flatten()
+        .filter_map(|end| end.value)
+        .collect();
+    b.coord(&tuple(bounded.map(leaf)), &values)
 }
 
 /// An extent of which a kernel knows the width alone.

@@ -3,7 +3,7 @@
 use super::{function::place_of, indexed::Places};
 use crate::plan::Access;
 use cute_arith::{ReduceOp, gcd};
-pub(super) use cute_ir::contract::divisor;
+pub(super) use cute_ir::contract::{divisor, group_of};
 use cute_ir::{
     contract,
     maps::is_same_along,
@@ -64,6 +64,8 @@ pub(super) enum Role {
     Factor,
     /// A tensor that a prologue reads beside a factor.
     Beside,
+    /// A tensor that a prologue computes scales of, and nothing else.
+    Scale,
     /// C.
     C,
     /// Another tensor that is written.
@@ -123,7 +125,7 @@ impl<'c> Matrices<'c> {
         factors: [Val<'c>; 2],
         outputs: &[(Val<'c>, Option<ReduceOp>)],
         inputs: &[Val<'c>],
-        beside: [&[Val<'c>]; 2],
+        beside: [&[(Val<'c>, Role)]; 2],
         places: [Option<Places<'c>>; 3],
         has_groups: bool,
     ) -> Result<(Self, Vec<Val<'c>>), String> {
@@ -163,10 +165,10 @@ impl<'c> Matrices<'c> {
         }
         let mut factors = |factor: usize| {
             let tensors = beside[factor].iter().enumerate();
-            let read = tensors.map(|(at, tensor)| {
+            let read = tensors.map(|(at, (tensor, role))| {
                 let of = ["A", "B"][factor];
                 read(
-                    Role::Beside,
+                    *role,
                     format!("input {at} of the prologue of {of}"),
                     *tensor,
                     has_groups && factor == 0,
@@ -257,7 +259,8 @@ impl<'c> Matrix<'c> {
         for (at, mode) in modes.iter_mut().take(own).enumerate() {
             if mode.shape().is_tuple() {
                 let whole = mode.coalesce().map_err(|e| e.to_string())?;
-                let is_grouped = role == Role::Beside && at == 1 && group_of(&whole).is_some();
+                let may = role == Role::Scale || role == Role::Beside && at == 1;
+                let is_grouped = may && group_of(&whole).is_some();
                 if whole.shape().is_tuple() && !is_grouped {
                     places.get_or_insert(Places::Linear);
                 }
@@ -309,7 +312,12 @@ impl<'c> Matrix<'c> {
 
     /// Elements along K that are one, of a tensor with a number for each group of so many; none where there are no groups.
     pub(super) fn group(&self) -> Option<i64> {
-        group_of(&self.layout.mode(1).ok()?)
+        self.group_along(1)
+    }
+
+    /// The same along rows (0) or columns (1).
+    pub(super) fn group_along(&self, mode: usize) -> Option<i64> {
+        group_of(&self.layout.mode(mode).ok()?)
     }
 
     /// Tells whether all elements along rows (0) or columns (1) are one.
@@ -512,18 +520,6 @@ fn pitch(layout: &Layout, major: usize, most: i64) -> i64 {
         }
     }
     all
-}
-
-/// The elements of a group, where a mode is groups of elements that are one: `(g,n):(0,s)`.
-fn group_of(mode: &Layout) -> Option<i64> {
-    let (shape, stride) = (
-        mode.shape().static_leaves()?,
-        mode.stride().static_leaves()?,
-    );
-    match (&shape[..], &stride[..]) {
-        ([group, _], [0, _]) => Some(*group),
-        _ => None,
-    }
 }
 
 /// Checks that tensors of a product whose rows have groups are such that rows of neighbours can be taken from any of them on.

@@ -23,6 +23,7 @@ mod quotients;
 mod reduced;
 mod region;
 mod roles;
+mod scales;
 mod split;
 mod variants;
 
@@ -47,6 +48,7 @@ use map::Map;
 use matrix::{Extent, Matrices};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 use region::{PROLOGUES, Region};
+use scales::Scale;
 use std::path::PathBuf;
 
 /// The pass.
@@ -199,8 +201,12 @@ struct Gemm<'c> {
     epilogue: Option<Region<'c>>,
     /// The kinds of the outputs beside C that are reduced; none of those that are not.
     reduce: Vec<Option<ReduceOp>>,
-    /// The prologues of A and B as the kernel sees them.
+    /// What is multiplied in place of A and B as the kernel sees them, where it is not what is stored.
     prologues: [Option<Region<'c>>; 2],
+    /// The scales of groups along K of A and B as the kernel sees them.
+    scales: [Option<Scale<'c>>; 2],
+    /// The whole prologues of A and B as the kernel sees them, which yield both.
+    stated: [Option<Region<'c>>; 2],
     accumulate: Type<'c>,
     archs: Archs,
     plan: Plan<'c>,
@@ -259,7 +265,6 @@ impl<'c> Gemm<'c> {
             .accumulate()
             .and_then(type_value)
             .expected(op, "a type to accumulate in")?;
-        let [of_a, of_b] = &beside;
         let kinds = cute_ir::reduced::kinds(contract.reduce(), outputs.len());
         let written: Vec<_> = outputs.iter().copied().zip(kinds.iter().copied()).collect();
         let mut places = [None, None, None];
@@ -267,7 +272,9 @@ impl<'c> Gemm<'c> {
         for (operand, (own, tensor)) in places.iter_mut().zip(operands).enumerate() {
             *own = indexed::places_of(contract, operand, *tensor)?;
         }
-        let of_prologues = [of_a.as_slice(), of_b.as_slice()];
+        let stated = [contract.prologue_a(), contract.prologue_b()];
+        let of_prologues = [0, 1].map(|at| scales::roles(stated[at], &beside[at]));
+        let of_prologues = of_prologues.each_ref().map(Vec::as_slice);
         let (mut matrices, mut arguments) = Matrices::of(
             factors,
             &written,
@@ -301,12 +308,15 @@ impl<'c> Gemm<'c> {
         };
         let epilogue = region("an epilogue", contract.epilogue())?;
         let mut prologues = [
-            region(PROLOGUES[0].what, contract.prologue_a())?,
-            region(PROLOGUES[1].what, contract.prologue_b())?,
+            region(PROLOGUES[0].what, stated[0])?,
+            region(PROLOGUES[1].what, stated[1])?,
         ];
         if matrices.exchanged {
             prologues.reverse();
         }
+        let stated = prologues.clone();
+        let scales = [0, 1].map(|at| Scale::take(&mut prologues[at], &mut matrices.beside[at]));
+        let scaled = scales::scaled(&scales, groups.is_some()).map_err(fail)?;
         // What is multiplied: what prologues yield, in vectors of what is stored.
         let mut elements = matrices
             .product
@@ -330,6 +340,8 @@ impl<'c> Gemm<'c> {
             epilogue: epilogue.clone(),
             reduce: kinds[1..].to_vec(),
             prologues: prologues.clone(),
+            scales: scales.clone(),
+            stated: stated.clone(),
             accumulate,
             archs: archs.clone(),
             plan,
@@ -357,6 +369,7 @@ impl<'c> Gemm<'c> {
                 accumulate,
                 accesses,
                 fed,
+                scaled,
                 reduced,
                 has_epilogue: epilogue.is_some(),
             };
@@ -455,7 +468,7 @@ impl<'c> Gemm<'c> {
         let beside = [contract.inputs_a(), contract.inputs_b()];
         for (at, names) in PROLOGUES.iter().enumerate() {
             let operand = if self.matrices.exchanged { 1 - at } else { at };
-            if let Some(prologue) = &self.prologues[operand] {
+            if let Some(prologue) = &self.stated[operand] {
                 let lists = [
                     (names.inputs, &beside[at][..]),
                     (names.scalars, prologue.captured()),

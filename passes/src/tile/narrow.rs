@@ -32,6 +32,15 @@ fn multiplied<'c>(factor: Val<'c>, prologue: Option<Blk<'c>>) -> Option<Type<'c>
     }
 }
 
+/// Tells whether what is multiplied of a factor is what is stored, perhaps with a scale behind it.
+fn is_as_stored(prologue: Option<Blk<'_>>) -> bool {
+    prologue.is_none_or(|block| {
+        let end = ops_of(block).pop();
+        let yielded = end.and_then(|end| operands_of(end).first().copied());
+        yielded == arguments_of(block).first().copied()
+    })
+}
+
 /// The product itself, or one of f16 in its place where an architecture multiplies no numbers of 8 bits.
 pub(super) fn widened<'c>(
     rewriter: &Rewriter<'c>,
@@ -51,7 +60,7 @@ pub(super) fn widened<'c>(
     }
     // Warpgroups multiply them, where TMA brings them.
     let of_warpgroups = archs.lacking(Requirement::Specific(9, 0)).is_none();
-    let is_plain = prologues.iter().all(Option::is_none) && contract.reduce().is_none();
+    let is_plain = prologues.iter().all(|prologue| is_as_stored(*prologue)) && contract.reduce().is_none();
     let in_lines = |factor: &Val<'c>| memref_of(*factor).is_some_and(|memref| is_along_k(&memref));
     let may = request.instructions != Some(Instructions::Mma);
     if of_warpgroups && may && is_plain && factors.iter().all(in_lines) {
@@ -75,8 +84,8 @@ pub(super) fn widened<'c>(
             move |l: Builder<'c>, narrow: Val<'c>| l.value(arith::EXTF, &[narrow], half, &[]);
         regions.push(match prologue {
             Some(block) => copy_of(b, block, |l, yielded| {
-                let narrow = *yielded.first().expected(l, "a yielded value")?;
-                Ok(vec![wide(l, narrow)?])
+                let (narrow, scale) = yielded.split_first().expected(l, "a yielded value")?;
+                Ok([&[wide(l, *narrow)?], scale].concat())
             })?,
             None => {
                 let element = memref_of(factor).expected(b, "a tensor")?.element;

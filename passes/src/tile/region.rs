@@ -5,7 +5,7 @@ use super::{function::place_of, kernel::Located};
 use cute_arith::ReduceOp;
 use cute_ir::ops::{arith, cute, func};
 use cute_ir::{
-    Expected, Failure, algorithm, diag, mlir::*, plan::OPERANDS, reduced, types::memref_of,
+    Expected, Failure, algorithm, diag, mlir::*, plan::OPERANDS, reduced, region, types::memref_of,
 };
 use cute_layout::Operand;
 use melior::ir::{
@@ -25,6 +25,17 @@ pub(super) struct Region<'c> {
     places: Vec<usize>,
     /// Constants from around it that it uses.
     constants: Vec<Op<'c>>,
+    /// The part of it that computes one of the values that it yields; none of a whole region.
+    part: Option<Computing<'c>>,
+}
+
+/// The part of a region that computes one of the values that it yields.
+#[derive(Clone)]
+struct Computing<'c> {
+    value: Val<'c>,
+    ops: Vec<Op<'c>>,
+    /// The places of the arguments that it is computed of.
+    arguments: Vec<usize>,
 }
 
 /// Tiles that a region is computed on: those that are read, those that are written, and where their elements are.
@@ -61,6 +72,7 @@ impl<'c> Region<'c> {
             captured: Vec::new(),
             places: Vec::new(),
             constants: Vec::new(),
+            part: None,
         };
         let within = nested_ops_of(block);
         let own: Vec<_> = within.iter().flat_map(|op| results_of(*op)).collect();
@@ -110,9 +122,45 @@ impl<'c> Region<'c> {
 
     /// The types of what it yields.
     pub(super) fn yields(&self) -> Vec<Type<'c>> {
-        let end = ops_of(self.block).pop();
-        let yielded = end.map(operands_of).unwrap_or_default();
+        let yielded = self.yielded();
         yielded.iter().map(|value| value.r#type()).collect()
+    }
+
+    fn yielded(&self) -> Vec<Val<'c>> {
+        if let Some(part) = &self.part {
+            return vec![part.value];
+        }
+        let end = ops_of(self.block).pop();
+        end.map(operands_of).unwrap_or_default()
+    }
+
+    /// The part of the region that computes the value which it yields at a place; none of a value that is not computed, but is the first argument.
+    pub(super) fn computing(&self, place: usize) -> Option<Self> {
+        let value = *self.yielded().get(place)?;
+        if arguments_of(self.block).first() == Some(&value) {
+            return None;
+        }
+        let used = region::arguments_used(self.block, value);
+        let part = Computing {
+            value,
+            ops: region::computing(self.block, value),
+            // What is multiplied in place of an element is given it, whatever comes of it.
+            arguments: (0..used.len())
+                .filter(|at| used[*at] || (*at, place) == (0, 0))
+                .collect(),
+        };
+        Some(Self {
+            part: Some(part),
+            ..self.clone()
+        })
+    }
+
+    /// The places of the arguments that the region has, or a part of it is computed of.
+    pub(super) fn computed_of(&self) -> Vec<usize> {
+        match &self.part {
+            Some(part) => part.arguments.clone(),
+            None => (0..arguments_of(self.block).len()).collect(),
+        }
     }
 
     /// Computes tiles of the outputs from those of the inputs; `value` gives arguments of the kernel.
@@ -147,8 +195,8 @@ impl<'c> Region<'c> {
         self.copy_body(b, elements, &mut mapping)
     }
 
-    /// Clones the ops of the region, of which `mapping` has the captured numbers, for `arguments`, of which the first are the
-    /// region's. Returns what the region yields.
+    /// Clones the ops of the region, of which `mapping` has the captured numbers, for `arguments`, of which the first are those
+    /// that it is computed of. Returns what the region yields.
     fn copy_body(
         &self,
         b: Builder<'c>,
@@ -159,7 +207,18 @@ impl<'c> Region<'c> {
             b.at_location(constant.location())
                 .clone_op(*constant, mapping);
         }
-        b.clone_body(self.block, arguments, mapping)
+        let Some(part) = &self.part else {
+            return b.clone_body(self.block, arguments, mapping);
+        };
+        let own = arguments_of(self.block);
+        for (place, given) in part.arguments.iter().zip(arguments) {
+            mapping.insert(key(own[*place]), *given);
+        }
+        for op in &part.ops {
+            b.at_location(op.location()).clone_op(*op, mapping);
+        }
+        let value = mapping.get(&key(part.value)).copied();
+        Ok(vec![value.unwrap_or(part.value)])
     }
 
     /// Leaves the region behind as the function `@name`, of its arguments and the captured numbers: what

@@ -373,10 +373,14 @@ impl<'c> Gemm<'c> {
             }
             tiles.push((operand, atom, [coords, tile, coord], (shared, slice)));
         }
+        let scales = self.scales_of_tile(t, body, at, (start, turns))?;
         let (from, to, step) = (t.i32(0)?, turns, t.i32(1)?);
         let (region, inner) = Detached::with_block(&[(t.i32_type(), t.location)]);
-        let stages = [(STAGES, t.i64_attribute(self.plan.stages))];
-        t.with_regions(scf::FOR, &[from, to, step], &[], &stages, vec![region])?;
+        let mut attributes = vec![(STAGES, t.i64_attribute(self.plan.stages))];
+        if scales.is_some() && self.turns_ahead() > 1 {
+            attributes.push((UNROLL, t.i64_attribute(self.turns_ahead())));
+        }
+        t.with_regions(scf::FOR, &[from, to, step], &[], &attributes, vec![region])?;
         let l = Builder::at_end(t.context, inner, t.location);
         let mut turn = argument(inner, 0);
         if let Some(first) = start {
@@ -403,12 +407,8 @@ impl<'c> Gemm<'c> {
             };
             start_load(l, atom, &[tile], to, arrival)?;
         }
-        l.step("multiply").op(
-            cute::BLOCK_GEMM,
-            &[shared_a, shared_b, accumulators],
-            &[],
-            &[],
-        )?;
+        let product = [shared_a, shared_b, accumulators];
+        self.multiply((l, body), product, scales.as_ref(), turn)?;
         l.op(scf::YIELD, &[], &[], &[])?;
         Ok(())
     }

@@ -326,13 +326,19 @@ impl Prologue {
             .collect();
         let prefix = factor.to_lowercase();
         let (yields, named) = self.region.formulas(&arguments, &prefix, function);
-        let text = yields.into_iter().next().unwrap_or_else(|| "?".into());
-        let mut depth = 0i64;
-        let is_sum = text.chars().any(|c| {
-            depth += i64::from(c == '(') - i64::from(c == ')');
-            depth == 0 && c == ' '
-        });
-        let text = if is_sum { format!("({text})") } else { text };
+        let factor = |text: String| {
+            let mut depth = 0i64;
+            let is_sum = text.chars().any(|c| {
+                depth += i64::from(c == '(') - i64::from(c == ')');
+                depth == 0 && c == ' '
+            });
+            if is_sum { format!("({text})") } else { text }
+        };
+        let factors: Vec<String> = yields.into_iter().map(factor).collect();
+        let text = match factors.len() {
+            0 => "?".into(),
+            _ => factors.join(" * "),
+        };
         (text, named)
     }
 

@@ -77,7 +77,7 @@ fn validate_reduced(place: &str, epilogue: &Epilogue, function: &Function) -> Ch
     Ok(())
 }
 
-/// Checks the operations of a prologue, whose tensors were checked: of arguments of those elements, it gives one number.
+/// Checks the operations of a prologue, whose tensors were checked: of arguments of those elements, it gives one number, or one and a scale.
 pub(super) fn validate_prologue(
     place: &str,
     prologue: &Prologue,
@@ -90,18 +90,24 @@ pub(super) fn validate_prologue(
     let arguments = tensors.map(|arg| element(place, function.args[*arg].element()));
     let arguments = arguments.collect::<Result<Vec<_>, _>>()?;
     let types = region_types(place, region, &arguments, function)?;
-    let [value] = region.yields[..] else {
-        let expected = "one value that the region yields, which is multiplied";
+    if !matches!(region.yields.len(), 1 | 2) {
+        let expected = "one value that the region yields, which is multiplied, and perhaps a scale";
         return invalid(place, expected, region.yields.len().to_string(), "");
-    };
-    match types.get(value) {
-        Some(ValueType::Number(_)) => Ok(()),
-        Some(found) => invalid(place, "a number that is multiplied", found.to_string(), ""),
-        None => {
-            let expected = format!("a yielded value below {}", types.len());
-            invalid(place, expected, value.to_string(), "")
+    }
+    for (at, value) in region.yields.iter().enumerate() {
+        match (at, types.get(*value)) {
+            (0, Some(ValueType::Number(_))) | (_, Some(ValueType::Number(Element::F32))) => {}
+            (0, Some(found)) => {
+                return invalid(place, "a number that is multiplied", found.to_string(), "");
+            }
+            (_, Some(found)) => return invalid(place, "a scale of f32", found.to_string(), ""),
+            (_, None) => {
+                let expected = format!("a yielded value below {}", types.len());
+                return invalid(place, expected, value.to_string(), "");
+            }
         }
     }
+    Ok(())
 }
 
 /// Checks that a region of a product reduces nothing.

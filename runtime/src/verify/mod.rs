@@ -635,6 +635,7 @@ impl<'a> Run<'a> {
             names,
             yielded: prologue.region.yields.first().copied().unwrap_or(0),
             element: prologue.multiplied(matrices[0].element()),
+            scale: prologue.region.yields.get(1).copied(),
             matrices,
             evaluator,
         };

@@ -1,4 +1,4 @@
-//! The factors of a product as they are multiplied: their elements as they are stored, or what a prologue makes of them.
+//! The factors of a product as they are multiplied: their elements as they are stored, or what a prologue makes of them, times a scale where it yields one.
 //!
 //! A prologue's results are numbers of a type, in which they are multiplied. What a right kernel may have for one is an interval
 //! (`region`), whose ends rounded to that type are the first and the last number that it may be: where every operation but the last one
@@ -40,6 +40,8 @@ pub(super) struct Source<'a, 'b> {
     /// The value of the region that is multiplied, and its type.
     pub(super) yielded: usize,
     pub(super) element: Element,
+    /// The value of the region that products are scaled by, an f32, where there is one.
+    pub(super) scale: Option<usize>,
 }
 
 impl Rows for Factor<'_> {
@@ -97,6 +99,13 @@ impl Factor<'_> {
     }
 }
 
+/// The interval of the products of numbers of two.
+fn product(([low, high], [least, most]): ([f64; 2], [f64; 2])) -> [f64; 2] {
+    let all = [low * least, low * most, high * least, high * most];
+    let ends = |pick: fn(f64, f64) -> f64| all.into_iter().fold(all[0], pick);
+    [ends(f64::min), ends(f64::max)]
+}
+
 impl Source<'_, '_> {
     /// Computes all elements.
     ///
@@ -124,7 +133,14 @@ impl Source<'_, '_> {
                     self.evaluator.evaluate(balls);
                     // Packages are valid: there is such a value.
                     let ball = balls.get(self.yielded);
-                    let Some([low, high]) = ball.and_then(|ball| ball.ends_in(self.element)) else {
+                    let ends = ball.and_then(|ball| ball.ends_in(self.element));
+                    let scale = match self.scale {
+                        Some(scale) => balls
+                            .get(scale)
+                            .and_then(|ball| ball.ends_in(Element::F32)),
+                        None => Some([1.0, 1.0]),
+                    };
+                    let Some([low, high]) = ends.zip(scale).map(product) else {
                         let found = (row, column);
                         *unknown =
                             Some(unknown.map_or(found, |first: (usize, usize)| first.min(found)));

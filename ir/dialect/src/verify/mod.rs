@@ -11,7 +11,7 @@
 //!   of its alignment (`algorithms.rs`, as the next three);
 //! - `memref.load`, `memref.store`: a whole coordinate within the tensor, its element's type; `recast`, `recast_iter`,
 //!   `make_identity_tensor`: the type that follows (`views.rs`);
-//! - `contract`, `block.gemm`: matrices of one product, each in its space; `block.copy`: tiles of one shape
+//! - `contract`, `block.gemm`, `block.promote`: matrices of one product, each in its space; `block.copy`: tiles of one shape
 //!   (`algorithms/gemm.rs`, `algorithms/copy.rs`);
 //! - `copy`, `copy_if`: tensors of one shape; with an atom, values that it can move as vectors, in one order on both sides, as
 //!   aligned as it needs, and a predicate for each atom (`algorithms/copy.rs`, as the next three);
@@ -100,6 +100,10 @@ pub fn verify(op: Op<'_>) -> Result<(), Failure> {
         ),
         cute::BLOCK_COPY => with(cute::BlockCopy::of(op), algorithms::verify_block_copy),
         cute::BLOCK_GEMM => with(cute::BlockGemm::of(op), algorithms::verify_block_gemm),
+        cute::BLOCK_PROMOTE => with(
+            cute::BlockPromote::of(op),
+            algorithms::verify_block_promote,
+        ),
         cute::BLOCK_CLUSTER_SUM => with(
             cute::BlockClusterSum::of(op),
             algorithms::verify_block_cluster_sum,

@@ -26,6 +26,7 @@ fn problem(context: &Context, extents: [Option<i64>; 3]) -> Problem<'_> {
         accumulate: Type::parse(context, "f32").unwrap(),
         accesses: [ROWS; 3],
         fed: [None; 2],
+        scaled: None,
         reduced: Reduced::default(),
         has_epilogue: false,
     }

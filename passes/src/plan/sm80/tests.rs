@@ -38,6 +38,7 @@ fn problem(context: &Context, extents: [i64; 3]) -> Problem<'_> {
         accumulate: single(context),
         accesses: [ROWS; 3],
         fed: [None; 2],
+        scaled: None,
         reduced: super::super::Reduced::default(),
         has_epilogue: false,
     }

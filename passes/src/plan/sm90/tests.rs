@@ -31,6 +31,7 @@ fn chosen<'c>(
         accumulate: Type::parse(context, "f32").unwrap(),
         accesses: [rows(pitch); 3],
         fed: [None; 2],
+        scaled: None,
         reduced: Reduced::default(),
         has_epilogue: false,
     };

@@ -16,7 +16,10 @@ use crate::{
     types::{self, CuteType, MemRef, Space, memref_of},
 };
 use cute_arith::{ReduceOp, ScalarOp};
-use cute_layout::{Layout, atoms::Source};
+use cute_layout::{
+    Layout,
+    atoms::{Elem, Source},
+};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 
 fn extent(memref: &MemRef, mode: usize) -> Result<i64, String> {
@@ -369,6 +372,42 @@ pub(in super::super) fn verify_block_gemm(op: cute::BlockGemm<'_>) -> Checked {
     check_space("A", &a, Space::Smem)?;
     check_space("B", &b, Space::Smem)?;
     check_space("C", &c, Space::Rmem)
+}
+
+pub(in super::super) fn verify_block_promote(op: cute::BlockPromote<'_>) -> Checked {
+    let (group, sums) = (operand(0, op.group())?, operand(1, op.sums())?);
+    check_space("sums of a group", &group, Space::Rmem)?;
+    check_space("sums", &sums, Space::Rmem)?;
+    if group.layout.shape() != sums.layout.shape()
+        || group.element != sums.element
+        || types::elem(sums.element) != Ok(Elem::F32)
+    {
+        return Err(format!(
+            "expected sums of f32 of one shape, found {} of {} and {} of {}",
+            group.element,
+            group.layout.shape(),
+            sums.element,
+            sums.layout.shape()
+        ));
+    }
+    let mut arguments = Vec::new();
+    for (at, value) in op.inputs().into_iter().enumerate() {
+        let input = operand(at + 2, value)?;
+        check_space("an input", &input, Space::Rmem)?;
+        if algorithm::extents("a tile", &input.layout)?
+            != algorithm::extents("sums", &sums.layout)?
+        {
+            return Err(format!(
+                "expected a tile of the shape of the sums, {}, found {}",
+                sums.layout.shape(),
+                input.layout
+            ));
+        }
+        arguments.push(algorithm::argument_type(input.element));
+    }
+    let block = op.body().ok_or("expected a region that computes scales")?;
+    one_block(block)?;
+    check_body(block, &arguments, &[sums.element])
 }
 
 /// Checks sums in registers of a block or a thread, and the room for those of other blocks: (values of a thread, threads, other blocks), or a thread's part of it.

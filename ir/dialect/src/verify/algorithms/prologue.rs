@@ -8,10 +8,13 @@ use super::located::Located;
 use crate::mlir::*;
 use crate::ops::cute;
 use crate::{
-    algorithm,
+    algorithm, contract,
+    maps::is_same_along,
+    region,
     types::{self, MemRef, Space, memref_of},
 };
-use melior::ir::{Type, ValueLike};
+use cute_layout::atoms::Elem;
+use melior::ir::{Attribute, ValueLike};
 
 /// Checks the prologues of a product of these factors.
 pub(super) fn verify_prologues(op: cute::Contract<'_>, [a, b]: [&MemRef; 2]) -> Checked {
@@ -30,36 +33,80 @@ pub(super) fn verify_prologues(op: cute::Contract<'_>, [a, b]: [&MemRef; 2]) -> 
         };
         let name = format!("an input of the prologue of {factor}");
         let mut arguments = vec![algorithm::argument_type(tensor.element)];
-        for input in inputs {
-            let input = memref_of(input).ok_or("expected tensors")?;
+        for input in &inputs {
+            let input = memref_of(*input).ok_or("expected tensors")?;
             check_space(&name, &input, Space::Gmem)?;
             check_shape(&name, &input, (factor, tensor))?;
             arguments.push(algorithm::argument_type(input.element));
         }
         one_block(block)?;
-        let yielded = yielded_type(block)?;
-        check_body(block, &arguments, &[yielded])?;
+        let yields = yielded(block)?;
+        let types: Vec<_> = yields.iter().map(|value| value.r#type()).collect();
+        check_body(block, &arguments, &types)?;
         check_numbers("a prologue", block, &[])?;
-        if types::element_bits(yielded).is_none_or(|bits| bits < 8) {
+        let multiplied = types[0];
+        if types::element_bits(multiplied).is_none_or(|bits| bits < 8) {
             return Err(format!(
-                "expected a prologue of {factor} that yields a number to be multiplied, found {yielded}"
+                "expected a prologue of {factor} that yields a number to be multiplied, found {multiplied}"
             ));
+        }
+        if let [_, scale] = yields[..] {
+            check_scale(factor, block, scale, &inputs, op.accumulate())?;
         }
     }
     Ok(())
 }
 
-/// The type of the only value that a region yields.
-fn yielded_type(block: Blk<'_>) -> Result<Type<'_>, String> {
+/// The values that a region yields: what is multiplied, and a scale where there is one.
+fn yielded(block: Blk<'_>) -> Result<Vec<Val<'_>>, String> {
     let end = ops_of(block).pop().filter(|op| name_of(*op) == cute::YIELD);
     let yielded = end.map(operands_of).unwrap_or_default();
-    match yielded[..] {
-        [value] => Ok(value.r#type()),
-        _ => Err(format!(
-            "expected a prologue that ends in cute.yield of one number, found {} of them",
-            yielded.len()
+    match yielded.len() {
+        1 | 2 => Ok(yielded),
+        found => Err(format!(
+            "expected a prologue that ends in cute.yield of one number, or of one and a scale, found {found} of them"
         )),
     }
+}
+
+/// Checks the scale that a prologue yields beside what is multiplied: it is no function of the element, and of tensors that are the same along K, or for groups along it.
+fn check_scale(
+    factor: &str,
+    block: Blk<'_>,
+    scale: Val<'_>,
+    inputs: &[Val<'_>],
+    accumulate: Option<Attribute<'_>>,
+) -> Checked {
+    let sums = accumulate.and_then(type_value);
+    let is_single = types::elem(scale.r#type()) == Ok(Elem::F32);
+    if !is_single || sums != Some(scale.r#type()) {
+        return Err(format!(
+            "expected a prologue of {factor} that yields a scale of f32 behind what is multiplied, and sums of f32, which it multiplies; found {} and sums of {}",
+            scale.r#type(),
+            sums.map_or("no type".to_owned(), |ty| ty.to_string())
+        ));
+    }
+    let used = region::arguments_used(block, scale);
+    for (at, _) in used.iter().enumerate().filter(|(_, used)| **used) {
+        let Some(input) = at.checked_sub(1) else {
+            return Err(format!(
+                "expected a scale that is the same for a group of elements, found one that the prologue of {factor} computes of each element; \
+                 multiply the element by it, and yield one number"
+            ));
+        };
+        let input = inputs.get(input).and_then(|input| memref_of(*input));
+        let layout = input.ok_or("expected tensors")?.layout;
+        let along = layout.mode(1).and_then(|mode| mode.coalesce());
+        let along = along.map_err(|e| e.to_string())?;
+        if !is_same_along(&layout, 1) && contract::group_of(&along).is_none() {
+            return Err(format!(
+                "expected input {} of the prologue of {factor}, of which it computes a scale, to be the same for groups of elements along K, such as \
+                 (128,56):(0,1), found {layout}; multiply the element by it, and yield one number",
+                at - 1
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Verifies the computation of A's or B's tile in shared memory.

@@ -1,0 +1,234 @@
+//! `cute.block.promote`: each thread multiplies its sums of a group by their scales, and adds them to its sums of all of K.
+//!
+//! A thread loads what it needs of a tensor once: elements along rows or columns that are one are a leaf of stride 0 of its part.
+
+use super::{Partition, is_there, wrong};
+use cute_ir::{
+    Expected, Failure,
+    mlir::*,
+    ops::{cute, cute_nvgpu, math},
+    tensor,
+    types::{self, MemRef, memref_of},
+};
+use cute_layout::{IntTuple, Layout, Leaf, int, tuple};
+use melior::ir::ValueLike;
+
+/// What a thread holds of a tensor: each element that there is once, and for each leaf of the shape of its part whether elements along it differ.
+#[derive(Clone)]
+pub(super) struct Once<'c> {
+    registers: Val<'c>,
+    varying: Vec<bool>,
+}
+
+impl<'c> Partition<'c> {
+    /// Brings a tile of C's shape, or what is held of another one, into what the threads hold of a tensor.
+    pub(super) fn hold_once(
+        &mut self,
+        b: Builder<'c>,
+        copy: cute::BlockCopy<'c>,
+    ) -> Result<(), Failure> {
+        let destination = key(copy.destination());
+        if let Some(from) = self.held.get(&key(copy.source())).cloned() {
+            let to = self.held.get(&destination);
+            let to = to.expected(b, "registers that were loaded before")?;
+            let operands = [from.registers, to.registers];
+            b.op(cute::AUTOVEC_COPY, &operands, &[], &[])?;
+            return Ok(());
+        }
+        let source = self.part_of_c(b, copy.source())?;
+        let within = match copy.coords().zip(copy.end()) {
+            Some((coords, end)) => Some((self.part_of_c(b, coords)?, end)),
+            None => None,
+        };
+        let once = match self.held.get(&destination) {
+            Some(once) => once.clone(),
+            None => {
+                let once = allocate(b, source)?;
+                self.held.insert(destination, once.clone());
+                once
+            }
+        };
+        load(b, source, &once, within)
+    }
+
+    fn part_of_c(&self, b: Builder<'c>, tensor: Val<'c>) -> Result<Val<'c>, Failure> {
+        let id = [("operand_id", b.integer(b.i32_type(), 2))];
+        let operands = [self.mma, tensor, self.thread];
+        b.infer(cute::TILED_MMA_PARTITION, &operands, &id)
+    }
+
+    /// Adds scaled sums of a group to those of all of K.
+    pub(super) fn promote(
+        &self,
+        b: Builder<'c>,
+        op: cute::BlockPromote<'c>,
+    ) -> Result<(), Failure> {
+        let (group, sums) = (
+            self.fragment(b, op.group())?,
+            self.fragment(b, op.sums())?,
+        );
+        let shape = memref_of(sums).expected(b, "sums")?.layout;
+        let shape = shape.shape();
+        let mut loaded = Vec::new();
+        for input in op.inputs() {
+            let once = self.held.get(&key(input));
+            loaded.push(once.expected(b, "registers that were loaded before")?);
+        }
+        // A scale is computed once for the elements that have one.
+        let varying = loaded.iter().map(|once| &once.varying);
+        let varying = varying.fold(vec![false; shape.leaves().len()], |mut all, own| {
+            all.iter_mut().zip(own).for_each(|(all, own)| *all |= own);
+            all
+        });
+        let mut of = Vec::new();
+        for once in loaded {
+            let spread = spread(b, once.registers, shape, &once.varying)?;
+            of.push(part_at(b, spread, &varying)?);
+        }
+        let once = match of.first() {
+            Some(first) => memref_of(*first).expected(b, "a tensor")?.layout,
+            None => Layout::leaf(1, 0).map_err(wrong(b))?,
+        };
+        let once = Layout::col_major(once.shape()).map_err(wrong(b))?;
+        let element = memref_of(sums).expected(b, "sums")?.element;
+        let scale = tensor::registers(element, once).to_type(b.location)?;
+        let scale = b.value(cute::MEMREF_ALLOCA, &[], scale, &[])?;
+        let body = op.body().expected(b, "a region")?;
+        if of.is_empty() {
+            let value = b.clone_body(body, &[], &mut Mapping::new())?;
+            let value = *value.first().expected(b, "a scale")?;
+            b.op(cute::FILL, &[scale, value], &[], &[])?;
+        } else {
+            let arguments: Vec<_> = arguments_of(body)
+                .into_iter()
+                .map(|value| (value.r#type(), location_of(value)))
+                .collect();
+            let (region, inner) = Detached::with_block(&arguments);
+            of.push(scale);
+            b.with_regions(cute::TRANSFORM, &of, &[], &[], vec![region])?;
+            let l = Builder::at_end(b.context, inner, b.location);
+            let yielded = l.clone_body(body, &arguments_of(inner), &mut Mapping::new())?;
+            l.op(cute::YIELD, &yielded, &[], &[])?;
+        }
+
+        let scale = spread(b, scale, shape, &varying)?;
+        let all = [(element, b.location); 3];
+        let (region, inner) = Detached::with_block(&all);
+        b.with_regions(
+            cute::TRANSFORM,
+            &[group, scale, sums, sums],
+            &[],
+            &[],
+            vec![region],
+        )?;
+        let l = Builder::at_end(b.context, inner, b.location);
+        let sum = l.value(math::FMA, &arguments_of(inner), element, &[])?;
+        l.op(cute::YIELD, &[sum], &[], &[])?;
+        if self.plan.has_roles() {
+            // Where turns are written out, nothing else keeps these sums ahead of the next product, which writes the registers that they are of.
+            b.op(cute_nvgpu::WGMMA_FENCE, &[sums], &[], &[])?;
+        }
+        Ok(())
+    }
+}
+
+/// Registers for each element of a thread's part of a tensor, once.
+fn allocate<'c>(b: Builder<'c>, source: Val<'c>) -> Result<Once<'c>, Failure> {
+    let memref = memref_of(source).expected(b, "a tensor")?;
+    let (shape, stride) = (memref.layout.shape(), memref.layout.stride());
+    let leaves = shape.leaves().into_iter().zip(stride.leaves());
+    let varying: Vec<_> = leaves
+        .map(|(extent, stride)| *extent != Leaf::Static(1) && *stride != Leaf::Static(0))
+        .collect();
+    let once = part_at(b, source, &varying)?;
+    let layout = memref_of(once).expected(b, "a tensor")?.layout;
+    let layout = Layout::col_major(layout.shape()).map_err(wrong(b))?;
+    let registers = tensor::registers(types::register_type(memref.element), layout);
+    let registers = registers.to_type(b.location)?;
+    let registers = b.value(cute::MEMREF_ALLOCA, &[], registers, &[])?;
+    Ok(Once { registers, varying })
+}
+
+/// Loads what there is of a thread's part of a tensor.
+fn load<'c>(
+    b: Builder<'c>,
+    source: Val<'c>,
+    once: &Once<'c>,
+    within: Option<(Val<'c>, Val<'c>)>,
+) -> Result<(), Failure> {
+    let from = part_at(b, source, &once.varying)?;
+    match within {
+        Some((coords, end)) => {
+            b.op(cute::CLEAR, &[once.registers], &[], &[])?;
+            let there = is_there(b, part_at(b, coords, &once.varying)?, end)?;
+            b.op(cute::COPY_IF, &[there, from, once.registers], &[], &[])?;
+        }
+        None => {
+            b.op(cute::AUTOVEC_COPY, &[from, once.registers], &[], &[])?;
+        }
+    }
+    Ok(())
+}
+
+/// The elements of a tensor along those leaves of its shape, at the first place of the others.
+fn part_at<'c>(b: Builder<'c>, tensor: Val<'c>, leaves: &[bool]) -> Result<Val<'c>, Failure> {
+    let layout = match types::CuteType::get(tensor.r#type()) {
+        Some(types::CuteType::MemRef(memref)) => memref.layout.clone(),
+        Some(types::CuteType::CoordTensor { layout, .. }) => layout.clone(),
+        _ => return Err(b.error("expected a tensor")),
+    };
+    if !leaves.contains(&true) {
+        let one = Layout::leaf(1, 0).map_err(wrong(b))?;
+        let one = b.static_value(types::layout_type(b.context, &one))?;
+        return b.infer(cute::COMPOSITION, &[tensor, one], &[]);
+    }
+    let mut leaves = leaves.iter();
+    let coord = each_leaf(layout.shape(), &mut |_| match leaves.next() {
+        Some(true) => IntTuple::underscore(),
+        _ => int(0),
+    });
+    let coord = b.static_value(types::coord_type(b.context, &coord))?;
+    b.infer(cute::SLICE, &[tensor, coord], &[])
+}
+
+/// The tuple of what `of` makes of each leaf of one, in their order.
+fn each_leaf(all: &IntTuple, of: &mut dyn FnMut(&Leaf) -> IntTuple) -> IntTuple {
+    match all {
+        IntTuple::Leaf(leaf) => of(leaf),
+        IntTuple::Tuple(parts) => {
+            let parts = parts.iter().map(|part| each_leaf(part, of));
+            tuple(parts.collect::<Vec<_>>())
+        }
+    }
+}
+
+/// A layout of a shape whose elements along some leaves lie one after another, and are one along the others.
+fn layout_along(shape: &IntTuple, leaves: &[bool]) -> cute_layout::Result<Layout> {
+    let (mut leaves, mut next) = (leaves.iter(), 1);
+    let stride = each_leaf(shape, &mut |extent| match leaves.next() {
+        Some(true) => {
+            let own = next;
+            if let Leaf::Static(extent) = extent {
+                next *= extent;
+            }
+            int(own)
+        }
+        _ => int(0),
+    });
+    Layout::new(shape.clone(), stride)
+}
+
+/// Registers of the elements along some leaves of a shape, as a tensor of that shape.
+fn spread<'c>(
+    b: Builder<'c>,
+    registers: Val<'c>,
+    shape: &IntTuple,
+    leaves: &[bool],
+) -> Result<Val<'c>, Failure> {
+    let layout = layout_along(shape, leaves).map_err(wrong(b))?;
+    let start = b.infer(cute::GET_ITER, &[registers], &[])?;
+    let value = b.static_value(types::layout_type(b.context, &layout))?;
+    let memref = memref_of(registers).expected(b, "a tensor")?;
+    let ty = MemRef { layout, ..memref }.to_type(b.location)?;
+    b.value(cute::MAKE_VIEW, &[start, value], ty, &[])
+}

@@ -1,0 +1,373 @@
+//! Scales of groups along K, which prologues yield behind what is multiplied: each turn makes sums of its own, and adds them, scaled, to those of all of K.
+
+use super::{
+    Gemm,
+    kernel::{End, Located, Place, Tiles, block_copy, block_registers, end_of, tile_of},
+    matrix::{Matrix, Role},
+    region::Region,
+};
+use crate::{arch::WARPGROUP, partition::compact, plan::Scaled};
+use cute_arith::{Predicate, gcd};
+use cute_ir::ops::{arith, cute};
+use cute_ir::{
+    Expected, Failure,
+    mlir::*,
+    region, tensor,
+    types::{self, memref_of},
+};
+use cute_layout::{IntTuple, Layout, Operand, int, tuple};
+use melior::ir::ValueLike;
+
+/// A factor's scale: how it is computed, and of which tensors.
+#[derive(Clone)]
+pub(super) struct Scale<'c> {
+    pub(super) region: Region<'c>,
+    pub(super) inputs: Vec<Matrix<'c>>,
+}
+
+impl<'c> Scale<'c> {
+    /// Takes the scale out of a prologue that yields one behind what is multiplied, and leaves what is left of the prologue and of the tensors beside the factor.
+    pub(super) fn take(
+        prologue: &mut Option<Region<'c>>,
+        beside: &mut Vec<Matrix<'c>>,
+    ) -> Option<Self> {
+        let whole = prologue.as_ref()?;
+        let region = whole.computing(1)?;
+        let of = |region: &Region<'c>| {
+            let places = region.computed_of().into_iter();
+            let inputs = places.filter_map(|place| beside.get(place.checked_sub(1)?));
+            inputs.cloned().collect()
+        };
+        let inputs = of(&region);
+        let rest = whole.computing(0);
+        *beside = rest.as_ref().map(of).unwrap_or_default();
+        *prologue = rest;
+        Some(Self { region, inputs })
+    }
+}
+
+/// The tensors that a prologue reads, with their parts in it: those that are read for a scale alone, and others.
+pub(super) fn roles<'c>(prologue: Option<Blk<'c>>, inputs: &[Val<'c>]) -> Vec<(Val<'c>, Role)> {
+    let end = prologue.and_then(|block| Some((block, ops_of(block).pop()?)));
+    let yielded = end.map(|(block, end)| (block, operands_of(end)));
+    let role = |at: usize| match &yielded {
+        Some((block, yielded)) if yielded.len() == 2 => {
+            let used = region::arguments_used(*block, yielded[0]);
+            match used.get(at + 1) {
+                Some(true) => Role::Beside,
+                _ => Role::Scale,
+            }
+        }
+        _ => Role::Beside,
+    };
+    let inputs = inputs.iter().enumerate();
+    inputs.map(|(at, input)| (*input, role(at))).collect()
+}
+
+/// The groups that the scales of both factors are of; none where there are no scales. Errors: tensors of scales that tiles cannot be taken of, and groups of several sizes.
+pub(super) fn scaled(
+    scales: &[Option<Scale<'_>>; 2],
+    has_groups: bool,
+) -> Result<Option<Scaled>, String> {
+    if scales.iter().all(Option::is_none) {
+        return Ok(None);
+    }
+    let mut scaled = Scaled::default();
+    for (factor, scale) in scales.iter().enumerate() {
+        for matrix in scale.iter().flat_map(|scale| &scale.inputs) {
+            if matrix.is_whole() {
+                return Err(format!(
+                    "computes scales of {}; expected a tensor of one extent and one stride along rows, or of groups of them as (128,32):(0,s), found {}",
+                    matrix.name, matrix.memref.layout
+                ));
+            }
+            if let Some(group) = matrix.group() {
+                scaled.k = Some(scaled.k.map_or(group, |other| gcd(other, group)));
+            }
+            let Some(group) = matrix.group_along(0) else {
+                continue;
+            };
+            if has_groups && factor == 0 {
+                return Err(format!(
+                    "has groups of rows, which begin anywhere; expected {} with a number for each row, found {}",
+                    matrix.name, matrix.memref.layout
+                ));
+            }
+            let lines = &mut scaled.lines[factor];
+            match lines {
+                Some(other) if *other != group => {
+                    return Err(format!(
+                        "expected groups of one size along the rows of a factor, found {other} and {group} in {}; repeat numbers in the smaller groups",
+                        matrix.name
+                    ));
+                }
+                _ => *lines = Some(group),
+            }
+        }
+    }
+    Ok(Some(scaled))
+}
+
+/// Turns whose scales a thread of a warpgroup holds, at most. Of tiles of 128 x 128 and 8 bits one turn takes some 700 cycles, in which loads beside those by TMA are
+/// not back: with 1, 2 and 4 a product of 4096 x 4096 x 7168 took 231, 228 and 204 us on an H100, and 190 with scales that are no tensors.
+const MOST_AHEAD: i64 = 4;
+
+/// Registers of a thread beside sums and scales.
+const BESIDE: i64 = 26;
+
+/// Rows of a warpgroup's product.
+const ROWS: i64 = 64;
+
+/// The scales of a block's tile in its kernel.
+pub(super) struct Scales<'c> {
+    /// The sums of a group.
+    group: Val<'c>,
+    /// The tiles along K of each tensor, as rows or columns of C have them.
+    tiles: Vec<Spread<'c>>,
+    /// The coordinates of the tile's elements in C, and the first that is not there.
+    within: Option<(Val<'c>, Val<'c>)>,
+    /// The registers that hold the numbers of this turn, for each tensor.
+    held: Vec<Val<'c>>,
+    /// Those of the turns behind it, the last of which are loaded in this turn, where warpgroups multiply; the pipeliner moves loads of warps that copy as well.
+    next: Vec<Vec<Val<'c>>>,
+    /// The last tile along K.
+    last: Val<'c>,
+}
+
+/// The tiles along K of a tensor, and how its rows are spread over a tile of C.
+struct Spread<'c> {
+    tiles: Tiles<'c>,
+    by: Val<'c>,
+}
+
+impl<'c> Scales<'c> {
+    /// Registers for the numbers of a turn, for each tensor.
+    fn registers(&self, b: Builder<'c>) -> Result<Vec<Val<'c>>, Failure> {
+        let keep = IntTuple::underscore;
+        let first = b.coord(&tuple([keep(), keep(), int(0)]), &[])?;
+        let registers = self.tiles.iter().map(|tiles| {
+            let tile = memref_of(tiles.of(b, first)?).expected(b, "a tensor")?;
+            let layout = once(&tile.layout).map_err(|e| b.error(e))?;
+            let registers = tensor::registers(tile.element, layout);
+            b.value(cute::MEMREF_ALLOCA, &[], registers.to_type(b.location)?, &[])
+        });
+        registers.collect()
+    }
+
+    /// Loads the numbers of a turn.
+    fn load(&self, b: Builder<'c>, turn: Val<'c>, held: &[Val<'c>]) -> Result<(), Failure> {
+        let keep = IntTuple::underscore;
+        let coord = b.coord(&tuple([keep(), keep(), IntTuple::dynamic()]), &[turn])?;
+        for (tiles, held) in self.tiles.iter().zip(held) {
+            let tile = tiles.of(b, coord)?;
+            let located = Located {
+                within: self.within,
+                ..Located::default()
+            };
+            block_copy(b, Operand::C, [tile, *held], &located)?;
+        }
+        Ok(())
+    }
+
+    /// The tile along K that is so many behind one, or the last one.
+    fn ahead(&self, b: Builder<'c>, turn: Val<'c>, by: i64) -> Result<Val<'c>, Failure> {
+        let turn = b.value(arith::ADDI, &[turn, b.i32(by)?], b.i32_type(), &[])?;
+        b.value(arith::MINSI, &[turn, self.last], b.i32_type(), &[])
+    }
+}
+
+impl<'c> Spread<'c> {
+    /// The tile at a coordinate of all of them along K.
+    fn of(&self, b: Builder<'c>, coord: Val<'c>) -> Result<Val<'c>, Failure> {
+        let tile = self.tiles.at(b, coord)?.tensor;
+        let first = b.coord(&tuple([IntTuple::underscore(), int(0)]), &[])?;
+        let lines = b.infer(cute::SLICE, &[tile, first], &[])?;
+        b.infer(cute::COMPOSITION, &[lines, self.by], &[])
+    }
+}
+
+impl<'c> Gemm<'c> {
+    /// The registers and the tensors that scales of a block's tile need, in a loop of so many turns from a tile along K on; nothing where there are no scales.
+    pub(super) fn scales_of_tile(
+        &self,
+        b: Builder<'c>,
+        body: Blk<'c>,
+        at: &Place<'c>,
+        (start, turns): (Option<Val<'c>>, Val<'c>),
+    ) -> Result<Option<Scales<'c>>, Failure> {
+        if self.scales.iter().all(Option::is_none) {
+            return Ok(None);
+        }
+        let b = b.step("scales");
+        let [m, n, _] = self.plan.tile;
+        let group = block_registers(self.accumulate, m, n).map_err(|e| b.error(e))?;
+        let group = b.value(cute::MEMREF_ALLOCA, &[], group.to_type(b.location)?, &[])?;
+        b.op(cute::CLEAR, &[group], &[], &[])?;
+        let keep = IntTuple::underscore;
+        let mut tiles = Vec::new();
+        // Rows of A are those of C, and rows of B its columns.
+        for (operand, leaf, strides) in [(Operand::A, at.m, [1, 0]), (Operand::B, at.n, [0, 1])] {
+            let by = Layout::new(tuple([m, n].map(int)), tuple(strides.map(int)));
+            let by = by.map_err(|e| b.error(e.to_string()))?;
+            let by = b.static_value(types::layout_type(b.context, &by))?;
+            let scale = self.scales[operand as usize].iter();
+            for matrix in scale.flat_map(|scale| &scale.inputs) {
+                let coord = tuple([IntTuple::dynamic(), keep()]);
+                let coord = (coord, &[leaf][..]);
+                let ends = (&[const { None }; 3], false);
+                let tiles_of = self.part(b, body, (matrix, operand), coord, at.product, ends)?;
+                tiles.push(Spread {
+                    tiles: tiles_of,
+                    by,
+                });
+            }
+        }
+        let one = b.i32(1)?;
+        let before = start.unwrap_or(b.i32(0)?);
+        let last = b.value(arith::ADDI, &[before, turns], b.i32_type(), &[])?;
+        let last = b.value(arith::SUBI, &[last, one], b.i32_type(), &[])?;
+        let runs_ahead = self.plan.has_roles();
+        let mut scales = Scales {
+            group,
+            within: match tiles.is_empty() {
+                true => None,
+                false => self.within_scales(b, body, at, runs_ahead.then_some(turns))?,
+            },
+            tiles,
+            held: Vec::new(),
+            next: Vec::new(),
+            last,
+        };
+        scales.held = scales.registers(b)?;
+        if runs_ahead {
+            for _ in 1..self.turns_ahead() {
+                scales.next.push(scales.registers(b)?);
+            }
+            let all = std::iter::once(&scales.held).chain(&scales.next);
+            for (by, held) in all.enumerate() {
+                let turn = scales.ahead(b, before, by as i64)?;
+                let turn = b.value(arith::MAXSI, &[turn, b.i32(0)?], b.i32_type(), &[])?;
+                scales.load(b, turn, held)?;
+            }
+        }
+        Ok(Some(scales))
+    }
+
+    /// The turns that a thread of a warpgroup holds the numbers of scales of: as many as there are registers for, up to [`MOST_AHEAD`]. The loop is written out as
+    /// many times, so that no registers are moved.
+    pub(super) fn turns_ahead(&self) -> i64 {
+        let [m, n, _] = self.plan.tile;
+        let threads = self.plan.team().unwrap_or(WARPGROUP);
+        let [_, budget] = self.plan.budgets().unwrap_or([0, 255]);
+        let [rows, columns] = [m * WARPGROUP / (ROWS * threads) * 2, n / 4];
+        let mut held = 0;
+        for (scale, all) in self.scales.iter().zip([rows, columns]) {
+            for matrix in scale.iter().flat_map(|scale| &scale.inputs) {
+                held += match matrix.group_along(0).is_some() || matrix.is_same_along(0) {
+                    true => 1,
+                    false => all,
+                };
+            }
+        }
+        let left = budget - 2 * m * n / threads - BESIDE;
+        (left / held.max(1)).clamp(1, MOST_AHEAD)
+    }
+
+    /// The coordinates of a tile's elements in C, and the first of which there is no scale: of as many turns as only a launch knows there may be none at all.
+    fn within_scales(
+        &self,
+        b: Builder<'c>,
+        body: Blk<'c>,
+        at: &Place<'c>,
+        turns: Option<Val<'c>>,
+    ) -> Result<Option<(Val<'c>, Val<'c>)>, Failure> {
+        let [mut rows, columns, _] = self.ends(b, body, at.product)?;
+        let turns = turns.filter(|_| self.known_tiles(2).is_none_or(|tiles| tiles == 0));
+        if let Some(turns) = turns {
+            let all = match rows {
+                Some(end) => end.value_in(b)?,
+                None => b.i32(i64::from(i32::MAX))?,
+            };
+            let none = b.constant(all.r#type(), 0)?;
+            let some = b.compare(Predicate::Sgt, turns, b.i32(0)?)?;
+            let end = b.value(arith::SELECT, &[some, all, none], all.r#type(), &[])?;
+            rows = Some(End::computed(end));
+        }
+        let bounded = [rows.as_ref(), columns.as_ref()];
+        if bounded.iter().all(Option::is_none) {
+            return Ok(None);
+        }
+        let [m, n, _] = self.plan.tile;
+        let identity = self.identity(b, body, &self.matrices.product[2], [0, 1])?;
+        let tile = tile_of([m, n]).map_err(|e| b.error(e))?;
+        let tile = b.static_value(types::tile_type(b.context, &tile))?;
+        let coord = tuple([IntTuple::dynamic(), IntTuple::dynamic()]);
+        let coord = b.coord(&coord, &[at.m, at.n])?;
+        let coords = b.infer(cute::LOCAL_TILE, &[identity, tile, coord], &[])?;
+        Ok(Some((coords, end_of(b, bounded)?)))
+    }
+
+    /// Multiplies a turn's tiles, and adds the sums, scaled, to those of all of K.
+    pub(super) fn multiply_scaled(
+        &self,
+        b: Builder<'c>,
+        body: Blk<'c>,
+        scales: &Scales<'c>,
+        ([shared_a, shared_b, sums], turn): ([Val<'c>; 3], Val<'c>),
+    ) -> Result<(), Failure> {
+        if scales.next.is_empty() {
+            scales.load(b.step("load scales"), turn, &scales.held)?;
+        }
+        let product = [shared_a, shared_b, scales.group];
+        b.step("multiply").op(
+            cute::BLOCK_GEMM,
+            &product,
+            &[],
+            &[("overwrite", b.unit())],
+        )?;
+        let b = b.step("scale");
+        let mut arguments = Vec::new();
+        for held in &scales.held {
+            let element = memref_of(*held).expected(b, "a tensor")?.element;
+            arguments.push((cute_ir::algorithm::argument_type(element), b.location));
+        }
+        let (region, inner) = Detached::with_block(&arguments);
+        let l = Builder::at_end(b.context, inner, b.location);
+        let mut elements = arguments_of(inner);
+        let mut scale = None;
+        for own in self.scales.iter().flatten() {
+            let rest = elements.split_off(own.inputs.len());
+            let value = |place: usize| argument(body, place);
+            let computed = own.region.compute(l, &elements, value)?;
+            let computed = *computed.first().expected(l, "a scale")?;
+            elements = rest;
+            scale = Some(match scale {
+                Some(other) => l.value(arith::MULF, &[other, computed], self.accumulate, &[])?,
+                None => computed,
+            });
+        }
+        l.op(cute::YIELD, &[scale.expected(l, "a scale")?], &[], &[])?;
+        let operands = [&[scales.group, sums], &scales.held[..]].concat();
+        b.with_regions(cute::BLOCK_PROMOTE, &operands, &[], &[], vec![region])?;
+        // What was loaded before is moved, and not what is on its way; where turns are written out there are no moves.
+        if let Some(newest) = scales.next.last() {
+            let step = b.step("load scales");
+            let all: Vec<_> = std::iter::once(&scales.held).chain(&scales.next).collect();
+            for two in all.windows(2) {
+                for (to, from) in two[0].iter().zip(two[1]) {
+                    block_copy(step, Operand::C, [*from, *to], &Located::default())?;
+                }
+            }
+            let turn = scales.ahead(step, turn, all.len() as i64)?;
+            scales.load(step, turn, newest)?;
+        }
+        Ok(())
+    }
+}
+
+/// The layout of registers for the elements of a tile, in which those that are one along a leaf of its shape are held once.
+fn once(tile: &Layout) -> Result<Layout, String> {
+    let mut next = 1;
+    let stride = compact(tile.shape(), tile.stride(), &mut next);
+    Layout::new(tile.shape().clone(), stride).map_err(|e| e.to_string())
+}
