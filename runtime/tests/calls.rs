@@ -157,6 +157,7 @@ fn moved() -> Function {
             strides: vec![Expr::Leaf(arg, 2)],
             box_sizes: vec![32, 64],
             swizzle: 128,
+            im2col: None,
         })
     };
     let launch = Launch {

@@ -32,6 +32,7 @@ fn map() -> MapParam {
         strides: vec![Expr::Leaf(0, 2)],
         box_sizes: vec![64, 128],
         swizzle: 128,
+        im2col: None,
     }
 }
 
