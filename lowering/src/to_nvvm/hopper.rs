@@ -74,7 +74,8 @@ impl<'c> Lowering<'c, '_> {
             let barriers = load.barriers().expected(b, "an mbarrier")?;
             let bar = self.barrier(barriers, load.index(), b)?;
             let way = (load.mask(), policy_of(b, op)?);
-            tma_load(b, [to, load.atom(), bar], &load.coords(), way)?;
+            let from = self.coordinates(load.atom(), &load.coords(), b)?;
+            tma_load(b, [to, load.atom(), bar], from, way)?;
         } else if let Some(store) = cute_nvgpu::TmaStore::of(op) {
             let place = self.place(store.source(), b)?;
             let from = place.start.pointer(b, None)?;
@@ -86,7 +87,7 @@ impl<'c> Lowering<'c, '_> {
             )?;
         } else if let Some(prefetch) = cute_nvgpu::TmaPrefetch::of(op) {
             let policy = policy_of(b, op)?;
-            let from = Coordinates::of(b, prefetch.atom(), &prefetch.coords())?;
+            let from = self.coordinates(prefetch.atom(), &prefetch.coords(), b)?;
             let (rank, count) = (from.rank, from.values.len());
             let (hint, by, of_policy) = hinted(policy, 1 + count);
             let text = format!(
@@ -171,6 +172,23 @@ impl<'c> Lowering<'c, '_> {
         Ok(true)
     }
 
+    /// The coordinates of a load by an atom.
+    fn coordinates(
+        &self,
+        atom: Val<'c>,
+        coords: &[Val<'c>],
+        b: Builder<'c>,
+    ) -> Result<Coordinates<'c>, Failure> {
+        let pixels = self.pixel_modes.get(&key(atom));
+        let rank = pixels.map_or(coords.len(), |pixels| pixels + 2);
+        let mut values = coords.to_vec();
+        let half = b.ty("i16")?;
+        for offset in values.iter_mut().skip(rank) {
+            *offset = b.value(arith::TRUNCI, &[*offset], half, &[])?;
+        }
+        Ok(Coordinates { rank, values })
+    }
+
     /// The pointer of an mbarrier.
     fn barrier(
         &self,
@@ -242,23 +260,7 @@ struct Coordinates<'c> {
     values: Vec<Val<'c>>,
 }
 
-impl<'c> Coordinates<'c> {
-    fn of(b: Builder<'c>, atom: Val<'c>, coords: &[Val<'c>]) -> Result<Self, Failure> {
-        let Some(pixels) = hopper::pixel_modes(atom) else {
-            return Ok(Coordinates {
-                rank: coords.len(),
-                values: coords.to_vec(),
-            });
-        };
-        let rank = pixels + 2;
-        let mut values = coords.to_vec();
-        let half = b.ty("i16")?;
-        for offset in values.iter_mut().skip(rank) {
-            *offset = b.value(arith::TRUNCI, &[*offset], half, &[])?;
-        }
-        Ok(Coordinates { rank, values })
-    }
-
+impl Coordinates<'_> {
     /// The modifier that says how pixels are found.
     fn mode(&self) -> &'static str {
         match self.values.len() > self.rank {
@@ -309,10 +311,9 @@ fn hinted(policy: Option<Val<'_>>, index: usize) -> (&'static str, String, &'sta
 fn tma_load<'c>(
     b: Builder<'c>,
     [to, map, bar]: [Val<'c>; 3],
-    coords: &[Val<'c>],
+    from: Coordinates<'c>,
     (mask, policy): (Option<Val<'c>>, Option<Val<'c>>),
 ) -> Result<(), Failure> {
-    let from = Coordinates::of(b, map, coords)?;
     let (rank, count) = (from.rank, from.values.len());
     let (hint, by, of_policy) = hinted(policy, 3 + count + usize::from(mask.is_some()));
     let (multicast, last, of_mask) = match mask {
