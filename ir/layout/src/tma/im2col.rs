@@ -93,8 +93,11 @@ impl PixelBox {
 
     /// How many places there are along a mode of that extent.
     fn places(&self, mode: usize, extent: &Leaf) -> Result<Leaf> {
-        let reach = self.upper[mode] - self.lower[mode] - 1;
-        let last = extent.add(&Leaf::Static(reach))?;
+        let reach = self.upper[mode] - self.lower[mode];
+        if self.strides[mode] == 1 {
+            return extent.add(&Leaf::Static(reach));
+        }
+        let last = extent.add(&Leaf::Static(reach - 1))?;
         let steps = last.div(&Leaf::Static(self.strides[mode]))?;
         steps.add(&Leaf::Static(1))
     }
@@ -116,8 +119,10 @@ impl Filter {
         let most = (1i64 << pixels.bits()) - 1;
         let all = self.extents.iter().zip(&self.dilation);
         for (along, (extent, dilation)) in NAMES.iter().zip(all) {
-            let reach = (extent - 1).checked_mul(dilation.saturating_abs());
-            if *extent < 1 || *dilation == 0 || reach.is_none_or(|reach| reach > most) {
+            let apart = dilation.saturating_abs();
+            let reach = extent.checked_sub(1).and_then(|steps| steps.checked_mul(apart));
+            let is_within = reach.is_some_and(|reach| reach <= most);
+            if *extent < 1 || !(1..=most).contains(&apart) || !is_within {
                 return refuse(
                     format!(
                         "a filter of at least one element along {along}, not 0 pixels apart, whose last one is at most {most} pixels from the first, as an \
@@ -162,7 +167,7 @@ fn check_images(gmem: &Layout, pixels: &PixelBox, bytes: i64) -> Result<()> {
         let (lower, upper) = (pixels.lower[mode], pixels.upper[mode]);
         if all[mode + 1]
             .0
-            .is_some_and(|extent| extent - 1 + upper < lower)
+            .is_some_and(|extent| extent < lower - upper + 1)
         {
             return refuse(
                 format!("corners with a pixel between them along {along}, in {gmem}"),
