@@ -94,8 +94,10 @@ impl PixelBox {
     /// How many places there are along a mode of that extent.
     fn places(&self, mode: usize, extent: &Leaf) -> Result<Leaf> {
         let reach = self.upper[mode] - self.lower[mode];
-        if self.strides[mode] == 1 {
-            return extent.add(&Leaf::Static(reach));
+        match (self.strides[mode], reach) {
+            (1, 0) => return Ok(extent.clone()),
+            (1, _) => return extent.add(&Leaf::Static(reach)),
+            _ => {}
         }
         let last = extent.add(&Leaf::Static(reach - 1))?;
         let steps = last.div(&Leaf::Static(self.strides[mode]))?;
@@ -120,7 +122,9 @@ impl Filter {
         let all = self.extents.iter().zip(&self.dilation);
         for (along, (extent, dilation)) in NAMES.iter().zip(all) {
             let apart = dilation.saturating_abs();
-            let reach = extent.checked_sub(1).and_then(|steps| steps.checked_mul(apart));
+            let reach = extent
+                .checked_sub(1)
+                .and_then(|steps| steps.checked_mul(apart));
             let is_within = reach.is_some_and(|reach| reach <= most);
             if *extent < 1 || !(1..=most).contains(&apart) || !is_within {
                 return refuse(
