@@ -1,5 +1,6 @@
 //! Columns of pixels of a batch of images: element (c, w, h, d, n) has a number of its own.
 
+use super::cluster::{MEET, MULTICAST};
 use super::tma::{LOAD, STORE, halves};
 use super::*;
 use crate::tensor_map::{
@@ -344,4 +345,41 @@ fn stores_end_where_the_images_do() {
 fn stores_stay_within_the_tensor() {
     store(&images(), &[0, 0, 0, 0]).finds(Kind::Undefined, "corners within the tensor for a store");
     store(&images(), &[0, -1, 0, 0]).finds(Kind::Undefined, "0 or more along mode 1");
+}
+
+/// A column of 4 pixels of 16 channels, 128 bytes, for both blocks of a cluster.
+#[test]
+fn columns_may_be_for_several_blocks() {
+    let images = images();
+    let run = |mask: &str| {
+        let body = MULTICAST
+            .replace(
+                "ARM",
+                "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%s0], 128;",
+            )
+            .replace("CLUSTER", MEET)
+            .replace("MASK", mask)
+            .replace(
+                "cp.async.bulk.shared::cluster.global",
+                "cp.async.bulk.tensor.4d.shared::cluster.global.im2col",
+            )
+            .replace(
+                "[%s90], 128, [%s0], %h1",
+                "[%s80, {0, 4, -1, 1}], [%s0], {2, 1}, %h1",
+            );
+        hopper(&body)
+            .input(images.tensor())
+            .output(256)
+            .map(images.map(16, 4, MapSwizzle::None))
+            .cluster(2)
+    };
+    // Pixels 4 and 5 of the row above the image, then -1 and 0 of the next one, each moved by (2, 1).
+    let pixels = [(6, 0), (7, 0), (1, 1), (2, 1)];
+    let column = pixels.iter().flat_map(|&(w, h)| {
+        let images = &images;
+        (0..16).map(move |c| images.element(&[c, w, h, 1]))
+    });
+    let column: Vec<u16> = column.collect();
+    assert_eq!(halves(&run("3").clean(1)), [&column[..], &column].concat());
+    run("1").finds(Kind::Deadlock, "128 bytes");
 }
