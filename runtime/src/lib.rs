@@ -32,9 +32,9 @@ pub use cute_target::Arch;
 pub use element::Element;
 pub use layout::{Parsed, Pattern};
 pub use package::{
-    Access, Arg, Blob, Compute, Epilogue, Expr, Factor, Function, Gemm, Image, ImageSource,
-    KernelInfo, Launch, Manifest, Map, MapParam, Number, Package, PackageBuilder, PackageError,
-    Param, Region, RegionOp, RegionValue,
+    Access, Arg, Blob, Compute, Epilogue, Expr, Factor, Function, Gemm, Im2colParam, Image,
+    ImageSource, KernelInfo, Launch, Manifest, Map, MapParam, Number, Package, PackageBuilder,
+    PackageError, Param, Region, RegionOp, RegionValue,
 };
 pub use tensor::HostTensor;
 pub use tensor_map::TensorMap;

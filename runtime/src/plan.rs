@@ -6,7 +6,9 @@ use crate::package::{
     Arg, CandidateChoice, Environment, Expr, Function, Launch, Limits, MapParam, Param, Sizes,
 };
 use crate::tensor::{ArgError, HostTensor};
-use crate::tensor_map::{Interleave, L2Promotion, MapElement, MapSwizzle, OobFill, TensorMap};
+use crate::tensor_map::{
+    Interleave, L2Promotion, MapElement, MapSwizzle, OobFill, PixelBox, TensorMap,
+};
 
 /// An argument, as far as launches depend on it.
 pub(crate) trait Facts {
@@ -411,6 +413,7 @@ pub(crate) fn map_of(
     let is_empty = sizes.contains(&0);
     let sizes = sizes.iter().map(|size| number(size, 1));
     let sizes = sizes.map(|size| size.map(|size| if is_empty { size.max(1) } else { size }));
+    let sizes = sizes.collect::<Result<Vec<_>, _>>()?;
     let strides = strides.iter().map(|stride| number(stride, element.bytes()));
     let least = if is_empty {
         u64::from(Limits::ALIGN)
@@ -418,13 +421,24 @@ pub(crate) fn map_of(
         0
     };
     let strides = strides.map(|stride| stride.map(|stride| stride.max(least)));
+    let mut element_strides = vec![1; sizes.len()];
+    let im2col = map.im2col.as_ref().map(|pixels| {
+        for (step, stride) in element_strides.iter_mut().skip(1).zip(&pixels.strides) {
+            *step = *stride;
+        }
+        PixelBox {
+            lower: pixels.lower.clone(),
+            upper: pixels.upper.clone(),
+        }
+    });
     let made = TensorMap {
         element,
         address: Limits::ALIGN.into(),
-        sizes: sizes.collect::<Result<_, _>>()?,
+        sizes,
         strides: strides.collect::<Result<_, _>>()?,
         box_sizes: map.box_sizes.clone(),
-        element_strides: vec![1; map.box_sizes.len()],
+        element_strides,
+        im2col,
         interleave: Interleave::None,
         swizzle: MapSwizzle::spanning(map.swizzle)
             .ok_or_else(|| format!("a swizzle of {} bytes", map.swizzle))?,

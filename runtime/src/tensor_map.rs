@@ -1,18 +1,22 @@
 //! Tensor maps: what the tensor memory accelerator (TMA) has to know of a tensor in global memory, as plain data.
 //!
-//! A [`TensorMap`] holds the arguments of the driver's `cuTensorMapEncodeTiled`. On a GPU the driver makes 128 opaque bytes of them, which a
+//! A [`TensorMap`] holds the arguments of the driver's `cuTensorMapEncodeTiled`, or of `cuTensorMapEncodeIm2col` where it has a [`PixelBox`]. On a GPU the driver makes 128 opaque bytes of them, which a
 //! kernel takes by value (`.param .align 64 .b8 map[128]`); for the emulator [`TensorMap::to_emulated`] makes bytes of our own.
 
 mod check;
 mod emulated;
+mod im2col;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_im2col;
 
 use crate::element::Element;
 
 pub use check::TensorMapError;
 pub use emulated::EmulatedMapError;
+pub use im2col::PixelBox;
 
 /// Bytes of a tensor map, on a GPU and on the emulator.
 pub const TENSOR_MAP_BYTES: usize = 128;
@@ -248,7 +252,8 @@ impl OobFill {
     }
 }
 
-/// The arguments of `cuTensorMapEncodeTiled`. Modes stand fastest first, as there; the stride of the first one is one element.
+/// The arguments of `cuTensorMapEncodeTiled` or `cuTensorMapEncodeIm2col`. Modes stand fastest first, as there; the stride of the first one is one
+/// element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorMap {
     /// The type of the elements.
@@ -259,10 +264,12 @@ pub struct TensorMap {
     pub sizes: Vec<u64>,
     /// Bytes between elements along each mode but the first one.
     pub strides: Vec<u64>,
-    /// Elements that one copy traverses along each mode.
+    /// Elements that one copy traverses along each mode; of a map by im2col, the channels of a pixel and the pixels of a column.
     pub box_sizes: Vec<u32>,
-    /// Elements from one that is copied to the next, along each mode; that of the first mode is ignored.
+    /// Elements from one that is copied to the next, along each mode; that of the first mode is ignored. By im2col, those from one pixel to the next.
     pub element_strides: Vec<u32>,
+    /// The pixels that a column goes through, of a map by im2col; none of a tiled one.
+    pub im2col: Option<PixelBox>,
     /// How elements interleave in global memory.
     pub interleave: Interleave,
     /// The pattern in shared memory.
@@ -279,8 +286,12 @@ impl TensorMap {
         self.sizes.len()
     }
 
-    /// Elements that one copy brings along each mode: those of the box that the element stride does not skip.
+    /// Elements that one copy brings along each mode: those of the box that the element stride does not skip; by im2col, channels and pixels, of which it
+    /// skips none.
     pub fn copied(&self) -> Vec<u32> {
+        if self.im2col.is_some() {
+            return self.box_sizes.clone();
+        }
         let strides = self.element_strides.iter().enumerate();
         let steps = strides.map(|(mode, &step)| if mode == 0 { 1 } else { step.max(1) });
         let sizes = self.box_sizes.iter().zip(steps);

@@ -11,7 +11,7 @@ use cute_runtime::call::{
 use cute_runtime::cuda::{CudaDevice, LaunchTimes};
 use cute_runtime::device::{Device, DeviceError};
 use cute_runtime::emulator::Config;
-use cute_runtime::package::{Expr, MapParam, Op, Param};
+use cute_runtime::package::{Expr, Im2colParam, MapParam, Op, Param};
 use cute_runtime::tensor::{Given, generate_given};
 use cute_runtime::{
     Access, Arg, Element, Function, HostTensor, ImageSource, KernelInfo, Launch, Number, Package,
@@ -24,6 +24,7 @@ const PTX: &str = "
 //params keep 8 8 4
 //params back 8 8 4 4
 //params moved 128 8 128
+//params columns 128
 .version 8.0
 .target sm_80
 .address_size 64
@@ -47,6 +48,10 @@ const PTX: &str = "
   ld.param.u64 %d1, [x]; ld.param.u64 %d2, [w]; ld.param.u32 %r2, [n]; mov.u32 %r1, %tid.x; setp.ge.u32 %p, %r1, %r2; @%p ret;
   mul.wide.u32 %d3, %r1, 4;
   add.u64 %d1, %d1, %d3; add.u64 %d2, %d2, %d3; ld.global.f32 %f1, [%d1]; st.global.f32 [%d2], %f1;
+  ret;
+}
+.visible .entry columns(.param .align 64 .b8 x[128])
+{
   ret;
 }
 .visible .entry moved(.param .align 64 .b8 x[128], .param .u64 p, .param .align 64 .b8 y[128])
@@ -157,6 +162,7 @@ fn moved() -> Function {
             strides: vec![Expr::Leaf(arg, 2)],
             box_sizes: vec![32, 64],
             swizzle: 128,
+            im2col: None,
         })
     };
     let launch = Launch {
@@ -168,6 +174,32 @@ fn moved() -> Function {
     Function::new("moved", arguments.into(), vec![launch])
 }
 
+/// A function whose kernel is passed a map of images by im2col, (C,W,H,N).
+fn columns() -> Function {
+    let map = MapParam {
+        arg: 0,
+        sizes: (0..4).map(|leaf| Expr::Leaf(0, leaf)).collect(),
+        strides: (4..7).map(|leaf| Expr::Leaf(0, leaf)).collect(),
+        box_sizes: vec![32, 96],
+        swizzle: 128,
+        im2col: Some(Im2colParam {
+            lower: vec![-1, -2],
+            upper: vec![-3, 1],
+            strides: vec![2, 3],
+        }),
+    };
+    let launch = Launch {
+        params: vec![Param::TensorMap(map)],
+        ..Launch::fixed("columns", [1, 1, 1], [32, 1, 1], 0, [])
+    };
+    let layout = "(?,?,?,?):(1,?{div=4},?{div=4},?{div=4})";
+    Function::new(
+        "columns",
+        vec![tensor("x", layout, Access::Read)],
+        vec![launch],
+    )
+}
+
 fn package() -> Package {
     let kernel = |name: &str| KernelInfo {
         name: name.into(),
@@ -177,12 +209,15 @@ fn package() -> Package {
         arch: "sm_80".into(),
         ptx: Some(PTX.into()),
         cubin: None,
-        kernels: ["scale", "keep", "back", "moved"].map(kernel).into(),
+        kernels: ["scale", "keep", "back", "moved", "columns"]
+            .map(kernel)
+            .into(),
     };
     let builder = Package::builder("test")
         .function(scale())
         .function(through())
-        .function(moved());
+        .function(moved())
+        .function(columns());
     builder.image(image).build().unwrap()
 }
 
@@ -489,7 +524,7 @@ fn calls_reach_the_driver() {
         "{said}\n{}",
         String::from_utf8_lossy(&ran.stderr)
     );
-    assert!(said.contains("test result: ok. 4 passed"), "{said}");
+    assert!(said.contains("test result: ok. 5 passed"), "{said}");
 }
 
 /// Counts allocations of this thread.
@@ -634,6 +669,40 @@ mod driver_without_a_gpu {
         let before = ALLOCATIONS.get();
         call(0x20000, 7).unwrap();
         assert_eq!(ALLOCATIONS.get(), before);
+    }
+
+    #[test]
+    #[ignore = "is run by calls_reach_the_driver"]
+    fn maps_by_im2col_are_encoded_as_such() {
+        let Some(library) = library() else { return };
+        let package = package();
+        let function = package.function(Some("columns")).unwrap();
+        let entry = Entry::on_gpu(&package, function, 0).unwrap();
+        let call = |address: u64, height: i64| {
+            let (shape, strides) = ([40, 9, height, 3], [1, 44, 400, 4000]);
+            let x = on_gpu(address, &shape, Some(&strides), 0);
+            entry.launch(&[x], Workspace::none(), Stream::DEFAULT)
+        };
+        for (address, height) in [(0x10000, 7), (0x20000, 7), (0x20010, 8)] {
+            call(address, height).unwrap();
+            let last = last(&library);
+            assert_eq!(last.kernel(), "columns");
+            let (steps, corners) = (0x0103_0201, 0x01fd_feff);
+            let height = height as u64;
+            let sizes = [40, 9, height, 3, steps];
+            let expected = [
+                &[address, 4, 7, 3][..],
+                &sizes,
+                &[176, 1600, 16000, corners, 32, 96, 2],
+            ];
+            assert_eq!(last.map[..], expected.concat());
+        }
+        // Under an upper corner of -3 and a lower one of -1 a width of 9 has pixels, of 2 none.
+        let (shape, strides) = ([40, 2, 7, 3], [1, 44, 400, 4000]);
+        let narrow = [on_gpu(0x10000, &shape, Some(&strides), 0)];
+        let error = entry.launch(&narrow, Workspace::none(), Stream::DEFAULT);
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("-1 and -3 leave none"), "{error}");
     }
 
     #[test]

@@ -183,7 +183,26 @@ def CuteNvgpu_TmaStoreType : CuteNvgpu_TmaType<"TmaStore", "atom.tma_store",
   let summary = "A box from shared to global memory by a tensor map (PTX ISA, cp.async.bulk.tensor)";
 }
 
+def CuteNvgpu_Im2colTmaLoadType : CuteNvgpu_Type<"Im2colTmaLoad", "atom.im2col_tma_load"> {
+  let summary = "A column of pixels from global to shared memory by a tensor map (PTX ISA, im2col mode)";
+  let description = [{
+    `copy_bits` is what one copy moves, `tma_gbasis` the channels and pixels of a column, from the order of shared memory to the modes of a matrix (pixels, channels),
+    `swizzle` the bytes that the swizzle of shared memory spans. The filter stands at places from `lower_corner`, counted from the first pixel, to `upper_corner`,
+    counted from the last one, `stride` pixels apart: numbers along W, or W and H, or W, H and D.
+
+    ```mlir
+    !cute_nvgpu.atom.im2col_tma_load<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, lower_corner = "(-1,-1)", upper_corner = "(-1,-1)", stride = "(1,1)", swizzle = 128>
+    ```
+  }];
+  let parameters = (ins "::mlir::Type":$valType, StringRefParameter<"box">:$basis, StringRefParameter<"corner">:$lower, StringRefParameter<"corner">:$upper,
+                        StringRefParameter<"stride">:$stride, "int64_t":$bits, "int64_t":$swizzle);
+  let assemblyFormat = [{ `<` $valType `,` `copy_bits` `=` $bits `,` `tma_gbasis` `=` `<` $basis `>` `,` `lower_corner` `=` $lower `,`
+    `upper_corner` `=` $upper `,` `stride` `=` $stride `,` `swizzle` `=` $swizzle `>` }];
+}
+
 def CuteNvgpu_TmaLoad : Type<CPred<"::llvm::isa<::cute_nvgpu::TmaLoadType>($_self)">, "a TMA atom that loads">;
+def CuteNvgpu_Im2colTmaLoad : Type<CPred<"::llvm::isa<::cute_nvgpu::Im2colTmaLoadType>($_self)">, "a TMA atom that loads by im2col">;
+def CuteNvgpu_AnyTmaLoad : AnyTypeOf<[CuteNvgpu_TmaLoad, CuteNvgpu_Im2colTmaLoad], "a TMA atom that loads">;
 def CuteNvgpu_TmaStore : Type<CPred<"::llvm::isa<::cute_nvgpu::TmaStoreType>($_self)">, "a TMA atom that stores">;
 
 class CuteNvgpu_MakeTmaOp<string mnemonic, Type atom> : CuteNvgpu_Op<mnemonic, [NoMemoryEffect]> {
@@ -207,6 +226,39 @@ def CuteNvgpu_MakeTmaLoadOp : CuteNvgpu_MakeTmaOp<"atom.make_tma_load", CuteNvgp
     %atom, %coords = cute_nvgpu.atom.make_tma_load(%A, %layout) : (!mat, !smem) -> (!tma, !cute.coord_tensor<"(0,0)", "(?,?):(1@1,1@0)">)
     ```
   }];
+}
+
+def CuteNvgpu_MakeIm2colTmaLoadOp : CuteNvgpu_Op<"atom.make_im2col_tma_load", [NoMemoryEffect]> {
+  let summary = "A TMA atom that loads what a convolution multiplies, and the coordinates of that";
+  let description = [{
+    The tensor is one of images, `(C,W,N)`, `(C,W,H,N)` or `(C,W,H,D,N)`, whose channels lie side by side: NHWC. What a convolution multiplies is a
+    matrix `(M,(C,S,R))` of it: a row for each place at which the filter stands, along W first, then H, D and the images; a column for each channel of each
+    element of the filter, S along W, R along H, T along D. The layout in shared memory is of a tile of that, pixels and channels, and a tile of the coordinates goes to
+    `cute_nvgpu.tma_load` as that of a tiled atom does: a column of pixels goes on over the ends of rows and of images. What lies outside of an image, or
+    behind the last one, arrives as zeros.
+
+    `lower_corner` is the first place, counted from the first pixel, and `upper_corner` the last one, counted from the last pixel, along W, H and D: of a convolution with padding they
+    are `-padding` and `padding - (filter - 1) * dilation`, as CUTLASS computes them. `stride` is from one place to the next, `dilation` from one element of the `filter` to
+    the next, each 1 where it is left out; with a negative `dilation` the first element is the last pixel, as gradients have it.
+
+    The coordinates are, in this order, the channel, the number of the place, the offsets of the element of the filter along W, H and D, and how many places there
+    are along each, by which the hardware's coordinates are computed of the number.
+
+    ```mlir
+    !x = !cute.memref<f16, gmem, align<16>, "(?,?,?,?):(1,?{div=8},?{div=8},?{div=8})">
+    !smem = !cute.composed_layout<"S<3,4,3> o 0 o (128,64):(64,1)">
+    !tma = !cute_nvgpu.atom.im2col_tma_load<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, lower_corner = "(-1,-1)", upper_corner = "(-1,-1)", stride = "(2,2)", swizzle = 128>
+    // Given %X: !x, %layout: !smem
+    %atom, %coords = cute_nvgpu.atom.make_im2col_tma_load(%X, %layout) lower_corner [-1, -1] upper_corner [-1, -1] stride [2, 2] filter [3, 3]
+      : (!x, !smem) -> (!tma, !cute.coord_tensor<"(0,0,0,0,?,?)", "(?,(?,3,3)):(1@1,(1@0,1@2,1@3))">)
+    ```
+  }];
+  let arguments = (ins Cute_MemRefType:$tensor, Cute_AnyLayoutType:$layout, DenseI64ArrayAttr:$lower_corner, DenseI64ArrayAttr:$upper_corner,
+                       OptionalAttr<DenseI64ArrayAttr>:$stride, DenseI64ArrayAttr:$filter, OptionalAttr<DenseI64ArrayAttr>:$dilation);
+  let results = (outs CuteNvgpu_Im2colTmaLoad:$atom, Cute_CoordTensorType:$coords);
+  let assemblyFormat = [{ `(` operands `)` `lower_corner` $lower_corner `upper_corner` $upper_corner (`stride` $stride^)? `filter` $filter
+    (`dilation` $dilation^)? attr-dict `:` functional-type(operands, results) }];
+  let opDocGroup = CuteNvgpu_TmaGroup;
 }
 
 def CuteNvgpu_MakeTmaStoreOp : CuteNvgpu_MakeTmaOp<"atom.make_tma_store", CuteNvgpu_TmaStore> {
@@ -235,7 +287,7 @@ def CuteNvgpu_PrefetchTmaDescOp : CuteNvgpu_Op<"prefetch_tma_desc"> {
     cute_nvgpu.prefetch_tma_desc(%atom) : !tma
     ```
   }];
-  let arguments = (ins AnyTypeOf<[CuteNvgpu_TmaLoad, CuteNvgpu_TmaStore]>:$atom);
+  let arguments = (ins AnyTypeOf<[CuteNvgpu_TmaLoad, CuteNvgpu_Im2colTmaLoad, CuteNvgpu_TmaStore]>:$atom);
   let assemblyFormat = "`(` $atom `)` attr-dict `:` qualified(type($atom))";
   let opDocGroup = CuteNvgpu_TmaGroup;
 }
@@ -244,7 +296,8 @@ def CuteNvgpu_TmaLoadOp : CuteNvgpu_Op<"tma_load", [AttrSizedOperandSegments]> {
   let summary = "Starts copying a tile into shared memory by TMA";
   let description = [{
     One thread starts it. Its bytes count on the mbarrier, which waiters wait for; those outside of the tensor count as well. The tile is
-    of the coordinates that were made together with the atom, or its first element's coordinates, one for each dimension of the map.
+    of the coordinates that were made together with the atom, or its first element's coordinates, one for each dimension of the map. By im2col these are
+    the channel, the place along W, H and D, the image, and then the offsets along W, H and D.
 
     With `multicast` the bytes arrive in the shared memory of each block of the cluster whose bit is set in the mask, at the same place, and count on
     its mbarrier at the same place.
@@ -266,7 +319,7 @@ def CuteNvgpu_TmaLoadOp : CuteNvgpu_Op<"tma_load", [AttrSizedOperandSegments]> {
     cute_nvgpu.tma_load(%atom, [%tile], %sA) on %full[%i] policy "evict_first" : (!tma, [!tile], !sA), !bars
     ```
   }];
-  let arguments = (ins CuteNvgpu_TmaLoad:$atom, Variadic<AnyTypeOf<[Cute_CoordTensorType, I32, I64]>>:$coords,
+  let arguments = (ins CuteNvgpu_AnyTmaLoad:$atom, Variadic<AnyTypeOf<[Cute_CoordTensorType, I32, I64]>>:$coords,
                        Arg<Cute_MemRefType, "", [MemWrite]>:$destination,
                        Arg<Optional<Cute_MemRefType>, "", [MemRead, MemWrite]>:$barriers, Optional<I32>:$index, Optional<I16>:$mask,
                        OptionalAttr<StrAttr>:$policy);
@@ -319,7 +372,7 @@ def CuteNvgpu_TmaPrefetchOp : CuteNvgpu_Op<"tma_prefetch", [MemoryEffects<[MemWr
     cute_nvgpu.tma_prefetch(%atom, [%tile]) policy "evict_last" : (!tma, [!tile])
     ```
   }];
-  let arguments = (ins CuteNvgpu_TmaLoad:$atom, Variadic<AnyTypeOf<[Cute_CoordTensorType, I32, I64]>>:$coords, OptionalAttr<StrAttr>:$policy);
+  let arguments = (ins CuteNvgpu_AnyTmaLoad:$atom, Variadic<AnyTypeOf<[Cute_CoordTensorType, I32, I64]>>:$coords, OptionalAttr<StrAttr>:$policy);
   let assemblyFormat = [{ `(` $atom `,` `[` $coords `]` `)` (`policy` $policy^)? attr-dict `:`
     `(` qualified(type($atom)) `,` `[` type($coords) `]` `)` }];
   let opDocGroup = CuteNvgpu_TmaGroup;

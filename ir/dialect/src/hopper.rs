@@ -1,16 +1,22 @@
 //! The meaning of SM90's ops: barriers in shared memory, tiles that TMA copies, operands of `wgmma` as descriptors.
 
+mod im2col;
+
 use crate::{
     algorithm::{self, Extents},
     types::{self, CuteType, MemRef, Space},
 };
 use cute_layout::{
-    Layout,
+    Layout, Swizzle,
     atoms::{Elem, MmaAtom, Source},
     descriptor::{Descriptor, Operand},
     tma::{TmaBox, swizzle_of},
 };
 use melior::ir::{Location, Type};
+
+pub use im2col::{
+    Convolution, coordinates_of_tile, im2col_types, numbers_of_instruction, pixel_modes,
+};
 
 /// Bytes of an mbarrier.
 pub const BARRIER_BYTES: i64 = 8;
@@ -102,8 +108,11 @@ pub fn check_barriers(barriers: &MemRef<'_>, space: Space) -> Result<(), String>
     Ok(())
 }
 
-/// The box of a TMA atom for a tile of `tensor` that lies in shared memory as `layout` says.
-pub fn tma_box(tensor: &MemRef<'_>, layout: &CuteType<'_>) -> Result<TmaBox, String> {
+/// The layout of a place in shared memory, its swizzle, and the bits of an element, for an atom of TMA of a tensor in global memory.
+fn tma_place<'l>(
+    tensor: &MemRef<'_>,
+    layout: &'l CuteType<'_>,
+) -> Result<(&'l Layout, Option<Swizzle>, i64), String> {
     if tensor.space != Space::Gmem || tensor.swizzle.is_some() || tensor.inner.is_some() {
         return Err(format!(
             "expected a tensor in gmem without a swizzle, found one in {}",
@@ -133,6 +142,12 @@ pub fn tma_box(tensor: &MemRef<'_>, layout: &CuteType<'_>) -> Result<TmaBox, Str
             tensor.align
         ));
     }
+    Ok((layout, swizzle, bits))
+}
+
+/// The box of a TMA atom for a tile of `tensor` that lies in shared memory as `layout` says.
+pub fn tma_box(tensor: &MemRef<'_>, layout: &CuteType<'_>) -> Result<TmaBox, String> {
+    let (layout, swizzle, bits) = tma_place(tensor, layout)?;
     TmaBox::of(&tensor.layout, layout, swizzle, bits).map_err(|e| e.to_string())
 }
 

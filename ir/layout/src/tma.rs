@@ -5,12 +5,17 @@
 //! layout in shared memory says which box there is to be: its right inverse lists the tile's elements in the order of memory, and the
 //! leading run of that which strides through the global tensor mode by mode is the box. What of the tile is not in the run takes more
 //! boxes. Sources: PTX ISA, "Tensors" and `cp.async.bulk.tensor`; `cuTensorMapEncodeTiled`; CuTe's `copy_traits_sm90_tma.hpp`.
+//! Copies by im2col, whose box is a column of pixels, are in `im2col.rs`.
+
+mod im2col;
 
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
 use crate::leaf::Leaf;
 use crate::swizzle::Swizzle;
 use crate::tuple::{IntTuple, int, tuple};
+
+pub use im2col::{Filter, PixelBox};
 
 /// Dimensions of a tensor map, at most.
 pub const MOST_DIMS: usize = 5;
@@ -37,6 +42,8 @@ pub struct TmaBox {
     pub dims: Vec<Dim>,
     /// Bytes that the swizzle spans: 32, 64, 128, or 0 of none.
     pub swizzle: i64,
+    /// The pixels that a column goes through, by im2col; none of a tiled copy. The dimensions are then channels and pixels of a matrix (pixels, channels).
+    pub im2col: Option<PixelBox>,
 }
 
 fn refuse<T>(
@@ -81,6 +88,17 @@ impl TmaBox {
     ///
     /// Elements have `bits` bits. Errors: what TMA cannot do, with what forbids it.
     pub fn of(gmem: &Layout, smem: &Layout, swizzle: Option<Swizzle>, bits: i64) -> Result<TmaBox> {
+        Self::within(gmem, smem, swizzle, bits, MOST_BOX)
+    }
+
+    /// The same with at most so many elements along each dimension but the first.
+    fn within(
+        gmem: &Layout,
+        smem: &Layout,
+        swizzle: Option<Swizzle>,
+        bits: i64,
+        most_box: i64,
+    ) -> Result<TmaBox> {
         let swizzle = swizzle_bytes(swizzle)?;
         let strides = modes(gmem)?;
         if smem.rank() != strides.len() {
@@ -113,8 +131,10 @@ impl TmaBox {
             }
             let most = if first && swizzle > 0 {
                 MOST_BOX.min(swizzle / bytes)
-            } else {
+            } else if first {
                 MOST_BOX
+            } else {
+                most_box
             };
             let extent = (1..=most.min(run.extent))
                 .rev()
@@ -163,7 +183,18 @@ impl TmaBox {
         for dim in &dims[1..] {
             check_stride(gmem, strides[dim.mode].1, strides[dim.mode].2, bytes)?;
         }
-        Ok(TmaBox { dims, swizzle })
+        Ok(TmaBox {
+            dims,
+            swizzle,
+            im2col: None,
+        })
+    }
+
+    /// Coordinates that a copy moves in: a number for each dimension of the map; by im2col the channel, the pixel, and the offsets of the filter.
+    pub fn coordinates_count(&self) -> usize {
+        self.im2col.as_ref().map_or(self.dims.len(), |pixels| {
+            self.dims.len() + pixels.lower.len()
+        })
     }
 
     /// Elements of the box.
@@ -179,12 +210,18 @@ impl TmaBox {
     }
 
     /// The box that [`TmaBox::basis`] writes. Errors: a layout that is none.
-    pub fn from_basis(basis: &Layout, swizzle: i64) -> Result<TmaBox> {
+    pub fn from_basis(basis: &Layout, swizzle: i64, im2col: Option<PixelBox>) -> Result<TmaBox> {
         let wrong = || {
             refuse(
-                format!(
-                    "a box such as (64,128):(1@1,1@0), of 1 to {MOST_DIMS} modes of at most {MOST_BOX} elements, each a mode of the tensor"
-                ),
+                match im2col {
+                    Some(_) => format!(
+                        "a column such as (64,128):(1@1,1@0), of at most {MOST_BOX} channels, which are mode 1, by {} pixels, which are mode 0",
+                        im2col::MOST_PIXELS
+                    ),
+                    None => format!(
+                        "a box such as (64,128):(1@1,1@0), of 1 to {MOST_DIMS} modes of at most {MOST_BOX} elements, each a mode of the tensor"
+                    ),
+                },
                 basis.to_string(),
                 "let cute_nvgpu.atom.make_tma_load say it",
             )
@@ -201,8 +238,12 @@ impl TmaBox {
                 return wrong();
             };
             let mode = usize::from(mode);
+            let most = match im2col {
+                Some(_) if mode == 0 => im2col::MOST_PIXELS,
+                _ => MOST_BOX,
+            };
             if !is_unit
-                || !(1..=MOST_BOX).contains(&extent)
+                || !(1..=most).contains(&extent)
                 || dims.iter().any(|dim: &Dim| dim.mode == mode)
             {
                 return wrong();
@@ -212,7 +253,15 @@ impl TmaBox {
         if dims.is_empty() || dims.len() > MOST_DIMS || !matches!(swizzle, 0 | 32 | 64 | 128) {
             return wrong();
         }
-        Ok(TmaBox { dims, swizzle })
+        let modes: Vec<_> = dims.iter().map(|dim| dim.mode).collect();
+        if im2col.is_some() && modes != [1, 0] {
+            return wrong();
+        }
+        Ok(TmaBox {
+            dims,
+            swizzle,
+            im2col,
+        })
     }
 
     /// The tensor's coordinates as a layout of its shape: mode i steps by 1 through the dimension that it is, or by nothing.
@@ -264,7 +313,7 @@ impl TmaBox {
             }
             // The element's coordinates in its box.
             let mut rest = place % whole;
-            let mut start = at(&tile_modes, index, self.dims.len())?;
+            let mut start = at(&tile_modes, index, self.coordinates_count())?;
             for (dim, start) in self.dims.iter().zip(&mut start) {
                 *start -= rest % dim.extent;
                 rest /= dim.extent;
@@ -280,7 +329,7 @@ impl TmaBox {
         }
         let starts = starts.into_iter().flatten();
         Ok(starts
-            .map(|start| start[..self.dims.len()].to_vec())
+            .map(|start| start[..self.coordinates_count()].to_vec())
             .collect())
     }
 }
@@ -292,7 +341,7 @@ impl TmaBox {
         let mut counts = std::collections::BTreeMap::new();
         let mut seen = std::collections::BTreeSet::new();
         for index in 0..tile.size()? {
-            let element = at(&modes, index, self.dims.len())?;
+            let element = at(&modes, index, self.coordinates_count())?;
             let mut start = element;
             for (dim, start) in self.dims.iter().zip(&mut start) {
                 *start -= start.rem_euclid(dim.extent);
@@ -312,7 +361,7 @@ impl TmaBox {
         }
         let starts = counts.into_keys();
         Ok(starts
-            .map(|start| start[..self.dims.len()].to_vec())
+            .map(|start| start[..self.coordinates_count()].to_vec())
             .collect())
     }
 }
@@ -456,12 +505,12 @@ fn coordinates_of(tile: &Layout) -> Result<Vec<Coordinate>> {
             return wrong();
         };
         match stride {
+            _ if extent == 1 => found.push((1, None, 0)),
             Leaf::Static(0) => found.push((extent, None, 0)),
             Leaf::Basis { value, path } => match (value.as_static(), &path[..]) {
                 (Some(step), [dim]) => found.push((extent, Some(usize::from(*dim)), step)),
                 _ => return wrong(),
             },
-            _ if extent == 1 => found.push((1, None, 0)),
             _ => return wrong(),
         }
     }

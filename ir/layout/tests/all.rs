@@ -13,6 +13,7 @@ mod cute_figures;
 mod descriptor;
 mod fuzz_smoke;
 mod gemm_layouts;
+mod im2col;
 mod known_wrong;
 mod layouts;
 /// The layouts of real GEMMs, which the benchmarks measure.

@@ -66,7 +66,7 @@ fn check(gmem: &str, smem: &str, bits: i64, width: i64) -> TmaBox {
         assert_eq!(memory[place as usize], modes, "{gmem} {smem} at {index}");
     }
     assert_eq!(
-        TmaBox::from_basis(&map.basis().unwrap(), map.swizzle).unwrap(),
+        TmaBox::from_basis(&map.basis().unwrap(), map.swizzle, None).unwrap(),
         map
     );
     map
@@ -224,7 +224,10 @@ fn texts_that_are_no_box_are_refused() {
         "(64,64):(1@1,2@0)",
         "(64,?):(1@1,1@0)",
     ] {
-        assert!(TmaBox::from_basis(&layout(text), 128).is_err(), "{text}");
+        assert!(
+            TmaBox::from_basis(&layout(text), 128, None).is_err(),
+            "{text}"
+        );
     }
-    assert!(TmaBox::from_basis(&layout("(64,64):(1@1,1@0)"), 48).is_err());
+    assert!(TmaBox::from_basis(&layout("(64,64):(1@1,1@0)"), 48, None).is_err());
 }

@@ -17,7 +17,8 @@ use cute_ir::{
 use cute_layout::Leaf;
 use cute_passes::{launch::kernel_of, memory::root_of};
 use cute_runtime::package::{
-    CandidateChoice, Expr, Launch, MAX_DEPTH, MAX_NODES, MapParam, Op as Apply, Param, Requirement,
+    CandidateChoice, Expr, Im2colParam, Launch, MAX_DEPTH, MAX_NODES, MapParam, Op as Apply, Param,
+    Requirement,
 };
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 use std::collections::{BTreeSet, HashMap};
@@ -469,7 +470,7 @@ fn tensor_map(launch: Op<'_>, value: Val<'_>) -> Result<Option<Param>, Failure> 
     });
     let Some((tensor, arg)) = argument else {
         return fail(
-            "expected a TMA atom that cute_nvgpu.atom.make_tma_load or make_tma_store makes of an argument of the function; a launch plan has \
+            "expected a TMA atom that cute_nvgpu.atom.make_tma_load, make_im2col_tma_load or make_tma_store makes of an argument of the function; a launch plan has \
              no other tensors",
         );
     };
@@ -499,19 +500,33 @@ fn tensor_map(launch: Op<'_>, value: Val<'_>) -> Result<Option<Param>, Failure> 
         .iter()
         .map(|leaf| number(leaf))
         .collect();
+    let modes: Vec<usize> = match &map.im2col {
+        // Channels, pixels and images are the tensor's modes as they are.
+        Some(_) => (0..sizes.len()).collect(),
+        None => map.dims.iter().map(|dim| dim.mode).collect(),
+    };
     let of = |all: &[Expr], skip: usize| -> Option<Vec<Expr>> {
-        let dims = map.dims.iter().skip(skip);
-        dims.map(|dim| all.get(dim.mode).cloned()).collect()
+        let modes = modes.iter().skip(skip);
+        modes.map(|mode| all.get(*mode).cloned()).collect()
     };
     let (Some(sizes), Some(strides)) = (of(&sizes, 0), of(&strides, 1)) else {
         return fail("expected a TMA atom whose dimensions are modes of the tensor");
     };
+    let im2col = map.im2col.as_ref().map(|pixels| {
+        let corner = |all: &[i64]| all.iter().map(|along| *along as i32).collect();
+        Im2colParam {
+            lower: corner(&pixels.lower),
+            upper: corner(&pixels.upper),
+            strides: pixels.strides.iter().map(|step| *step as u32).collect(),
+        }
+    });
     Ok(Some(Param::TensorMap(MapParam {
         arg,
         sizes,
         strides,
         box_sizes: map.dims.iter().map(|dim| dim.extent as u32).collect(),
         swizzle: map.swizzle as u32,
+        im2col,
     })))
 }
 

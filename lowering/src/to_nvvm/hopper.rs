@@ -10,7 +10,7 @@ use cute_arith::Predicate;
 use cute_ir::{
     Expected, Failure, hopper,
     mlir::*,
-    ops::{cute_nvgpu, nvvm, scf},
+    ops::{arith, cute_nvgpu, nvvm, scf},
     types::Space,
 };
 use melior::ir::ValueLike;
@@ -74,7 +74,8 @@ impl<'c> Lowering<'c, '_> {
             let barriers = load.barriers().expected(b, "an mbarrier")?;
             let bar = self.barrier(barriers, load.index(), b)?;
             let way = (load.mask(), policy_of(b, op)?);
-            tma_load(b, [to, load.atom(), bar], &load.coords(), way)?;
+            let from = self.coordinates(load.atom(), &load.coords(), b)?;
+            tma_load(b, [to, load.atom(), bar], from, way)?;
         } else if let Some(store) = cute_nvgpu::TmaStore::of(op) {
             let place = self.place(store.source(), b)?;
             let from = place.start.pointer(b, None)?;
@@ -85,15 +86,18 @@ impl<'c> Lowering<'c, '_> {
                 (string_of(op, "reduce"), policy_of(b, op)?),
             )?;
         } else if let Some(prefetch) = cute_nvgpu::TmaPrefetch::of(op) {
-            let (coords, policy) = (prefetch.coords(), policy_of(b, op)?);
-            let rank = coords.len();
-            let (hint, by, of_policy) = hinted(policy, 1 + rank);
+            let policy = policy_of(b, op)?;
+            let from = self.coordinates(prefetch.atom(), &prefetch.coords(), b)?;
+            let (rank, count) = (from.rank, from.values.len());
+            let (hint, by, of_policy) = hinted(policy, 1 + count);
             let text = format!(
-                "cp.async.bulk.prefetch.tensor.{rank}d.L2.global{hint} {}{by};",
-                box_at(0, 1, rank)
+                "cp.async.bulk.prefetch.tensor.{rank}d.L2.global{}{hint} {}{}{by};",
+                from.mode(),
+                box_at(0, 1, rank),
+                from.offsets(1)
             );
-            let constraints = format!("l,{}{of_policy}~{{memory}}", "r,".repeat(rank));
-            let operands = std::iter::once(prefetch.atom()).chain(coords);
+            let constraints = format!("l,{}{of_policy}~{{memory}}", from.constraints());
+            let operands = std::iter::once(prefetch.atom()).chain(from.values);
             let operands: Vec<_> = operands.chain(policy).collect();
             assembly(b, &text, &constraints, &operands, &[])?;
         } else if let Some(prefetch) = cute_nvgpu::BulkPrefetch::of(op) {
@@ -168,6 +172,23 @@ impl<'c> Lowering<'c, '_> {
         Ok(true)
     }
 
+    /// The coordinates of a load by an atom.
+    fn coordinates(
+        &self,
+        atom: Val<'c>,
+        coords: &[Val<'c>],
+        b: Builder<'c>,
+    ) -> Result<Coordinates<'c>, Failure> {
+        let pixels = self.pixel_modes.get(&key(atom));
+        let rank = pixels.map_or(coords.len(), |pixels| pixels + 2);
+        let mut values = coords.to_vec();
+        let half = b.ty("i16")?;
+        for offset in values.iter_mut().skip(rank) {
+            *offset = b.value(arith::TRUNCI, &[*offset], half, &[])?;
+        }
+        Ok(Coordinates { rank, values })
+    }
+
     /// The pointer of an mbarrier.
     fn barrier(
         &self,
@@ -231,6 +252,39 @@ fn wait_for<'c>(b: Builder<'c>, bar: Val<'c>, parity: Val<'c>) -> Result<(), Fai
     Ok(())
 }
 
+/// The coordinates of a load: of a box, or by im2col of a column of pixels, and what is added to these.
+struct Coordinates<'c> {
+    /// Modes of the tensor.
+    rank: usize,
+    /// A coordinate for each of them, then offsets of 16 bits.
+    values: Vec<Val<'c>>,
+}
+
+impl Coordinates<'_> {
+    /// The modifier that says how pixels are found.
+    fn mode(&self) -> &'static str {
+        match self.values.len() > self.rank {
+            true => ".im2col",
+            false => "",
+        }
+    }
+
+    /// `, {$i, ...}`: the offsets, where the coordinates are operands from `first` on.
+    fn offsets(&self, first: usize) -> String {
+        let all = self.rank..self.values.len();
+        let all: Vec<_> = all.map(|i| format!("${}", first + i)).collect();
+        match all.is_empty() {
+            true => String::new(),
+            false => format!(", {{{}}}", all.join(", ")),
+        }
+    }
+
+    fn constraints(&self) -> String {
+        let offsets = self.values.len() - self.rank;
+        format!("{}{}", "r,".repeat(self.rank), "h,".repeat(offsets))
+    }
+}
+
 /// `[$map, {$first, ...}]`: a box of a tensor map, whose coordinates are operands from `first` on.
 fn box_at(map: usize, first: usize, rank: usize) -> String {
     let coords: Vec<_> = (first..first + rank).map(|i| format!("${i}")).collect();
@@ -257,22 +311,27 @@ fn hinted(policy: Option<Val<'_>>, index: usize) -> (&'static str, String, &'sta
 fn tma_load<'c>(
     b: Builder<'c>,
     [to, map, bar]: [Val<'c>; 3],
-    coords: &[Val<'c>],
+    from: Coordinates<'c>,
     (mask, policy): (Option<Val<'c>>, Option<Val<'c>>),
 ) -> Result<(), Failure> {
-    let rank = coords.len();
-    let (hint, by, of_policy) = hinted(policy, 3 + rank + usize::from(mask.is_some()));
+    let (rank, count) = (from.rank, from.values.len());
+    let (hint, by, of_policy) = hinted(policy, 3 + count + usize::from(mask.is_some()));
     let (multicast, last, of_mask) = match mask {
-        Some(_) => (".multicast::cluster", format!(", ${}", 3 + rank), "h,"),
+        Some(_) => (".multicast::cluster", format!(", ${}", 3 + count), "h,"),
         None => ("", String::new(), ""),
     };
     // A block that is in no cluster is one of its own.
     let text = format!(
-        "cp.async.bulk.tensor.{rank}d.shared::cluster.global.mbarrier::complete_tx::bytes{multicast}{hint} [$0], {}, [$2]{last}{by};",
-        box_at(1, 3, rank)
+        "cp.async.bulk.tensor.{rank}d.shared::cluster.global{}.mbarrier::complete_tx::bytes{multicast}{hint} [$0], {}, [$2]{}{last}{by};",
+        from.mode(),
+        box_at(1, 3, rank),
+        from.offsets(3)
     );
-    let constraints = format!("l,l,l,{}{of_mask}{of_policy}~{{memory}}", "r,".repeat(rank));
-    let operands = [to, map, bar].into_iter().chain(coords.iter().copied());
+    let constraints = format!(
+        "l,l,l,{}{of_mask}{of_policy}~{{memory}}",
+        from.constraints()
+    );
+    let operands = [to, map, bar].into_iter().chain(from.values);
     let operands: Vec<_> = operands.chain(mask).chain(policy).collect();
     assembly(b, &text, &constraints, &operands, &[])?;
     Ok(())

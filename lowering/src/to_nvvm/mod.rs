@@ -118,6 +118,8 @@ struct Lowering<'c, 'r> {
     shared: SharedMemory<'c>,
     /// The states that atoms are given beside their operands, by value.
     states: HashMap<ValueKey, atoms::State<'c>>,
+    /// The modes of pixels of atoms that load by im2col, by value: what is left of an atom is a pointer.
+    pixel_modes: HashMap<ValueKey, usize>,
     dead: Vec<Op<'c>>,
     /// The vectors whose elements may have been taken as they came.
     vectors: Assembled<'c>,
@@ -135,6 +137,7 @@ impl<'c, 'r> Lowering<'c, 'r> {
             views: Views::default(),
             shared: SharedMemory::of(kernel),
             states: HashMap::new(),
+            pixel_modes: HashMap::new(),
             dead: Vec::new(),
             vectors: Assembled::default(),
             traps: nested_ops(kernel)
@@ -184,6 +187,9 @@ impl<'c, 'r> Lowering<'c, 'r> {
                 Some(CuteType::Tma { .. }) => {
                     // The map itself, where no thread writes it: a launch passes its bytes.
                     let map = b.ty("!llvm.ptr")?;
+                    if let Some(modes) = cute_ir::hopper::pixel_modes(value) {
+                        self.pixel_modes.insert(key(value), modes);
+                    }
                     set_type(value, map);
                     inputs.push(map);
                     attributes.push("{}".to_owned());

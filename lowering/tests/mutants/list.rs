@@ -118,9 +118,14 @@ fn proofs(name: &str) -> BTreeMap<String, String> {
         .filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines
         .map(|line| {
-            let (id, proof) = line
-                .split_once(": ")
-                .unwrap_or_else(|| panic!("expected `ID: proof`, found {line}"));
+            // The id of a mutant of a map has a colon behind the tensor's name.
+            let of_map = line
+                .strip_prefix("map of ")
+                .and_then(|rest| rest.find(": "));
+            let skipped = of_map.map_or(0, |at| "map of ".len() + at + 2);
+            let end = line[skipped..].find(": ").map(|at| skipped + at);
+            let end = end.unwrap_or_else(|| panic!("expected `ID: proof`, found {line}"));
+            let (id, proof) = (&line[..end], &line[end + 2..]);
             assert!(
                 proof.trim().len() >= 20,
                 "expected a proof that {id} is equivalent, found {proof}"

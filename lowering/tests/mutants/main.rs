@@ -39,6 +39,8 @@ struct Subject {
 /// The parts of a kernel that are mutated. Tensor maps are in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Mutated {
+    /// Nothing but these.
+    Maps,
     /// The synchronization only.
     Synchronization,
     /// The numbers of addresses as well.
@@ -108,7 +110,7 @@ const fn subject(
 }
 
 /// The pipelines that have a list of their own.
-const SUBJECTS: [Subject; 6] = [
+const SUBJECTS: [Subject; 7] = [
     subject(
         "three-stages",
         "arch=sm_80 tile=64x64x32 warps=2x2 stages=3 raster=8",
@@ -165,6 +167,17 @@ const SUBJECTS: [Subject; 6] = [
         ),
         sms: Some(1),
         mutated: Mutated::Synchronization,
+    },
+    // Columns of pixels.
+    Subject {
+        name: "convolution",
+        options: "arch=sm_90a",
+        source: Source::File(
+            "examples/kernels/sm90/conv_im2col.mlir",
+            &[&[64, 9, 7, 8], &[128, 64, 3, 3], &[160, 128]],
+        ),
+        sms: None,
+        mutated: Mutated::Maps,
     },
 ];
 
@@ -255,7 +268,7 @@ fn mutants_of(subject: &Subject) -> Vec<Entry> {
     let block = function.launches[0].block[0].constant().unwrap();
     let mut mutants = code::mutants(&module, block as u32);
     if subject.mutated < Mutated::Addresses {
-        mutants.retain(|mutant| mutant.synchronizes);
+        mutants.retain(|mutant| mutant.synchronizes && subject.mutated > Mutated::Maps);
     }
     let mut entries: Vec<Entry> = parallel(&mutants, |mutant| Entry {
         verdict: judge(subject, &with_ptx(&package, mutant.text(&module)), function),
@@ -328,6 +341,11 @@ fn shared_tiles() {
 #[test]
 fn by_hand() {
     check_one("by-hand");
+}
+
+#[test]
+fn convolution() {
+    check_one("convolution");
 }
 
 /// Checks the synchronization only of the other pipelines, in one list.

@@ -2,7 +2,7 @@
 
 use crate::list::{Entry, Verdict};
 use cute_runtime::Function;
-use cute_runtime::package::{Expr, MapParam, Param};
+use cute_runtime::package::{Expr, Im2colParam, MapParam, Param};
 
 /// The functions with one number of one map changed, and entries that have no verdict yet.
 pub fn mutants(function: &Function) -> Vec<(Entry, Function)> {
@@ -30,7 +30,8 @@ pub fn mutants(function: &Function) -> Vec<(Entry, Function)> {
     made
 }
 
-/// Each size of the box one vector or row more and less, each size of the tensor a box less, each stride a vector more and less, and each other swizzle.
+/// Each size of the box one vector or row more and less, each size of the tensor a box less, each stride a vector more and less, each corner and each step from pixel to pixel
+/// one and two more and less, and each other swizzle.
 fn changed(map: &MapParam) -> Vec<(String, &'static str, MapParam)> {
     let mut made = Vec::new();
     for dimension in 0..map.box_sizes.len() {
@@ -64,6 +65,7 @@ fn changed(map: &MapParam) -> Vec<(String, &'static str, MapParam)> {
             }
         }
     }
+    made.extend(moved(map));
     for swizzle in [0, 32, 64, 128] {
         if swizzle != map.swizzle {
             let with = MapParam {
@@ -72,6 +74,34 @@ fn changed(map: &MapParam) -> Vec<(String, &'static str, MapParam)> {
             };
             let what = format!("swizzle of {swizzle} bytes in place of {}", map.swizzle);
             made.push((what, "swizzle of a map", with));
+        }
+    }
+    made
+}
+
+/// Corners and steps of a map by im2col that are one and two more and less.
+fn moved(map: &MapParam) -> Vec<(String, &'static str, MapParam)> {
+    let mut made = Vec::new();
+    let dimensions = map.im2col.as_ref().map_or(0, |pixels| pixels.lower.len());
+    for dimension in 0..dimensions {
+        for by in [-2, -1, 1, 2] {
+            let mut push = |what: &str, kind, change: &dyn Fn(&mut Im2colParam)| {
+                let mut with = map.clone();
+                if let Some(pixels) = &mut with.im2col {
+                    change(pixels);
+                }
+                let what = format!("{what} {by:+} along dimension {}", dimension + 1);
+                made.push((what, kind, with));
+            };
+            push("lower corner", "corner of a map", &|pixels| {
+                pixels.lower[dimension] += by;
+            });
+            push("upper corner", "corner of a map", &|pixels| {
+                pixels.upper[dimension] += by;
+            });
+            push("step", "step of a map", &|pixels| {
+                pixels.strides[dimension] = pixels.strides[dimension].saturating_add_signed(by);
+            });
         }
     }
     made

@@ -66,6 +66,40 @@ fn moved<'c>(b: Builder<'c>, first: &[Val<'c>], offsets: &[i64]) -> Result<Vec<V
     moved.collect()
 }
 
+/// The coordinates that an instruction takes of those of a box. By im2col the number of a place is taken apart by how many there are along W, H and D, which stand
+/// behind the first coordinates of the tile.
+fn placed<'c>(
+    b: Builder<'c>,
+    map: &TmaBox,
+    coords: Vec<Val<'c>>,
+    first: &[Val<'c>],
+) -> Result<Vec<Val<'c>>, Failure> {
+    let Some(pixels) = &map.im2col else {
+        return Ok(coords);
+    };
+    let (Some((channel, [place, offsets @ ..])), Some(counts)) =
+        (coords.split_first(), first.get(map.coordinates_count()..))
+    else {
+        return Err(b.error("expected the coordinates of a column of pixels"));
+    };
+    let (mut all, mut rest) = (vec![*channel], *place);
+    let with = |name, x, y| b.value(name, &[x, y], b.i32_type(), &[]);
+    for ((count, lower), stride) in counts.iter().zip(&pixels.lower).zip(&pixels.strides) {
+        let mut at = with(arith::REMUI, rest, *count)?;
+        if *stride != 1 {
+            at = with(arith::MULI, at, b.i32(*stride)?)?;
+        }
+        if *lower != 0 {
+            at = with(arith::ADDI, at, b.i32(*lower)?)?;
+        }
+        all.push(at);
+        rest = with(arith::DIVUI, rest, *count)?;
+    }
+    all.push(rest);
+    all.extend(offsets);
+    Ok(all)
+}
+
 /// A tile that an atom of TMA moves box by box.
 struct BoxedTile<'c> {
     coords: Val<'c>,
@@ -127,7 +161,8 @@ impl<'c> Lower<'c> {
         let first = self.coordinates(tile.coords, tile.start)?;
         let attributes = attributes_of(prefetch.op());
         for offsets in boxes {
-            let operands = [vec![atom], moved(b, &first, &offsets)?].concat();
+            let coords = placed(b, tile.map, moved(b, &first, &offsets)?, &first)?;
+            let operands = [vec![atom], coords].concat();
             b.op(cute_nvgpu::TMA_PREFETCH, &operands, &[], &attributes)?;
         }
         Ok(true)
@@ -172,7 +207,7 @@ impl<'c> Lower<'c> {
         let alone = boxes.len() == 1;
         let mut all = Vec::new();
         for (offsets, elements) in boxes {
-            let coords = moved(b, &first, &offsets)?;
+            let coords = placed(b, tile.map, moved(b, &first, &offsets)?, &first)?;
             let part = if alone {
                 smem
             } else {

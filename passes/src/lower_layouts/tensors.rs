@@ -20,7 +20,7 @@ use cute_ir::{
     Failure,
     args::at_of,
     args::{ElementArgs, replace_operand},
-    diag,
+    diag, hopper,
     infer::{dynamic_leaves, traced_view},
     mlir::*,
     tensor::atom_view,
@@ -38,6 +38,9 @@ impl<'c> Lowering<'c> {
             cute_nvgpu::ATOM_MAKE_TMA_LOAD | cute_nvgpu::ATOM_MAKE_TMA_STORE
         ) {
             return self.coordinates(op);
+        }
+        if name_of(op) == cute_nvgpu::ATOM_MAKE_IM2COL_TMA_LOAD {
+            return self.im2col_coordinates(op);
         }
         let mine = |v: &Val<'c>| is_lowered(v.r#type());
         let result = (op.result_count() == 1).then(|| result_of(op, 0));
@@ -106,6 +109,33 @@ impl<'c> Lowering<'c> {
             leaves = parts.into_iter().skip(1).take(count).collect();
         }
         self.leaves.insert(key(*coords), leaves);
+        Ok(true)
+    }
+
+    /// The coordinates of columns of pixels: how many places a filter has follows from the extents of the images. The op stays, as the atom does.
+    fn im2col_coordinates(&mut self, op: Op<'c>) -> Result<bool, Failure> {
+        let wrong = |e: String| diag::error(op.location(), format!("'{}' op {e}", name_of(op)));
+        let coords = result_of(op, 1);
+        let Some(CuteType::CoordTensor { start, layout }) = CuteType::of(coords.r#type()) else {
+            return Err(unlike(op));
+        };
+        let all = self.operands(op)?;
+        let traced = all.traced(false);
+        let Some(CuteType::MemRef(images)) = traced.first() else {
+            return Err(unlike(op));
+        };
+        let convolution = hopper::Convolution::of(op).map_err(wrong)?;
+        let (from, steps) = convolution.coordinates(&images.layout).map_err(wrong)?;
+        let mut emitter = Emitter::new(Builder::before(op), &all.inputs);
+        let mut parts = Vec::new();
+        for (declared, computed) in [
+            (Value::IntTuple(start), Value::IntTuple(from)),
+            (Value::Layout(layout), Value::Layout(steps)),
+        ] {
+            let leaves = emitter.leaves_for(&declared, &computed)?;
+            parts.extend(leaves.ok_or_else(|| unlike(op))?);
+        }
+        self.leaves.insert(key(coords), parts);
         Ok(true)
     }
 

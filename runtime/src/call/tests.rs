@@ -221,6 +221,7 @@ fn tensor_maps_are_those_of_the_arguments() {
         strides: vec![Expr::Leaf(0, 2)],
         box_sizes: vec![32, 64],
         swizzle: 128,
+        im2col: None,
     });
     let launch = Launch {
         params: vec![Param::Leaf(0, 0), map],

@@ -102,26 +102,49 @@ pub(super) fn encode(map: &TensorMap, address: u64) -> Result<sys::CUtensorMap, 
         ));
     }
     let mut encoded = sys::CUtensorMap { opaque: [0; 16] };
-    // SAFETY: the lists have as many entries as the map has modes, that of strides one less, which was checked; they and the result live
-    // during the call, and the address is of memory that the driver only notes.
-    let result = unsafe {
-        sys::cuTensorMapEncodeTiled(
-            &mut encoded,
-            element(map.element),
-            map.rank() as u32,
-            // A tensor without elements may be nowhere; nothing of it is copied.
-            address.max(map.address) as *mut c_void,
-            map.sizes.as_ptr(),
-            map.strides.as_ptr(),
-            map.box_sizes.as_ptr(),
-            map.element_strides.as_ptr(),
-            interleave(map.interleave),
-            swizzle(map.swizzle),
-            promotion(map.l2_promotion),
-            fill(map.oob_fill),
-        )
+    // A tensor without elements may be nowhere; nothing of it is copied.
+    let address = address.max(map.address) as *mut c_void;
+    let (name, result) = match &map.im2col {
+        // SAFETY: the lists have as many entries as the map has modes, that of strides one less, which was checked; they and the result live
+        // during the call, and the address is of memory that the driver only notes.
+        None => ("cuTensorMapEncodeTiled", unsafe {
+            sys::cuTensorMapEncodeTiled(
+                &mut encoded,
+                element(map.element),
+                map.rank() as u32,
+                address,
+                map.sizes.as_ptr(),
+                map.strides.as_ptr(),
+                map.box_sizes.as_ptr(),
+                map.element_strides.as_ptr(),
+                interleave(map.interleave),
+                swizzle(map.swizzle),
+                promotion(map.l2_promotion),
+                fill(map.oob_fill),
+            )
+        }),
+        // SAFETY: as above; the corners have two entries less than the map has modes, and there are two extents of a column.
+        Some(pixels) => ("cuTensorMapEncodeIm2col", unsafe {
+            sys::cuTensorMapEncodeIm2col(
+                &mut encoded,
+                element(map.element),
+                map.rank() as u32,
+                address,
+                map.sizes.as_ptr(),
+                map.strides.as_ptr(),
+                pixels.lower.as_ptr(),
+                pixels.upper.as_ptr(),
+                map.box_sizes[0],
+                map.box_sizes[1],
+                map.element_strides.as_ptr(),
+                interleave(map.interleave),
+                swizzle(map.swizzle),
+                promotion(map.l2_promotion),
+                fill(map.oob_fill),
+            )
+        }),
     };
-    check("cuTensorMapEncodeTiled", result)?;
+    check(name, result)?;
     Ok(encoded)
 }
 

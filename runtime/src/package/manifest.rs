@@ -253,7 +253,8 @@ pub enum Param {
     TensorMap(MapParam),
 }
 
-/// A tensor map as a launch makes it: what `cuTensorMapEncodeTiled` is given besides the tensor's address and the type of its elements.
+/// A tensor map as a launch makes it: what `cuTensorMapEncodeTiled`, or `cuTensorMapEncodeIm2col`, is given besides the tensor's address and the type of
+/// its elements.
 ///
 /// Dimensions stand fastest first. What a copy reads outside of the tensor is 0.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -264,10 +265,24 @@ pub struct MapParam {
     pub sizes: Vec<Expr>,
     /// Elements from one to the next along each dimension but the first.
     pub strides: Vec<Expr>,
-    /// Elements of a box along each dimension.
+    /// Elements of a box along each dimension; by im2col, the channels of a pixel and the pixels of a column.
     pub box_sizes: Vec<u32>,
     /// Bytes that the swizzle of shared memory spans: 32, 64, 128, or 0 of none.
     pub swizzle: u32,
+    /// The pixels that a column goes through; none where a copy moves a tile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub im2col: Option<Im2colParam>,
+}
+
+/// The pixels of a map by im2col. Each list has a number along W, and, where the tensor has such dimensions, H and D.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Im2colParam {
+    /// The first pixel, from the tensor's first one.
+    pub lower: Vec<i32>,
+    /// The last pixel, from the tensor's last one.
+    pub upper: Vec<i32>,
+    /// Elements from one pixel to the next.
+    pub strides: Vec<u32>,
 }
 
 impl Param {

@@ -32,6 +32,7 @@ fn map() -> MapParam {
         strides: vec![Expr::Leaf(0, 2)],
         box_sizes: vec![64, 128],
         swizzle: 128,
+        im2col: None,
     }
 }
 
@@ -147,5 +148,143 @@ fn packages_with_parts_of_maps_are_refused() {
             ..map()
         },
         "leaf",
+    );
+}
+
+/// A launch that passes a map of images of f16, (C,W,H,N), of columns of 128 pixels of 64 channels.
+fn images() -> Function {
+    let tensor = |name: &str, access| Arg::Tensor {
+        name: name.into(),
+        element: "f16".into(),
+        layout: "(?,?,?,?):(1,?{div=8},?{div=8},?{div=8})".into(),
+        align: 16,
+        access,
+    };
+    let launch = Launch {
+        params: vec![Param::TensorMap(columns()), Param::Pointer(1)],
+        ..Launch::fixed("kernel", [1, 1, 1], [32, 1, 1], 0, [])
+    };
+    Function::new(
+        "columns",
+        vec![tensor("x", Access::Read), tensor("y", Access::Write)],
+        vec![launch],
+    )
+}
+
+fn columns() -> MapParam {
+    MapParam {
+        arg: 0,
+        sizes: (0..4).map(|leaf| Expr::Leaf(0, leaf)).collect(),
+        strides: (4..7).map(|leaf| Expr::Leaf(0, leaf)).collect(),
+        box_sizes: vec![64, 128],
+        swizzle: 128,
+        im2col: Some(Im2colParam {
+            lower: vec![-1, -2],
+            upper: vec![-1, 0],
+            strides: vec![2, 1],
+        }),
+    }
+}
+
+fn with_columns(change: impl FnOnce(&mut MapParam)) -> Function {
+    let mut map = columns();
+    change(&mut map);
+    let mut function = images();
+    function.launches[0].params[0] = Param::TensorMap(map);
+    function
+}
+
+fn pixels(map: &mut MapParam) -> &mut Im2colParam {
+    map.im2col.as_mut().unwrap()
+}
+
+fn planned(function: &Function) -> Result<crate::TensorMap, String> {
+    let given = [(); 2].map(|()| Given::Shape(vec![72, 9, 7, 3]));
+    let tensors = generate_given(function, &given, 1).unwrap();
+    let launches = plan(function, &tensors, 1).map_err(|error| error.to_string())?;
+    match &launches[0].params[0] {
+        Value::TensorMap(0, map) => Ok(map.clone()),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn columns_of_pixels_round_trip() {
+    let package = build(images()).unwrap();
+    let read = Package::from_bytes(&package.to_bytes().unwrap()).unwrap();
+    assert_eq!(read, package);
+    let json = serde_json::to_value(package.manifest()).unwrap();
+    let map = &json["functions"][0]["launches"][0]["params"][0]["tensor_map"];
+    assert_eq!(map["box_sizes"], serde_json::json!([64, 128]));
+    assert_eq!(
+        map["im2col"],
+        serde_json::json!({"lower": [-1, -2], "upper": [-1, 0], "strides": [2, 1]})
+    );
+}
+
+#[test]
+fn columns_have_the_numbers_of_their_arguments() {
+    let map = planned(&images()).unwrap();
+    assert_eq!(map.sizes, [72, 9, 7, 3]);
+    assert_eq!(map.strides, [144, 144 * 9, 144 * 9 * 7]);
+    assert_eq!(map.box_sizes, [64, 128]);
+    assert_eq!(map.element_strides, [1, 2, 1, 1]);
+    let pixels = map.im2col.as_ref().unwrap();
+    assert_eq!(
+        (&pixels.lower[..], &pixels.upper[..]),
+        (&[-1, -2][..], &[-1, 0][..])
+    );
+    assert_eq!(map.check(), Ok(()));
+}
+
+#[test]
+fn columns_that_no_map_has_are_refused_before_anything_runs() {
+    let refused = |change: fn(&mut MapParam), word: &str| {
+        let error = planned(&with_columns(change)).unwrap_err();
+        assert!(error.contains(word), "{error}");
+    };
+    refused(
+        |map| pixels(map).upper[1] = -9,
+        "along mode 2, of 7 elements, -2 and -9 leave none",
+    );
+    refused(
+        |map| pixels(map).lower[0] = -129,
+        "-128 to 127 along mode 1, not -129",
+    );
+    refused(|map| pixels(map).strides[0] = 9, "not 9");
+    refused(|map| map.box_sizes[1] = 1025, "1 to 1024 pixels, not 1025");
+    refused(|map| map.box_sizes[0] = 128, "at most 128 bytes, not 256");
+}
+
+#[test]
+fn packages_with_parts_of_columns_are_refused() {
+    let refused = |change: fn(&mut MapParam), word: &str| {
+        let error = build(with_columns(change)).unwrap_err();
+        assert!(
+            error.contains("by im2col of 3 to 5 dimensions") && error.contains(word),
+            "{error}"
+        );
+    };
+    refused(|map| map.box_sizes.push(1), "3 boxes, 4 sizes");
+    refused(
+        |map| pixels(map).lower.clear(),
+        "corners of 0 and 2 dimensions",
+    );
+    refused(
+        |map| pixels(map).upper.push(0),
+        "corners of 2 and 3 dimensions",
+    );
+    refused(|map| pixels(map).strides.truncate(1), "1 strides of pixels");
+    refused(
+        |map| {
+            map.sizes.truncate(2);
+            map.strides.truncate(1);
+            *pixels(map) = Im2colParam {
+                lower: vec![],
+                upper: vec![],
+                strides: vec![],
+            };
+        },
+        "2 boxes, 2 sizes, 1 strides",
     );
 }

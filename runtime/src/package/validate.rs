@@ -319,6 +319,36 @@ pub(super) fn validate_expr(place: &str, what: &str, expr: &Expr, function: &Fun
 }
 
 /// A tensor map has all of its numbers, for each dimension; whether they are within the hardware's bounds depends on arguments.
+/// Checks that the lists of a tensor map have an entry for each dimension that they are about.
+fn validate_map_lengths(place: &str, map: &MapParam) -> Checked {
+    let (rank, boxes, strides) = (map.sizes.len(), map.box_sizes.len(), map.strides.len());
+    let least = if map.im2col.is_some() { 3 } else { 1 };
+    let is_ranked = (least..=MAX_RANK).contains(&rank) && strides + 1 == rank;
+    let Some(pixels) = &map.im2col else {
+        if is_ranked && boxes == rank {
+            return Ok(());
+        }
+        let expected = format!(
+            "a tensor map of 1 to {MAX_RANK} dimensions, with a size and a box for each and strides for all but the first"
+        );
+        let found = format!("{boxes} boxes, {rank} sizes, {strides} strides");
+        return invalid(place, expected, found, "");
+    };
+    let lists = [pixels.lower.len(), pixels.upper.len(), pixels.strides.len()];
+    if is_ranked && boxes == 2 && lists == [rank - 2; 3] {
+        return Ok(());
+    }
+    let expected = format!(
+        "a tensor map by im2col of 3 to {MAX_RANK} dimensions, with a size for each, strides for all but the first, a box of channels and pixels, and \
+         corners and strides of pixels for all dimensions but the first and the last"
+    );
+    let [lower, upper, steps] = lists;
+    let found = format!(
+        "{boxes} boxes, {rank} sizes, {strides} strides, corners of {lower} and {upper} dimensions, {steps} strides of pixels"
+    );
+    invalid(place, expected, found, "")
+}
+
 fn validate_map(place: &str, map: &MapParam, function: &Function) -> Checked {
     pattern(place, map.arg, function)?;
     let element = function.args[map.arg].element();
@@ -330,23 +360,7 @@ fn validate_map(place: &str, map: &MapParam, function: &Function) -> Checked {
             "",
         );
     }
-    let rank = map.box_sizes.len();
-    let lengths = [map.sizes.len(), map.strides.len() + 1];
-    if !(1..=MAX_RANK).contains(&rank) || lengths != [rank; 2] {
-        let expected = format!(
-            "a tensor map of 1 to {MAX_RANK} dimensions, with a size and a box for each and strides for all but the first"
-        );
-        return invalid(
-            place,
-            expected,
-            format!(
-                "{rank} boxes, {} sizes, {} strides",
-                lengths[0],
-                map.strides.len()
-            ),
-            "",
-        );
-    }
+    validate_map_lengths(place, map)?;
     if MapSwizzle::spanning(map.swizzle).is_none() {
         return invalid(
             place,

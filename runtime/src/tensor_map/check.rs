@@ -1,4 +1,4 @@
-//! The rules of `cuTensorMapEncodeTiled` (CUDA driver API, "Tensor Map Object Management").
+//! The rules of `cuTensorMapEncodeTiled`, and those that `cuTensorMapEncodeIm2col` has as well (CUDA driver API, "Tensor Map Object Management").
 
 use super::{Interleave, MAX_RANK, MapSwizzle, OobFill, TensorMap};
 
@@ -26,7 +26,8 @@ pub enum TensorMapError {
     },
     /// A list that has not one entry for each mode.
     #[error(
-        "a tensor map of {rank} modes has {expected} {list}, not {found}; give one for each mode{}", if *list == "strides" { " but the first" } else { "" }
+        "a tensor map of {rank} modes has {expected} {list}, not {found}; give one for each mode{}",
+        entries_of(list)
     )]
     Length {
         /// The list's name.
@@ -118,6 +119,76 @@ pub enum TensorMapError {
         /// The element stride.
         found: u32,
     },
+    /// A map by im2col of a tensor that is no batch of images.
+    #[error(
+        "a tensor map by im2col has 3 to 5 modes, channels, one to three of pixels, and images, not {found}; give the tensor modes of one element, or copy it \
+         by a tiled map"
+    )]
+    Im2colRank {
+        /// Modes of the tensor.
+        found: usize,
+    },
+    /// A corner of the pixels that does not fit.
+    #[error(
+        "the {which} corner of a tensor map of {rank} modes by im2col is {least} to {most} along mode {mode}, not {found}; pad the tensor in memory, or take a \
+         smaller filter"
+    )]
+    Corner {
+        /// The corner's name, lower or upper.
+        which: &'static str,
+        /// Modes of the tensor.
+        rank: usize,
+        /// The least number that fits.
+        least: i32,
+        /// The largest number that fits.
+        most: i32,
+        /// The mode of the tensor.
+        mode: usize,
+        /// The corner along it.
+        found: i32,
+    },
+    /// Corners without a pixel between them.
+    #[error(
+        "the corners of a tensor map by im2col have pixels between them; along mode {mode}, of {size} elements, {lower} and {upper} leave none; pad more, or \
+         take a smaller filter"
+    )]
+    NoPixels {
+        /// The mode.
+        mode: usize,
+        /// Its elements.
+        size: u64,
+        /// The lower corner along it.
+        lower: i32,
+        /// The upper corner along it.
+        upper: i32,
+    },
+    /// A pixel without or with too many channels.
+    #[error(
+        "a pixel of a tensor map by im2col has 1 to 256 channels, not {found}; copy more in several columns"
+    )]
+    Channels {
+        /// The channels.
+        found: u32,
+    },
+    /// A column without or with too many pixels.
+    #[error(
+        "a column of a tensor map by im2col has 1 to 1024 pixels, not {found}; copy more in several columns"
+    )]
+    Pixels {
+        /// The pixels.
+        found: u32,
+    },
+    /// A stride over images.
+    #[error(
+        "a tensor map by im2col steps through the pixels of an image, but not over images: the element stride of mode {mode} is 1, not {found}; fold it \
+         into the tensor's stride"
+    )]
+    ImageStride {
+        /// The mode of the images.
+        mode: usize,
+        /// The element stride.
+        found: u32,
+    },
     /// An interleaved tensor.
     #[error(
         "tensor maps here are not interleaved, but this one is by {bytes} bytes; make the slice a mode of its own"
@@ -134,6 +205,16 @@ pub enum TensorMapError {
         /// The element's name.
         element: &'static str,
     },
+}
+
+/// Which modes a list has an entry for, as far as that is not all of them.
+fn entries_of(list: &str) -> &'static str {
+    match list {
+        "strides" => " but the first",
+        "extents of the lower corner" | "extents of the upper corner" => " of pixels, W, H and D",
+        "extents of a column" => ": channels, then pixels",
+        _ => "",
+    }
 }
 
 impl TensorMap {
@@ -174,11 +255,17 @@ impl TensorMap {
         if !(1..=MAX_RANK).contains(&rank) {
             return Err(TensorMapError::Rank { found: rank });
         }
+        let corners = self.check_corners_lengths()?;
+        let (extents, expected) = match self.im2col {
+            Some(_) => ("extents of a column", 2),
+            None => ("extents of the box", rank),
+        };
         let lists = [
             ("strides", rank - 1, self.strides.len()),
-            ("extents of the box", rank, self.box_sizes.len()),
+            (extents, expected, self.box_sizes.len()),
             ("element strides", rank, self.element_strides.len()),
         ];
+        let lists = lists.into_iter().chain(corners);
         for (list, expected, found) in lists {
             if expected != found {
                 return Err(TensorMapError::Length {
@@ -215,11 +302,19 @@ impl TensorMap {
         Ok(())
     }
 
-    fn check_box(&self) -> Result<(), TensorMapError> {
+    fn check_extents(&self) -> Result<(), TensorMapError> {
         for (mode, &found) in self.box_sizes.iter().enumerate() {
             if !(1..=MAX_BOX).contains(&found) {
                 return Err(TensorMapError::Box { mode, found });
             }
+        }
+        Ok(())
+    }
+
+    fn check_box(&self) -> Result<(), TensorMapError> {
+        match &self.im2col {
+            Some(pixels) => self.check_pixels(pixels)?,
+            None => self.check_extents()?,
         }
         // The first mode's is ignored where nothing is interleaved, but has to be a legal number all the same.
         for (mode, &found) in self.element_strides.iter().enumerate() {

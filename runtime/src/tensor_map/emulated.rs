@@ -1,11 +1,11 @@
 //! Tensor maps as the emulator's kernels take them: 128 bytes with a magic number and a checksum, so that what is no map is recognised.
 
 use super::{
-    Interleave, L2Promotion, MAX_RANK, MapElement, MapSwizzle, OobFill, TENSOR_MAP_BYTES,
+    Interleave, L2Promotion, MAX_RANK, MapElement, MapSwizzle, OobFill, PixelBox, TENSOR_MAP_BYTES,
     TensorMap, TensorMapError,
 };
 
-const MAGIC: [u8; 8] = *b"CuTeMap1";
+const MAGIC: [u8; 8] = *b"CuTeMap2";
 /// The checksum stands last, of all that is before it.
 const CHECKED: usize = TENSOR_MAP_BYTES - 4;
 
@@ -96,6 +96,15 @@ impl TensorMap {
         for mode in 0..MAX_RANK {
             out.put(&[self.element_strides.get(mode).copied().unwrap_or(0) as u8]);
         }
+        out.put(&[u8::from(self.im2col.is_some())]);
+        let none = PixelBox::default();
+        let pixels = self.im2col.as_ref().unwrap_or(&none);
+        for corner in [&pixels.lower, &pixels.upper] {
+            for mode in 0..MAX_RANK - 2 {
+                let along = corner.get(mode).copied().unwrap_or(0) as i16;
+                out.put(&along.to_le_bytes());
+            }
+        }
         let sum = crc32fast::hash(&out.bytes[..CHECKED]);
         out.bytes[CHECKED..].copy_from_slice(&sum.to_le_bytes());
         Ok(out.bytes)
@@ -139,12 +148,24 @@ impl TensorMap {
         let boxes: [u32; MAX_RANK] =
             std::array::from_fn(|_| u32::from(u16::from_le_bytes(from.take())));
         let steps: [u32; MAX_RANK] = std::array::from_fn(|_| u32::from(from.byte()));
+        let is_im2col = match from.byte() {
+            0 => false,
+            1 => true,
+            _ => return Err(changed),
+        };
+        let mut corner = || {
+            let along: [i32; MAX_RANK - 2] =
+                std::array::from_fn(|_| i32::from(i16::from_le_bytes(from.take())));
+            along[..rank.saturating_sub(2)].to_vec()
+        };
+        let (lower, upper) = (corner(), corner());
         let map = TensorMap {
             element,
             address,
             sizes: sizes[..rank].to_vec(),
             strides: strides[..rank - 1].to_vec(),
-            box_sizes: boxes[..rank].to_vec(),
+            box_sizes: boxes[..if is_im2col { 2 } else { rank }].to_vec(),
+            im2col: is_im2col.then_some(PixelBox { lower, upper }),
             element_strides: steps[..rank].to_vec(),
             interleave: Interleave::None,
             swizzle,

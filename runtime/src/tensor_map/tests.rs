@@ -9,6 +9,7 @@ fn map() -> TensorMap {
         strides: vec![2000],
         box_sizes: vec![64, 128],
         element_strides: vec![1, 1],
+        im2col: None,
         interleave: Interleave::None,
         swizzle: MapSwizzle::B128,
         l2_promotion: L2Promotion::B128,

@@ -207,6 +207,25 @@ CUresult cuTensorMapEncodeTiled(Map *map, int element, unsigned rank, void *addr
   return SUCCESS;
 }
 
+// What a map by im2col has besides stands in numbers that four modes leave: the extents of a column in `box`, in the fifth size the strides and in the fourth
+// stride the corners, a byte each.
+CUresult cuTensorMapEncodeIm2col(Map *map, int element, unsigned rank, void *address, const uint64_t *sizes, const uint64_t *strides,
+                                 const int *lower, const int *upper, unsigned channels, unsigned pixels, const unsigned *steps, int interleave,
+                                 int swizzle, int promotion, int fill) {
+  (void)promotion, (void)fill;
+  if ((uintptr_t)map % 64 || rank != 4 || interleave) return INVALID_VALUE;
+  memset(map, 0, sizeof *map);
+  map->address = (uint64_t)address, map->rank = rank, map->element = element, map->swizzle = swizzle;
+  for (unsigned i = 0; i < rank; i++) {
+    map->sizes[i] = sizes[i], map->sizes[4] |= (uint64_t)steps[i] << 8 * i;
+    if (i + 1 < rank) map->strides[i] = strides[i];
+  }
+  for (unsigned i = 0; i < 2; i++)
+    map->strides[3] |= (uint64_t)(uint8_t)lower[i] << 8 * i | (uint64_t)(uint8_t)upper[i] << 8 * (2 + i);
+  map->box[0] = channels, map->box[1] = pixels, map->box[2] = 2;
+  return SUCCESS;
+}
+
 CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
   (void)flags;
   return *stream = malloc(1), SUCCESS;

@@ -178,17 +178,30 @@ fn describe_function(out: &mut String, function: &Function) -> fmt::Result {
 /// A tensor map as its tensor, its sizes, and the box.
 fn map_text(function: &Function, map: &MapParam) -> String {
     let sizes: Vec<_> = map.sizes.iter().map(|size| text(function, size)).collect();
-    let extents: Vec<_> = map.box_sizes.iter().map(u32::to_string).collect();
+    let boxes = match (&map.im2col, &map.box_sizes[..]) {
+        (Some(pixels), [channels, column]) => format!(
+            "columns of {column} pixels of {channels}, from {} to {} by {}",
+            joined(&pixels.lower, ","),
+            joined(&pixels.upper, ","),
+            joined(&pixels.strides, ",")
+        ),
+        (_, extents) => format!("boxes of {}", joined(extents, " x ")),
+    };
     let swizzle = match map.swizzle {
         0 => String::new(),
         bytes => format!(", swizzled by {bytes} B"),
     };
     format!(
-        "map of {} ({}) by boxes of {}{swizzle}",
+        "map of {} ({}) by {boxes}{swizzle}",
         name(function, map.arg),
         sizes.join(" x "),
-        extents.join(" x ")
     )
+}
+
+/// Numbers with a text between them.
+fn joined<T: ToString>(numbers: &[T], between: &str) -> String {
+    let numbers: Vec<_> = numbers.iter().map(T::to_string).collect();
+    numbers.join(between)
 }
 
 fn describe_choices(out: &mut String, function: &Function) -> fmt::Result {

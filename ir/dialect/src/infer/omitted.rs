@@ -162,6 +162,16 @@ pub(super) fn infer<'c>(
                 _ => Err(expected("a tensor and a layout", operands)),
             }
         }
+        cute_nvgpu::ATOM_MAKE_IM2COL_TMA_LOAD => match (decoded(0), decoded(1)) {
+            (Some(CuteType::MemRef(tensor)), Some(layout)) => {
+                hopper::Convolution::of_entries(attributes).and_then(|convolution| {
+                    let location = Location::unknown(context);
+                    hopper::im2col_types(location, &tensor, &layout, &convolution)
+                        .map(|(atom, coordinates)| vec![atom, coordinates])
+                })
+            }
+            _ => Err(expected("a tensor and a layout", operands)),
+        },
         cute_nvgpu::WGMMA_FENCE | cute_nvgpu::WGMMA_WAIT_GROUP => {
             // Fragments are where they were; values have new ones.
             Ok((operands.iter().copied())

@@ -139,7 +139,7 @@ pub enum CuteType<'c> {
         /// The row of its table.
         atom: Arc<MmaAtom>,
     },
-    /// `!cute_nvgpu.atom.tma_load` and `!cute_nvgpu.atom.tma_store`
+    /// `!cute_nvgpu.atom.tma_load`, `!cute_nvgpu.atom.im2col_tma_load` and `!cute_nvgpu.atom.tma_store`
     Tma {
         /// The type of the elements.
         value: Type<'c>,
@@ -231,7 +231,7 @@ impl<'c> CuteType<'c> {
                 layout: parse_layout(text(1)?)?,
             },
             Kind::ArithTupleIter => Self::ArithTupleIter(tuple(text(0)?, TupleKind::IntTuple)?),
-            Kind::TmaLoad | Kind::TmaStore => tma::from_parts(parts)?,
+            Kind::TmaLoad | Kind::TmaStore | Kind::Im2colTmaLoad => tma::from_parts(parts)?,
             // What is left are the atoms, which know their kinds.
             _ => atoms::from_parts(parts)?,
         })

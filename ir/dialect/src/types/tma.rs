@@ -5,7 +5,7 @@ use crate::{
     diag::Failure,
     mlir::{Parts, element_bits, type_of},
 };
-use cute_layout::tma::TmaBox;
+use cute_layout::tma::{PixelBox, TmaBox};
 use melior::ir::{Location, Type};
 use std::sync::Arc;
 
@@ -13,7 +13,11 @@ use std::sync::Arc;
 pub(super) fn from_parts<'c>(parts: &Parts<'c, '_>) -> Result<CuteType<'c>, String> {
     let value = parts.types[0];
     let width = bits_of(value)?;
-    let map = TmaBox::from_basis(&parse_layout(parts.texts[0])?, parts.ints[1])
+    let im2col = match parts.kind {
+        Kind::Im2colTmaLoad => Some(pixels(&parts.texts[1..4])?),
+        _ => None,
+    };
+    let map = TmaBox::from_basis(&parse_layout(parts.texts[0])?, parts.ints[1], im2col)
         .map_err(|e| e.to_string())?;
     let bits = map.size() * width;
     if parts.ints[0] != bits {
@@ -28,6 +32,37 @@ pub(super) fn from_parts<'c>(parts: &Parts<'c, '_>) -> Result<CuteType<'c>, Stri
         map: Arc::new(map),
         stores: parts.kind == Kind::TmaStore,
     })
+}
+
+/// The corners and strides of these texts. Errors: what no tensor map has.
+fn pixels(texts: &[&str]) -> Result<PixelBox, String> {
+    let list = |text: &str| -> Result<Vec<i64>, String> {
+        let found = text
+            .strip_prefix('(')
+            .and_then(|text| text.strip_suffix(')'));
+        let found = found.map(|text| text.split(',').map(str::parse).collect());
+        let found: Option<Vec<i64>> = found.and_then(Result::ok);
+        // One text for one type.
+        found.filter(|found| written(found) == text).ok_or_else(|| {
+            format!("expected a number along W, and perhaps H and D, such as (-1,-1), found {text}")
+        })
+    };
+    let [lower, upper, strides] = texts else {
+        return Err("expected corners and strides".to_owned());
+    };
+    let pixels = PixelBox {
+        lower: list(lower)?,
+        upper: list(upper)?,
+        strides: list(strides)?,
+    };
+    pixels.check().map_err(|e| e.to_string())?;
+    Ok(pixels)
+}
+
+/// Numbers as a text of a type.
+fn written(numbers: &[i64]) -> String {
+    let numbers: Vec<_> = numbers.iter().map(i64::to_string).collect();
+    format!("({})", numbers.join(","))
 }
 
 /// Bits of an element that TMA moves.
@@ -47,13 +82,18 @@ pub fn tma_type<'c>(
     let wrong = |e: String| crate::diag::error(location, e);
     let bits = bits_of(value).map_err(wrong)? * map.size();
     let basis = map.basis().map_err(|e| wrong(e.to_string()))?.to_string();
-    let kind = if stores {
-        Kind::TmaStore
-    } else {
-        Kind::TmaLoad
+    let kind = match (stores, &map.im2col) {
+        (true, _) => Kind::TmaStore,
+        (false, None) => Kind::TmaLoad,
+        (false, Some(_)) => Kind::Im2colTmaLoad,
     };
+    let mut texts = vec![basis];
+    if let Some(pixels) = &map.im2col {
+        texts.extend([&pixels.lower, &pixels.upper, &pixels.strides].map(|all| written(all)));
+    }
+    let texts: Vec<_> = texts.iter().map(String::as_str).collect();
     type_of(
         location,
-        &parts(kind, &[value], &[&basis], &[bits, map.swizzle]),
+        &parts(kind, &[value], &texts, &[bits, map.swizzle]),
     )
 }

@@ -3,7 +3,7 @@
 use super::{Checked, tensor as operand};
 use crate::{
     algorithm,
-    hopper::{self, check_barriers},
+    hopper::{self, Convolution, check_barriers},
     mlir::*,
     ops::{cute_nvgpu, gpu},
     types::{self, CuteType, MemRef, Space},
@@ -87,8 +87,16 @@ pub(super) fn verify_make_tma(op: Op<'_>) -> Checked {
     };
     let tensor = operand(0, tensor)?;
     let layout = CuteType::of(layout.r#type()).ok_or("expected a layout in shared memory")?;
-    let stores = name_of(op) == cute_nvgpu::ATOM_MAKE_TMA_STORE;
-    let (atom, coordinates) = hopper::tma_types(op.location(), &tensor, &layout, stores)?;
+    let (atom, coordinates) = match name_of(op) {
+        cute_nvgpu::ATOM_MAKE_IM2COL_TMA_LOAD => {
+            let convolution = Convolution::of(op)?;
+            hopper::im2col_types(op.location(), &tensor, &layout, &convolution)?
+        }
+        name => {
+            let stores = name == cute_nvgpu::ATOM_MAKE_TMA_STORE;
+            hopper::tma_types(op.location(), &tensor, &layout, stores)?
+        }
+    };
     let found = result_of(op, 0).r#type();
     if found != atom {
         return Err(format!("expected the atom {atom}, found {found}"));
@@ -131,25 +139,38 @@ fn check_coordinates(atom: Val<'_>, coords: &[Val<'_>], smem: Option<&MemRef<'_>
         } else {
             1
         };
-        if rank != map.dims.len() {
-            return Err(format!(
-                "expected coordinates of {} dimensions, as the atom's map has, found {start}",
-                map.dims.len()
-            ));
+        let expected = hopper::coordinates_of_tile(&map);
+        if rank != expected {
+            return Err(match map.im2col {
+                Some(_) => format!(
+                    "expected {expected} coordinates, as cute_nvgpu.atom.make_im2col_tma_load gives them together with the atom, found {start}"
+                ),
+                None => format!(
+                    "expected coordinates of {expected} dimensions, as the atom's map has, found {start}"
+                ),
+            });
         }
         return match smem {
             Some(smem) => hopper::tma_boxes((value, &map), &layout, smem).map(|_| ()),
             None => map.boxes_of(&layout).map(|_| ()).map_err(|e| e.to_string()),
         };
     }
-    if coords.len() != map.dims.len()
+    let numbers = hopper::numbers_of_instruction(&map);
+    if coords.len() != numbers
         || coords
             .iter()
             .any(|value| int_width(value.r#type()) != Some(32))
     {
+        let offsets = match &map.im2col {
+            Some(pixels) => format!(
+                ", {} of a pixel and {} offsets of the filter",
+                pixels.lower.len() + 2,
+                pixels.lower.len()
+            ),
+            None => String::new(),
+        };
         return Err(format!(
-            "expected the coordinates of a tile, or {} of i32, the contiguous dimension's first, found {}",
-            map.dims.len(),
+            "expected the coordinates of a tile, or {numbers} of i32, the contiguous dimension's first{offsets}, found {}",
             coords.len()
         ));
     }

@@ -25,7 +25,7 @@
 //! - `sm_count`, `compute_values`, `workspace`, `launch`: outside of kernels (`facts.rs`); `launch`: a grid of one to three modes; `workspace`: in global memory, aligned as packages promise
 //!   (`algorithms.rs`);
 //! - `tiled.copy.partition_S` and `_D`, `tiled.mma.partition`: no part for a thread that blocks do not have (`partitions.rs`);
-//! - barriers in shared memory: a tensor of i64; `atom.make_tma_load` and `_store`: the atom and the coordinates that follow from the
+//! - barriers in shared memory: a tensor of i64; `atom.make_tma_load`, `_store` and `make_im2col_tma_load`: the atom and the coordinates that follow from the
 //!   tensor and the layout; `tma_load`, `tma_store`: tiles that are boxes of the atom; `wgmma_fence`, `wgmma_wait_group`: accumulators;
 //!   `atom_wgmma`: operands that have descriptors (`hopper.rs`);
 //! - atoms: spaces that the atom copies between, vectors of its length and type, an `at` within the partition (`atoms.rs`).
@@ -148,9 +148,9 @@ pub fn verify(op: Op<'_>) -> Result<(), Failure> {
             with(cute_nvgpu::ArchMapDsmem::of(op), hopper::verify_map_dsmem)
         }
         cute_nvgpu::ST_ASYNC => with(cute_nvgpu::StAsync::of(op), hopper::verify_st_async),
-        cute_nvgpu::ATOM_MAKE_TMA_LOAD | cute_nvgpu::ATOM_MAKE_TMA_STORE => {
-            hopper::verify_make_tma(op)
-        }
+        cute_nvgpu::ATOM_MAKE_TMA_LOAD
+        | cute_nvgpu::ATOM_MAKE_IM2COL_TMA_LOAD
+        | cute_nvgpu::ATOM_MAKE_TMA_STORE => hopper::verify_make_tma(op),
         cute_nvgpu::TMA_LOAD => with(cute_nvgpu::TmaLoad::of(op), hopper::verify_tma_load),
         cute_nvgpu::TMA_PREFETCH => {
             with(cute_nvgpu::TmaPrefetch::of(op), hopper::verify_tma_prefetch)

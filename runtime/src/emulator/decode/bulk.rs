@@ -11,9 +11,11 @@ const TYPES: [&str; 9] = [
 
 /// The properties that the modifiers of a bulk copy give.
 #[derive(Default)]
-struct Names {
+struct Names<'a> {
     prefetch: bool,
     rank: Option<usize>,
+    /// `im2col` or `im2col_no_offs`.
+    im2col: Option<&'a str>,
     spaces: Vec<Space>,
     barrier: bool,
     group: bool,
@@ -28,7 +30,7 @@ impl<'a> Decoder<'_, 'a> {
     pub(super) fn bulk(
         &mut self,
         i: &Instruction<'a>,
-        names: &[&str],
+        names: &[&'a str],
         reduces: bool,
     ) -> Result<Op> {
         match (names, i.operands.as_slice()) {
@@ -61,6 +63,24 @@ impl<'a> Decoder<'_, 'a> {
             }
             _ => return self.unknown(i),
         };
+        let offsets = match kind {
+            BulkKind::Load | BulkKind::Prefetch => "im2col",
+            _ => "im2col_no_offs",
+        };
+        match (names.im2col, names.rank) {
+            (None, _) => {}
+            (Some(_), None | Some(1 | 2)) => {
+                return self.error(
+                    "expected .tensor of .3d to .5d before .im2col: channels, pixels, and images",
+                );
+            }
+            (Some(word), _) if word != offsets => {
+                return self.error(format!(
+                    "expected .{offsets}, as this instruction has it, found .{word}"
+                ));
+            }
+            (Some(_), _) => {}
+        }
         if matches!(kind, BulkKind::Reduce(_, None)) && names.rank.is_none() {
             return self
                 .error("expected the type of the elements at the end of cp.reduce.async.bulk");
@@ -68,7 +88,7 @@ impl<'a> Decoder<'_, 'a> {
         self.bulk_operands(i, &names, kind)
     }
 
-    fn bulk_names(&self, i: &Instruction<'a>, words: &[&str]) -> Result<Names> {
+    fn bulk_names(&self, i: &Instruction<'a>, words: &[&'a str]) -> Result<Names<'a>> {
         let mut names = Names::default();
         for &word in words {
             match word {
@@ -84,9 +104,11 @@ impl<'a> Decoder<'_, 'a> {
                 "bulk_group" => names.group = true,
                 "multicast::cluster" => names.multicast = true,
                 "L2::cache_hint" => names.hint = true,
+                "im2col" | "im2col_no_offs" => names.im2col = Some(word),
                 _ if word.starts_with("im2col") => {
                     return self.error(format!(
-                        "the emulator copies tiles of tensors, not .{word}; describe the tensor by a tiled map"
+                        "the emulator copies tiles of tensors and columns of pixels, not .{word}, which sm_100 has; write .im2col, or describe the \
+                         tensor by a tiled map"
                     ));
                 }
                 _ => {
@@ -105,7 +127,12 @@ impl<'a> Decoder<'_, 'a> {
         Ok(names)
     }
 
-    fn bulk_operands(&mut self, i: &Instruction<'a>, names: &Names, kind: BulkKind) -> Result<Op> {
+    fn bulk_operands(
+        &mut self,
+        i: &Instruction<'a>,
+        names: &Names<'_>,
+        kind: BulkKind,
+    ) -> Result<Op> {
         let mut operands = i.operands.as_slice();
         if names.hint {
             // A cache policy, which changes no result.
@@ -120,6 +147,24 @@ impl<'a> Decoder<'_, 'a> {
                 return self.error("expected a mask of blocks after .multicast::cluster");
             };
             mask = Some(self.source(last, Type::U16)?);
+            operands = before;
+        }
+        let mut offsets = names.im2col.map(|_| Vec::new());
+        if names.im2col == Some("im2col") {
+            let (Some(rank), [before @ .., Operand::Vector(last)]) = (names.rank, operands) else {
+                return self.error(
+                    "expected offsets of pixels in braces behind the other operands of .im2col",
+                );
+            };
+            if last.len() + 2 != rank {
+                return self.error(format!(
+                    "expected {} offsets of pixels, two less than coordinates, found {}",
+                    rank - 2,
+                    last.len()
+                ));
+            }
+            let last = last.iter().map(|offset| self.source(offset, Type::U16));
+            offsets = Some(last.collect::<Result<_>>()?);
             operands = before;
         }
         let sized = names.rank.is_none();
@@ -174,6 +219,7 @@ impl<'a> Decoder<'_, 'a> {
             shared,
             global,
             coordinates,
+            offsets,
             bytes,
             barrier,
             mask,

@@ -4,6 +4,7 @@
 //! until `cp.async.bulk.wait_group.read`, and writes at any time until `wait_group`. (PTX ISA, "Data Movement and Conversion
 //! Instructions: Asynchronous copy".)
 
+mod boxed;
 mod landing;
 mod pieces;
 mod reduce;
@@ -15,7 +16,8 @@ use crate::emulator::global::Accessor;
 use crate::emulator::program::{At, Bulk, BulkKind, Order, StoreAsync};
 use crate::emulator::shared::By;
 use crate::tensor_map::MapSwizzle;
-use pieces::{Boxed, Fill, Piece};
+use boxed::Named;
+use pieces::{Fill, Piece};
 use reduce::Reduction;
 use stores::Operand;
 
@@ -95,7 +97,8 @@ enum Way {
 impl Context<'_> {
     /// `cp.async.bulk`, thread by thread.
     pub(super) fn bulk(&mut self, warp: &mut Warp, op: &Bulk, active: Mask, pc: u32) {
-        let sources = op.coordinates.iter().flatten().copied();
+        let sources = op.coordinates.iter().chain(&op.offsets);
+        let sources = sources.flatten().copied();
         for reg in sources.chain(op.bytes).chain(op.mask) {
             self.check(warp, reg, active, pc);
         }
@@ -126,9 +129,14 @@ impl Context<'_> {
         }
         let boxed = match &op.coordinates {
             Some(coordinates) => {
-                let coordinates: Vec<i32> = coordinates.iter().map(|&c| value(c) as i32).collect();
-                let stores = matches!(op.kind, BulkKind::Store | BulkKind::Reduce(..));
-                match self.boxed(warp, lane, pc, place(op.global), coordinates, stores) {
+                let offsets = op.offsets.as_ref();
+                let named = Named {
+                    coordinates: coordinates.iter().map(|&c| value(c) as i32).collect(),
+                    offsets: offsets
+                        .map(|all| all.iter().map(|&o| value(o) as u32 & 0xffff).collect()),
+                    stores: matches!(op.kind, BulkKind::Store | BulkKind::Reduce(..)),
+                };
+                match self.boxed(warp, lane, pc, place(op.global), named) {
                     Some(boxed) => Some(boxed),
                     None => return,
                 }
@@ -490,43 +498,6 @@ impl Context<'_> {
                 self.global_conflict(warp, lane, pc, at, conflict);
             }
         }
-    }
-
-    /// Reads a tensor map, and notes what is wrong with it or with the coordinates.
-    fn boxed(
-        &mut self,
-        warp: &Warp,
-        lane: usize,
-        pc: u32,
-        at: u64,
-        coordinates: Vec<i32>,
-        stores: bool,
-    ) -> Option<Boxed> {
-        let map = match self.tensor_map(at) {
-            Ok(map) => map,
-            Err(message) => {
-                let address = Some((Space::Generic, at));
-                self.find(Kind::Undefined, pc, None, warp.index, lane, address, || {
-                    message
-                });
-                return None;
-            }
-        };
-        let (rank, found) = (map.rank(), coordinates.len());
-        if rank != found {
-            self.find(Kind::Undefined, pc, None, warp.index, lane, None, || {
-                format!("expected as many coordinates as the tensor map has modes, {rank}, found {found}")
-            });
-            return None;
-        }
-        if stores && let Some(mode) = coordinates.iter().position(|&c| c < 0) {
-            let found = coordinates[mode];
-            self.find(Kind::Undefined, pc, None, warp.index, lane, None, || {
-                format!("expected a coordinate of 0 or more along mode {mode} of a store, found {found}; only loads may begin before the tensor")
-            });
-            return None;
-        }
-        Some(Boxed { map, coordinates })
     }
 }
 

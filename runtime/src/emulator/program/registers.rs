@@ -99,7 +99,7 @@ impl Op {
             Op::Bulk(op) => {
                 let places = [op.shared, Some(op.global), op.barrier];
                 reads.extend(places.iter().flatten().map(|at| at.base));
-                reads.extend(op.coordinates.iter().flatten());
+                reads.extend(op.coordinates.iter().chain(&op.offsets).flatten());
                 reads.extend(op.bytes.into_iter().chain(op.mask));
             }
             Op::Shuffle {

@@ -5,6 +5,7 @@ mod bulk;
 mod cluster;
 mod distributed;
 mod gemm;
+mod im2col;
 mod llvm;
 mod reductions;
 mod tma;

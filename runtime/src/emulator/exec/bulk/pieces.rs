@@ -1,9 +1,11 @@
-//! Boxes of tensors as pieces of memory (PTX ISA, "Tensors": tiled mode, swizzling modes, out-of-boundary access).
+//! Boxes of tensors as pieces of memory (PTX ISA, "Tensors": tiled mode, im2col mode, swizzling modes, out-of-boundary access).
 
 use super::*;
 use crate::emulator::address;
 use crate::emulator::alu::{Format, Mode, narrow};
-use crate::tensor_map::{MapElement, OobFill, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES, TensorMap};
+use crate::tensor_map::{
+    MapElement, OobFill, PixelBox, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES, TensorMap,
+};
 
 /// Bytes of shared memory that belong to consecutive bytes of global memory, some of which may not be there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +43,15 @@ impl Piece {
 pub(super) struct Boxed {
     pub map: TensorMap,
     pub coordinates: Vec<i32>,
+    /// What is added to each pixel along W, H and D, by im2col.
+    pub offsets: Vec<u32>,
+}
+
+/// Elements of the first mode that lie side by side.
+struct Row {
+    /// Address of the first one, which may not be there.
+    at: u64,
+    inside: bool,
 }
 
 impl Boxed {
@@ -50,7 +61,6 @@ impl Boxed {
         let element = map.element.bytes() as u64;
         let copied = map.copied();
         let row_bytes = u64::from(copied[0]) * element;
-        let rows: u64 = copied[1..].iter().map(|&n| u64::from(n)).product();
         // Bytes of a row that are there, from its first element on.
         let start = i64::from(self.coordinates[0]);
         let size = map.sizes[0] as i64;
@@ -62,17 +72,12 @@ impl Boxed {
         } else {
             16
         };
-        let mut pieces = Vec::with_capacity((rows * row_bytes.div_ceil(chunk)) as usize);
-        let mut index = vec![0u32; copied.len()];
-        for row in 0..rows {
-            let mut inside = true;
-            let mut at = map.address.wrapping_add_signed(start * element as i64);
-            for (mode, &index) in index.iter().enumerate().skip(1) {
-                let step = i64::from(map.element_strides[mode]);
-                let place = i64::from(self.coordinates[mode]) + i64::from(index) * step;
-                inside &= (0..map.sizes[mode] as i64).contains(&place);
-                at = at.wrapping_add_signed(place.wrapping_mul(map.strides[mode - 1] as i64));
-            }
+        let mut pieces = Vec::new();
+        let rows = match &map.im2col {
+            None => self.tiled_rows(&copied),
+            Some(pixels) => self.pixel_rows(pixels, copied[1]),
+        };
+        for (row, Row { at, inside }) in (0..).zip(rows) {
             for offset in (0..row_bytes).step_by(chunk as usize) {
                 let bytes = chunk.min(row_bytes - offset);
                 let within = |place: u64| place.clamp(offset, offset + bytes) - offset;
@@ -88,6 +93,36 @@ impl Boxed {
                     last: last as u32,
                 });
             }
+        }
+        pieces
+    }
+
+    /// The row at those coordinates of the modes behind the first one.
+    fn row(&self, places: impl Iterator<Item = i64>) -> Row {
+        let map = &self.map;
+        let start = i64::from(self.coordinates[0]) * map.element.bytes() as i64;
+        let mut row = Row {
+            at: map.address.wrapping_add_signed(start),
+            inside: true,
+        };
+        for ((place, &size), &stride) in places.zip(&map.sizes[1..]).zip(&map.strides) {
+            row.inside &= (0..size as i64).contains(&place);
+            row.at = (row.at).wrapping_add_signed(place.wrapping_mul(stride as i64));
+        }
+        row
+    }
+
+    /// The rows of a box of so many elements along each mode.
+    fn tiled_rows(&self, copied: &[u32]) -> Vec<Row> {
+        let count: u64 = copied[1..].iter().map(|&n| u64::from(n)).product();
+        let mut index = vec![0u32; copied.len()];
+        let mut rows = Vec::with_capacity(count as usize);
+        for _ in 0..count {
+            let steps = self.map.element_strides.iter().zip(&index);
+            let places = self.coordinates.iter().zip(steps).skip(1);
+            rows.push(self.row(places.map(|(&first, (&step, &index))| {
+                i64::from(first) + i64::from(index) * i64::from(step)
+            })));
             for (mode, index) in index.iter_mut().enumerate().skip(1) {
                 *index += 1;
                 if *index < copied[mode] {
@@ -96,7 +131,34 @@ impl Boxed {
                 *index = 0;
             }
         }
-        pieces
+        rows
+    }
+
+    /// The rows of a column of so many pixels: along W, where that ends along H, along D, and on in the next image.
+    fn pixel_rows(&self, pixels: &PixelBox, count: u32) -> Vec<Row> {
+        let map = &self.map;
+        let spatial = map.rank() - 2;
+        let mut at: Vec<i64> = (self.coordinates[1..].iter().map(|&c| i64::from(c))).collect();
+        let mut rows = Vec::with_capacity(count as usize);
+        for _ in 0..count {
+            let offsets = self.offsets.iter().copied().chain(std::iter::repeat(0));
+            let places = at.iter().zip(offsets);
+            rows.push(self.row(places.map(|(&place, offset)| place + i64::from(offset))));
+            let mut mode = 0;
+            while mode < spatial {
+                let (first, last) = pixels.range(mode, map.sizes[mode + 1]);
+                at[mode] += i64::from(map.element_strides[mode + 1]);
+                if at[mode] <= last {
+                    break;
+                }
+                at[mode] = first;
+                mode += 1;
+            }
+            if mode == spatial {
+                at[spatial] += 1;
+            }
+        }
+        rows
     }
 }
 

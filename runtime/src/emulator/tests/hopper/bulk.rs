@@ -287,8 +287,32 @@ fn what_is_not_known_is_refused() {
             "complete_tx",
         ),
         (
-            "cp.async.bulk.tensor.3d.shared::cta.global.im2col.mbarrier::complete_tx::bytes [%s0], [%s80, {%r0, %r0, %r0}], [%s0];",
-            "im2col",
+            "cp.async.bulk.tensor.3d.shared::cta.global.im2col::w.mbarrier::complete_tx::bytes [%s0], [%s80, {%r0, %r0, %r0}], [%s0], {%h0, %h0};",
+            "not .im2col::w, which sm_100 has",
+        ),
+        (
+            "cp.async.bulk.tensor.4d.shared::cta.global.im2col::w::128.mbarrier::complete_tx::bytes [%s0], [%s80, {%r0, %r0, %r0, %r0}], [%s0], {%h0, %h0};",
+            "not .im2col::w::128, which",
+        ),
+        (
+            "cp.async.bulk.tensor.2d.shared::cta.global.im2col.mbarrier::complete_tx::bytes [%s0], [%s80, {%r0, %r0}], [%s0], {};",
+            ".3d to .5d before .im2col",
+        ),
+        (
+            "cp.async.bulk.tensor.4d.shared::cta.global.im2col.mbarrier::complete_tx::bytes [%s0], [%s80, {%r0, %r0, %r0, %r0}], [%s0], {%h0};",
+            "expected 2 offsets of pixels, two less than coordinates, found 1",
+        ),
+        (
+            "cp.async.bulk.tensor.4d.shared::cta.global.im2col.mbarrier::complete_tx::bytes [%s0], [%s80, {%r0, %r0, %r0, %r0}], [%s0];",
+            "offsets of pixels in braces",
+        ),
+        (
+            "cp.async.bulk.tensor.4d.shared::cta.global.im2col_no_offs.mbarrier::complete_tx::bytes [%s0], [%s80, {%r0, %r0, %r0, %r0}], [%s0];",
+            "expected .im2col, as this instruction has it, found .im2col_no_offs",
+        ),
+        (
+            "cp.async.bulk.tensor.4d.global.shared::cta.im2col.bulk_group [%s80, {%r0, %r0, %r0, %r0}], [%s0];",
+            "expected .im2col_no_offs, as",
         ),
         (
             "cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes [%s0], [%s80, {%r0}], [%s0];",

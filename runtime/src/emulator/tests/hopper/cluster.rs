@@ -2,7 +2,7 @@
 
 use super::*;
 
-const MEET: &str = "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;";
+pub(super) const MEET: &str = "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;";
 
 /// Each thread writes to its block's shared memory, and reads what the other block's thread wrote.
 fn exchange(between: &str, end: &str) -> Hopper {
@@ -64,7 +64,7 @@ fn ranks_are_those_of_the_cluster() {
 }
 
 /// The first block's thread copies 128 bytes to both blocks, each of which waits at its own mbarrier.
-const MULTICAST: &str = "mov.u32 %r1, %cluster_ctarank; setp.ne.u32 %p0, %r0, 0; @%p0 bra READY;
+pub(super) const MULTICAST: &str = "mov.u32 %r1, %cluster_ctarank; setp.ne.u32 %p0, %r0, 0; @%p0 bra READY;
     mbarrier.init.shared::cta.b64 [%s0], 1; fence.mbarrier_init.release.cluster;
     ARM READY: CLUSTER
     setp.ne.u32 %p2, %r1, 0; or.pred %p2, %p2, %p0; @%p2 bra WAIT; mov.u16 %h1, MASK;

@@ -37,6 +37,7 @@ impl Gemm {
             strides: vec![self.k as u64 * 2],
             box_sizes: vec![64, TILE as u32],
             element_strides: vec![1, 1],
+            im2col: None,
             interleave: Interleave::None,
             swizzle: MapSwizzle::B128,
             l2_promotion: L2Promotion::B128,

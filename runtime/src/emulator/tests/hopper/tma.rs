@@ -26,6 +26,7 @@ fn map(box_sizes: [u32; 2], swizzle: MapSwizzle) -> TensorMap {
         strides: vec![48],
         box_sizes: box_sizes.to_vec(),
         element_strides: vec![1, 1],
+        im2col: None,
         interleave: Interleave::None,
         swizzle,
         l2_promotion: L2Promotion::None,
@@ -34,7 +35,7 @@ fn map(box_sizes: [u32; 2], swizzle: MapSwizzle) -> TensorMap {
 }
 
 /// Thread 0 loads a box to byte 1024 of shared memory; 32 threads store what is there to the second tensor.
-const LOAD: &str = "setp.ne.u32 %p0, %r0, 0; add.s64 %s1, %s0, 1024; @%p0 bra READY;
+pub(super) const LOAD: &str = "setp.ne.u32 %p0, %r0, 0; add.s64 %s1, %s0, 1024; @%p0 bra READY;
     mbarrier.init.shared::cta.b64 [%s0], 1; fence.mbarrier_init.release.cluster; prefetch.tensormap [%s80];
     mbarrier.arrive.expect_tx.shared::cta.b64 _, [%s0], BYTES;
     cp.async.bulk.tensor.RANKd.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%s1], [%s80, {AT}], [%s0];
@@ -55,7 +56,7 @@ fn load(map: TensorMap, at: &[i64]) -> Hopper {
     hopper(&body).map(map).output(bytes as usize)
 }
 
-fn halves(bytes: &[u8]) -> Vec<u16> {
+pub(super) fn halves(bytes: &[u8]) -> Vec<u16> {
     let half = |part: &[u8]| u16::from_le_bytes([part[0], part[1]]);
     bytes.chunks_exact(2).map(half).collect()
 }
@@ -203,7 +204,7 @@ fn numbers_are_rounded_on_their_way() {
 }
 
 /// 32 threads write 512 bytes to shared memory, and the first stores them as a box of 16 x 16.
-const STORE: &str = "setp.ne.u32 %p0, %r0, 0; add.s64 %s1, %s0, 1024; mov.u32 %r1, %r0;
+pub(super) const STORE: &str = "setp.ne.u32 %p0, %r0, 0; add.s64 %s1, %s0, 1024; mov.u32 %r1, %r0;
     LOOP: setp.ge.u32 %p1, %r1, 128; @%p1 bra DONE; mul.wide.u32 %s2, %r1, 4; add.s64 %s2, %s1, %s2; mad.lo.u32 %r2, %r1, 0x20002, 0x10000;
     st.shared.u32 [%s2], %r2; add.u32 %r1, %r1, 32; bra LOOP;
     DONE: fence.proxy.async; bar.sync 0; @%p0 bra END;
