@@ -17,6 +17,8 @@ use melior::ir::ValueLike;
 #[derive(Clone)]
 pub(super) struct Once<'c> {
     registers: Val<'c>,
+    /// The shape of the thread's part of the tensor.
+    shape: IntTuple,
     varying: Vec<bool>,
 }
 
@@ -43,7 +45,7 @@ impl<'c> Partition<'c> {
         let once = match self.held.get(&destination) {
             Some(once) => once.clone(),
             None => {
-                let once = allocate(b, source)?;
+                let once = allocate(b, source, within.map(|(coords, _)| coords))?;
                 self.held.insert(destination, once.clone());
                 once
             }
@@ -74,20 +76,26 @@ impl<'c> Partition<'c> {
             let once = self.held.get(&key(input));
             loaded.push(once.expected(b, "registers that were loaded before")?);
         }
-        // A scale is computed once for the elements that have one.
+        // A scale is computed once for the elements that have one; for each where shapes differ, as of columns that lie in groups.
+        let are_alike = loaded.iter().all(|once| once.shape == *shape);
+        let count = shape.leaves().len();
         let varying = loaded.iter().map(|once| &once.varying);
-        let varying = varying.fold(vec![false; shape.leaves().len()], |mut all, own| {
+        let varying = varying.fold(vec![!are_alike; count], |mut all, own| {
             all.iter_mut().zip(own).for_each(|(all, own)| *all |= own);
             all
         });
         let mut of = Vec::new();
         for once in loaded {
-            let spread = spread(b, once.registers, shape, &once.varying)?;
-            of.push(part_at(b, spread, &varying)?);
+            let spread = spread(b, once.registers, &once.shape, &once.varying)?;
+            of.push(match are_alike {
+                true => part_at(b, spread, &varying)?,
+                false => spread,
+            });
         }
-        let once = match of.first() {
+        let once = match of.first().filter(|_| are_alike) {
             Some(first) => memref_of(*first).expected(b, "a tensor")?.layout,
-            None => Layout::leaf(1, 0).map_err(wrong(b))?,
+            None if are_alike => Layout::leaf(1, 0).map_err(wrong(b))?,
+            None => Layout::col_major(shape).map_err(wrong(b))?,
         };
         let once = Layout::col_major(once.shape()).map_err(wrong(b))?;
         let element = memref_of(sums).expected(b, "sums")?.element;
@@ -132,21 +140,45 @@ impl<'c> Partition<'c> {
     }
 }
 
-/// Registers for each element of a thread's part of a tensor, once.
-fn allocate<'c>(b: Builder<'c>, source: Val<'c>) -> Result<Once<'c>, Failure> {
+/// Registers for each element of a thread's part of a tensor, once; for all of them where the part has not the shape of their coordinates, as of groups of rows that
+/// tiles consist of.
+fn allocate<'c>(
+    b: Builder<'c>,
+    source: Val<'c>,
+    coords: Option<Val<'c>>,
+) -> Result<Once<'c>, Failure> {
     let memref = memref_of(source).expected(b, "a tensor")?;
     let (shape, stride) = (memref.layout.shape(), memref.layout.stride());
+    let is_alike = match coords {
+        Some(coords) => layout_of(b, coords)?.shape() == shape,
+        None => true,
+    };
     let leaves = shape.leaves().into_iter().zip(stride.leaves());
     let varying: Vec<_> = leaves
-        .map(|(extent, stride)| *extent != Leaf::Static(1) && *stride != Leaf::Static(0))
+        .map(|(extent, stride)| {
+            !is_alike || *extent != Leaf::Static(1) && *stride != Leaf::Static(0)
+        })
         .collect();
     let once = part_at(b, source, &varying)?;
-    let layout = memref_of(once).expected(b, "a tensor")?.layout;
+    let layout = layout_of(b, once)?;
     let layout = Layout::col_major(layout.shape()).map_err(wrong(b))?;
     let registers = tensor::registers(types::register_type(memref.element), layout);
     let registers = registers.to_type(b.location)?;
     let registers = b.value(cute::MEMREF_ALLOCA, &[], registers, &[])?;
-    Ok(Once { registers, varying })
+    Ok(Once {
+        registers,
+        shape: shape.clone(),
+        varying,
+    })
+}
+
+/// The layout of a tensor, or of coordinates.
+fn layout_of<'c>(b: Builder<'c>, tensor: Val<'c>) -> Result<Layout, Failure> {
+    match types::CuteType::get(tensor.r#type()) {
+        Some(types::CuteType::MemRef(memref)) => Ok(memref.layout.clone()),
+        Some(types::CuteType::CoordTensor { layout, .. }) => Ok(layout.clone()),
+        _ => Err(b.error("expected a tensor")),
+    }
 }
 
 /// Loads what there is of a thread's part of a tensor.
@@ -160,7 +192,11 @@ fn load<'c>(
     match within {
         Some((coords, end)) => {
             b.op(cute::CLEAR, &[once.registers], &[], &[])?;
-            let there = is_there(b, part_at(b, coords, &once.varying)?, end)?;
+            let coords = match layout_of(b, coords)?.shape() == &once.shape {
+                true => part_at(b, coords, &once.varying)?,
+                false => coords,
+            };
+            let there = is_there(b, coords, end)?;
             b.op(cute::COPY_IF, &[there, from, once.registers], &[], &[])?;
         }
         None => {
@@ -172,11 +208,7 @@ fn load<'c>(
 
 /// The elements of a tensor along those leaves of its shape, at the first place of the others.
 fn part_at<'c>(b: Builder<'c>, tensor: Val<'c>, leaves: &[bool]) -> Result<Val<'c>, Failure> {
-    let layout = match types::CuteType::get(tensor.r#type()) {
-        Some(types::CuteType::MemRef(memref)) => memref.layout.clone(),
-        Some(types::CuteType::CoordTensor { layout, .. }) => layout.clone(),
-        _ => return Err(b.error("expected a tensor")),
-    };
+    let layout = layout_of(b, tensor)?;
     if !leaves.contains(&true) {
         let one = Layout::leaf(1, 0).map_err(wrong(b))?;
         let one = b.static_value(types::layout_type(b.context, &one))?;

@@ -108,9 +108,20 @@ pub struct Scaled {
     pub k: Option<i64>,
     /// Rows of A and of B that are one group, where there are such.
     pub lines: [Option<i64>; 2],
+    /// Tensors that have a number for each row of A and of B.
+    pub varying: [i64; 2],
+    /// Tensors that have one for a group of rows, or for all of them.
+    pub others: i64,
 }
 
 impl Scaled {
+    /// Numbers of a turn's scales that a thread of a warpgroup holds, of tiles of so many rows and columns by so many threads: of each 64 rows it has two, and of columns a
+    /// quarter.
+    pub fn held(&self, [m, n]: [i64; 2], threads: i64) -> i64 {
+        let [rows, columns] = self.varying;
+        rows * (m * 4 / threads.max(1)) + columns * (n / 4) + self.others
+    }
+
     /// Checks that each of a plan's tiles is within a group along K, and of rows within one or of whole ones.
     fn check(&self, plan: &Plan<'_>) -> Result<(), String> {
         let [m, n, k] = plan.tile;

@@ -531,11 +531,15 @@ impl<'c> Builder<'c> {
         if let Some(scaled) = self.scaled {
             scaled.check(&plan)?;
         }
-        // With scales a thread has the sums of a group beside those of all of K.
-        let sets = 1 + i64::from(self.scaled.is_some());
-        let sums = sets * m * n / (choice.groups * WARPGROUP);
+        // With scales a thread has the sums of a group beside those of all of K, and the scales of a turn.
+        let threads = choice.groups * WARPGROUP;
+        let sums = m * n / threads * (1 + i64::from(self.scaled.is_some()));
+        let is_known = self.extents.iter().all(Option::is_some);
+        let beside = match self.scaled {
+            Some(scaled) => scaled.held([m, n], threads) + if is_known { 26 } else { 42 },
+            None => 40,
+        };
         let [_, budget] = plan.budgets().unwrap_or([0, 255]);
-        let beside = if sets > 1 { 32 } else { 40 };
         if sums + beside > budget {
             return Err(format!(
                 "expected at most {} sums of a thread beside its addresses, found {sums} of {m}x{n} by {} warpgroups",

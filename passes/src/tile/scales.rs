@@ -85,8 +85,13 @@ pub(super) fn scaled(
                 scaled.k = Some(scaled.k.map_or(group, |other| gcd(other, group)));
             }
             let Some(group) = matrix.group_along(0) else {
+                match matrix.is_same_along(0) {
+                    true => scaled.others += 1,
+                    false => scaled.varying[factor] += 1,
+                }
                 continue;
             };
+            scaled.others += 1;
             if has_groups && factor == 0 {
                 return Err(format!(
                     "has groups of rows, which begin anywhere; expected {} with a number for each row, found {}",
@@ -112,11 +117,8 @@ pub(super) fn scaled(
 /// not back: with 1, 2 and 4 a product of 4096 x 4096 x 7168 took 231, 228 and 204 us on an H100, and 190 with scales that are no tensors.
 const MOST_AHEAD: i64 = 4;
 
-/// Registers of a thread beside sums and scales.
+/// Registers of a thread beside sums and scales, where all sizes are known; twice as many otherwise.
 const BESIDE: i64 = 26;
-
-/// Rows of a warpgroup's product.
-const ROWS: i64 = 64;
 
 /// The scales of a block's tile in its kernel.
 pub(super) struct Scales<'c> {
@@ -160,8 +162,16 @@ impl<'c> Scales<'c> {
         let coord = b.coord(&tuple([keep(), keep(), IntTuple::dynamic()]), &[turn])?;
         for (tiles, held) in self.tiles.iter().zip(held) {
             let tile = tiles.of(b, coord)?;
+            let mut within = self.within;
+            if let Some((coords, _)) = &mut within {
+                // Rows that are groups have a shape of their own.
+                let shape = memref_of(tile).expected(b, "a tensor")?.layout;
+                let shape = Layout::col_major(shape.shape()).map_err(|e| b.error(e.to_string()))?;
+                let shape = b.static_value(types::layout_type(b.context, &shape))?;
+                *coords = b.infer(cute::COMPOSITION, &[*coords, shape], &[])?;
+            }
             let located = Located {
-                within: self.within,
+                within,
                 ..Located::default()
             };
             block_copy(b, Operand::C, [tile, *held], &located)?;
@@ -256,21 +266,16 @@ impl<'c> Gemm<'c> {
     /// The turns that a thread of a warpgroup holds the numbers of scales of: as many as there are registers for, up to [`MOST_AHEAD`]. The loop is written out as
     /// many times, so that no registers are moved.
     pub(super) fn turns_ahead(&self) -> i64 {
+        let Ok(Some(scaled)) = scaled(&self.scales, self.groups.is_some()) else {
+            return 1;
+        };
         let [m, n, _] = self.plan.tile;
         let threads = self.plan.team().unwrap_or(WARPGROUP);
         let [_, budget] = self.plan.budgets().unwrap_or([0, 255]);
-        let [rows, columns] = [m * WARPGROUP / (ROWS * threads) * 2, n / 4];
-        let mut held = 0;
-        for (scale, all) in self.scales.iter().zip([rows, columns]) {
-            for matrix in scale.iter().flat_map(|scale| &scale.inputs) {
-                held += match matrix.group_along(0).is_some() || matrix.is_same_along(0) {
-                    true => 1,
-                    false => all,
-                };
-            }
-        }
-        let left = budget - 2 * m * n / threads - BESIDE;
-        (left / held.max(1)).clamp(1, MOST_AHEAD)
+        let is_known = self.extents.iter().all(|extent| extent.known.is_some());
+        let beside = if is_known { BESIDE } else { 2 * BESIDE };
+        let left = budget - 2 * m * n / threads - beside;
+        (left / scaled.held([m, n], threads).max(1)).clamp(1, MOST_AHEAD)
     }
 
     /// The coordinates of a tile's elements in C, and the first of which there is no scale: of as many turns as only a launch knows there may be none at all.
