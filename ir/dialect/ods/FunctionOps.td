@@ -44,14 +44,20 @@ def Cute_CallOp : Cute_Op<"call"> {
 }
 
 def Cute_ImportOp : Cute_Op<"import", [NoMemoryEffect]> {
-  let summary = "Functions of the library that come with the compiler, for the kernels of a GPU module";
+  let summary = "Functions of the library or of a file, for the kernels of a GPU module";
   let description = [{
-    Lets kernels and functions of the `gpu.module` that it stands in call the functions of a part of the library by `cute.call`. [library.md](library.md) has the parts and their functions.
+    Lets kernels and functions of the `gpu.module` that it stands in call functions by `cute.call`. A name that ends in `.mlir` is the path of a file;
+    any other one is a part of the library that comes with the compiler. [library.md](library.md) has the parts and their functions, and what files are like.
 
-    Errors: a part that the library does not have; a function that the `gpu.module` has itself by a name of the part's.
+    A relative path starts at the folder of the file that the import is written in, and at the current folder in a text that has no file. A file has `func.func` and
+    `cute.import` at its top. Whatever is imported several times, by whatever paths, is taken once.
+
+    Errors: a part that the library does not have; a file that is not there, cannot be read, or holds something else; a file that imports itself; a function
+    of a name that the `gpu.module` or another text has as well; outside of a `gpu.module`.
 
     ```mlir
     cute.import "std/reduce"
+    cute.import "../common/scale.mlir"
     ```
   }];
   let arguments = (ins StrAttr:$part);

@@ -38,6 +38,7 @@ pub fn is_meant(arguments: &[String]) -> bool {
 
 /// Runs the server, or what a child of it does, and returns the exit status.
 pub fn run(mut arguments: Vec<String>) -> i32 {
+    let file = arguments.get(2).cloned().unwrap_or_default();
     match arguments.get(1).map(String::as_str) {
         Some(SERVER) => {
             arguments.remove(1);
@@ -46,7 +47,7 @@ pub fn run(mut arguments: Vec<String>) -> i32 {
         }
         Some(REPORT) => {
             cute_lowering::initialize();
-            hover::report_on_stdin()
+            hover::report_on_stdin(&file)
         }
         Some(MEND) => {
             cute_lowering::initialize();
@@ -54,7 +55,7 @@ pub fn run(mut arguments: Vec<String>) -> i32 {
         }
         Some(HINTS) => {
             cute_lowering::initialize();
-            hints::hints_on_stdin()
+            hints::hints_on_stdin(&file)
         }
         _ => proxy::run(&arguments),
     }
