@@ -5,7 +5,7 @@
 //! not there.
 
 use super::CacheError;
-use cute_passes::inline::files;
+use cute_ir::library::files;
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     fs,

@@ -3,10 +3,10 @@
 //! A text is taken once, however often and by whatever path it is imported. What a text needs of others it imports itself, and a relative path in it
 //! starts at its own folder; a file that comes to import itself is refused, as functions that call each other in a circle would be.
 
-use super::{files, library::library};
 use cute_ir::{
     Expected, Failure,
     diag::{self, each},
+    library::{files, parts},
     mlir::*,
     names::{builtin, did_you_mean},
     ops::{cute, func},
@@ -212,10 +212,10 @@ impl<'c> Imports<'c> {
 
 /// The part of the library of a name.
 fn part(import: Op<'_>, name: &str) -> Result<(&'static str, &'static str), Failure> {
-    let found = library().iter().find(|(part, _)| *part == name);
+    let found = parts().iter().find(|(part, _)| *part == name);
     found.copied().ok_or_else(|| {
-        let names = library().iter().map(|(part, _)| *part);
-        let (last, others) = library().split_last().unwrap_or((&("", ""), &[]));
+        let names = parts().iter().map(|(part, _)| *part);
+        let (last, others) = parts().split_last().unwrap_or((&("", ""), &[]));
         let others: Vec<&str> = others.iter().map(|(part, _)| *part).collect();
         diag::error(
             import.location(),

@@ -3,15 +3,11 @@
 //! Such values have no form below the level on which they are written, so that no call could pass them. An op that is inlined keeps
 //! its own place, with those of the calls that led there: diagnostics name the chain, outermost last. Types that a function leaves open
 //! (`!cute.any`) are inferred anew of what each call gives (`open.rs`), and what depends on them is verified then; so are types that name the
-//! function's parameters, whose values the call says. Functions of the library (`library.rs`) and of files (`files.rs`) are taken into a GPU module that
+//! function's parameters, whose values the call says. Functions of the library and of files are taken into a GPU module that
 //! imports them (`imports.rs`), for as long as the pass runs. Behind that, launches by a shape become those of MLIR (`launches.rs`).
 
-pub mod files;
 mod imports;
 mod launches;
-mod library;
-
-pub use library::library;
 
 use crate::{
     instantiate::{relocate, replace_param},

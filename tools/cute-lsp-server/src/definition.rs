@@ -5,8 +5,9 @@ use crate::{
     documents::{byte_of, name_around},
     hover::part,
 };
+use cute_ir::library::{files, parts};
 use cute_lowering::Cache;
-use cute_passes::inline::{files, library};
+
 use serde_json::{Value, json};
 use std::{
     borrow::Cow,
@@ -37,7 +38,7 @@ impl Imported {
                 is_file: true,
             });
         }
-        let (part, text) = library().iter().find(|(part, _)| *part == name)?;
+        let (part, text) = parts().iter().find(|(part, _)| *part == name)?;
         Some(Self {
             name: (*part).to_owned(),
             is_file: false,
@@ -190,7 +191,7 @@ mod tests {
 
     #[test]
     fn every_function_of_the_library_has_a_place() {
-        for (part, text) in library() {
+        for (part, text) in parts() {
             let names = text.lines().filter_map(|line| {
                 let rest = line.trim_start().strip_prefix("func.func")?;
                 Some(rest.split_once('@')?.1.split(['(', '<']).next()?.trim())
