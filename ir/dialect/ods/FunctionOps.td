@@ -19,8 +19,9 @@ def Cute_CallOp : Cute_Op<"call"> {
   let summary = "A call of a function, by which types and parameters that the function leaves open are known";
   let description = [{
     Calls a `func.func` of the same `gpu.module`. Where the function says `!cute.any`, an argument may be of any type; all other
-    types are as it says. The results are of the types that follow from the arguments, which `cute-inline` finds when it puts the
-    function in place of the call: until then they are `!cute.any`, unless they are written.
+    types are as it says. The results are of the types that the function says, wherever it stands in the text or in what that imports. Those that follow
+    from the arguments or the parameters, `cute-inline` finds when it puts the function in place of the call: until then they are `!cute.any`, unless they
+    are written.
 
     In angle brackets stand the values of the function's parameters (`cute.parameters`), of those without a default all: integers, types, layouts
     and tiles, and `#cute.param` of the caller's own.

@@ -109,7 +109,7 @@ fn hints_of(op: Op<'_>, lines: &[&str]) -> Vec<Value> {
         .collect()
 }
 
-/// The hint behind `!name = TYPE` of a layout or a tensor that is known: how many elements it has, and its picture. None of an alias of several lines.
+/// The hint behind `!name = TYPE` of what has a picture: how many elements it has, or threads and values, and its picture. None of an alias of several lines.
 fn hint_of_alias(context: &melior::Context, line: usize, text: &str) -> Option<Value> {
     let (name, ty) = text.split_once('=')?;
     if !name.starts_with('!') {

@@ -1,6 +1,6 @@
 //! The text of a hover: the report's lines for the op on the line.
 
-use crate::{REPORT, child};
+use crate::{REPORT, child, documents::byte_of, picture};
 use cute_ir::mlir::{callers_of, parse_module, place_of, run_pipeline};
 use serde_json::{Value, json};
 use std::io::Read;
@@ -35,6 +35,13 @@ pub fn text(file: &str, document: &str, line: u64) -> Option<String> {
         .map(|(_, text)| text)
         .collect();
     (!found.is_empty()).then(|| found.join("\n"))
+}
+
+/// The picture of the type that the alias at a place of a document means, in lines and UTF-16 units from 0.
+pub fn picture(document: &str, line: u64, character: u64) -> Option<String> {
+    let text = document.lines().nth(usize::try_from(line).ok()?)?;
+    let at = byte_of(text, usize::try_from(character).ok()?);
+    picture::of_alias(&part(document, line).1, text, at)
 }
 
 /// The report on a text.
@@ -85,8 +92,13 @@ pub fn report_on_stdin(file: &str) -> i32 {
     0
 }
 
-/// An answer to a hover, with the report's text and that of the reference behind what it says.
-pub fn with_texts(mut answer: Value, report: Option<String>, reference: Option<String>) -> Value {
+/// An answer to a hover, with the report's text, a picture and the text of the reference behind what it says.
+pub fn with_texts(
+    mut answer: Value,
+    report: Option<String>,
+    picture: Option<String>,
+    reference: Option<String>,
+) -> Value {
     let report = report.map(|text| format!("```text\n{text}\n```"));
     let said = answer["result"]["contents"]["value"]
         .as_str()
@@ -94,7 +106,10 @@ pub fn with_texts(mut answer: Value, report: Option<String>, reference: Option<S
     if said.is_none() && !answer["result"].is_null() {
         return answer;
     }
-    let texts: Vec<String> = [said, report, reference].into_iter().flatten().collect();
+    let texts: Vec<String> = [said, report, picture, reference]
+        .into_iter()
+        .flatten()
+        .collect();
     let all = texts.join("\n\n---\n");
     match answer["result"].is_null() {
         true => answer["result"] = json!({"contents": {"kind": "markdown", "value": all}}),
@@ -120,11 +135,11 @@ mod tests {
     fn answers_keep_what_they_say() {
         let said = json!({"id": 1, "result": {"contents": {"kind": "markdown", "value": "old"}}});
         let new = || Some("new".to_owned());
-        let value = with_texts(said, new(), new())["result"]["contents"]["value"].clone();
+        let value = with_texts(said, new(), None, new())["result"]["contents"]["value"].clone();
         assert_eq!(value, "old\n\n---\n```text\nnew\n```\n\n---\nnew");
-        let none = with_texts(json!({"id": 1, "result": null}), new(), None);
+        let none = with_texts(json!({"id": 1, "result": null}), new(), None, None);
         assert_eq!(none["result"]["contents"]["value"], "```text\nnew\n```");
         let odd = json!({"id": 1, "result": [1]});
-        assert_eq!(with_texts(odd.clone(), new(), None), odd);
+        assert_eq!(with_texts(odd.clone(), new(), None, None), odd);
     }
 }

@@ -27,6 +27,7 @@ const SERVER: &str = "--cute-child=server";
 const REPORT: &str = "--cute-child=report";
 const MEND: &str = "--cute-child=mend";
 const HINTS: &str = "--cute-child=hints";
+const PICTURE: &str = "--cute-child=picture";
 
 /// Tells whether a program with these arguments is the server, or a child of it: by its own name, or by the first argument of children.
 pub fn is_meant(arguments: &[String]) -> bool {
@@ -56,6 +57,10 @@ pub fn run(mut arguments: Vec<String>) -> i32 {
         Some(HINTS) => {
             cute_lowering::initialize();
             hints::hints_on_stdin(&file)
+        }
+        Some(PICTURE) => {
+            cute_lowering::initialize();
+            picture::picture_on_stdin()
         }
         _ => proxy::run(&arguments),
     }

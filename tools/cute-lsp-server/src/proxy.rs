@@ -67,10 +67,11 @@ impl Asked {
             } => {
                 let report = hover::text(file, document, *line);
                 let reference = docs::at(document, *line, *character);
-                if report.is_none() && reference.is_none() {
+                let picture = hover::picture(document, *line, *character);
+                if report.is_none() && picture.is_none() && reference.is_none() {
                     return None;
                 }
-                Some(hover::with_texts(answer, report, reference))
+                Some(hover::with_texts(answer, report, picture, reference))
             }
             Asked::Actions {
                 uri,

@@ -18,3 +18,8 @@ const PARTS: &[(&str, &str)] = &[
 pub fn parts() -> &'static [(&'static str, &'static str)] {
     PARTS
 }
+
+/// The definitions of a text's aliases of types and attributes, `!name = type`, without all else: what they mean can be asked of a text that is not whole.
+pub fn aliases(text: &str) -> String {
+    signatures::aliases(text)
+}

@@ -21,6 +21,11 @@ pub(crate) struct Heads {
     imports: Vec<String>,
 }
 
+/// The definitions of a text's aliases, a line each or several.
+pub(super) fn aliases(text: &str) -> String {
+    heads(text).aliases.clone()
+}
+
 /// What the functions give that a call of a name may mean, each with the heads of its text: those of the text itself, else those that are imported.
 pub(crate) fn of_function(file: &str, text: &str, name: &str) -> Vec<(Rc<Heads>, String)> {
     let own = heads(text);
