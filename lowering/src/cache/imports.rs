@@ -46,7 +46,7 @@ pub(super) fn of(name: &str, text: &[u8]) -> Result<Vec<u8>, CacheError> {
         if all.contains_key(&path) {
             continue;
         }
-        let read = fs::canonicalize(&path).and_then(|id| Ok((id, fs::read(&path)?)));
+        let read = fs::canonicalize(&path).and_then(|id| Ok((id, files::read(&path)?)));
         let found = read.ok().map(|(id, bytes)| {
             left.extend(paths(&path.to_string_lossy(), &bytes));
             let next = ids.len();

@@ -235,7 +235,7 @@ fn file(import: Op<'_>, path: &str) -> Result<(Source, String, String), Failure>
     let place = place_of(import.location());
     let importer = place.map(|place| place.file).unwrap_or_default();
     let file = files::file_of(&importer, path);
-    let read = fs::canonicalize(&file).and_then(|id| Ok((id.clone(), fs::read(id)?)));
+    let read = fs::canonicalize(&file).and_then(|id| Ok((id.clone(), files::read(&id)?)));
     let wrong = |what: String| {
         let from = match (file.is_absolute(), files::folder_of(&importer)) {
             (true, _) => "",

@@ -33,7 +33,7 @@ impl Imported {
         if files::is_path(name) {
             let file = files::file_of(importer, name);
             return Some(Self {
-                text: fs::read_to_string(&file).ok()?.into(),
+                text: String::from_utf8(files::read(&file).ok()?).ok()?.into(),
                 name: fs::canonicalize(&file).ok()?.to_str()?.to_owned(),
                 is_file: true,
             });

@@ -1,6 +1,9 @@
 //! The files of functions that `cute.import` names by a path, as far as they are known without reading IR.
 
-use std::path::{Component, Path, PathBuf};
+use std::{
+    fs, io,
+    path::{Component, Path, PathBuf},
+};
 
 /// The ending of the names that are paths.
 pub const ENDING: &str = ".mlir";
@@ -17,6 +20,17 @@ pub fn file_of(text: &str, path: &str) -> PathBuf {
     // Equal files have equal names, as far as that is known without links being followed.
     let parts = file.components().filter(|part| *part != Component::CurDir);
     parts.collect()
+}
+
+/// The bytes of a file.
+///
+/// # Errors
+/// One that cannot be read, and what is no file: a pipe would be waited for, by a language server for ever.
+pub fn read(file: &Path) -> io::Result<Vec<u8>> {
+    match fs::metadata(file)?.is_file() {
+        true => fs::read(file),
+        false => Err(io::Error::other("it is no file")),
+    }
 }
 
 /// The folder of a text's file, by the name that locations have; the current one has no letters.

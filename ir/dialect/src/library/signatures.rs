@@ -5,7 +5,6 @@ use super::{files, parts};
 use std::{
     cell::RefCell,
     collections::{HashMap, HashSet},
-    fs,
     hash::{DefaultHasher, Hash, Hasher},
     rc::Rc,
 };
@@ -43,7 +42,8 @@ pub(crate) fn of_function(file: &str, text: &str, name: &str) -> Vec<(Rc<Heads>,
             (_, true) => {
                 let file = files::file_of(&importer, &import);
                 // What is wrong with a file is said where it is imported.
-                let Ok(text) = fs::read_to_string(&file) else {
+                let read = files::read(&file).map(String::from_utf8);
+                let Ok(Ok(text)) = read else {
                     continue;
                 };
                 (file.display().to_string(), text)
