@@ -100,7 +100,8 @@ impl Compiler {
         self.context.get_or_init(cute_ir::context)
     }
 
-    /// Compiles the text of a module, or finds it in the cache; `name` stands for its file in diagnostics and in PTX.
+    /// Compiles the text of a module, or finds it in the cache; `name` stands for its file in diagnostics and in PTX. A file that the text imports by a
+    /// relative path is looked for from the folder that `name` has; with a name without one, such as `gemm.mlir` or `-`, from the current folder.
     ///
     /// # Errors
     /// [`CompileError::Failed`]: text that is no module, or that cannot be compiled.
@@ -108,8 +109,8 @@ impl Compiler {
         let Some(cache) = &self.cache else {
             return self.compile_anew(name, text);
         };
-        let input = [&b"library"[..], name.as_bytes(), text.as_bytes()];
-        let key = match Key::new(&self.options, &input) {
+        let now = || Key::new(&self.options, name, text.as_bytes(), &[b"library"]);
+        let key = match now() {
             Ok(key) => key,
             Err(why) => return with_warning(self.compile_anew(name, text), why),
         };
@@ -123,9 +124,8 @@ impl Compiler {
             Err(why) => trouble = Some(why),
         }
         let compiled = self.compile_anew(name, text)?;
-        // Whoever puts another assembler in its place meanwhile must not find this again.
-        let same = || Key::new(&self.options, &input).is_ok_and(|now| now == key);
-        if trouble.is_none() && same() {
+        // Whoever puts another assembler in its place meanwhile, or changes what is imported, must not find this again.
+        if trouble.is_none() && now().is_ok_and(|now| now == key) {
             trouble = keep(cache, &key, &compiled).err();
         }
         match trouble {

@@ -9,9 +9,9 @@
 use cute_ir::{
     Failure, diag,
     mlir::{
-        Builder, Lines, LocationKey, Op, arguments_of, blocks_of, body_of, context_of,
-        location_key, location_of, location_of_diagnostic, name_of, nested_ops, place_of,
-        set_argument_location, set_location,
+        Builder, Lines, LocationKey, Op, arguments_of, blocks_of, body_of, context_of, heard,
+        location_key, location_of, name_of, nested_ops, place_of, set_argument_location,
+        set_location,
     },
     ops::llvm,
 };
@@ -21,11 +21,9 @@ use melior::{
     ir::{Location, operation::OperationLike},
 };
 use std::{
-    cell::RefCell,
     collections::{HashMap, HashSet},
     fmt::Write,
     hash::Hash,
-    rc::Rc,
 };
 
 /// The first version of the PTX ISA with `inlined_at`.
@@ -123,24 +121,14 @@ impl Places {
         b: &Builder<'c>,
         translate: impl FnOnce() -> Result<T, String>,
     ) -> Result<T, Failure> {
-        type Said<'c> = (DiagnosticSeverity, Location<'c>, String);
         let context = b.context;
-        let all: Rc<RefCell<Vec<Said<'c>>>> = Rc::default();
-        let heard = all.clone();
-        let handler = context.attach_diagnostic_handler(move |diagnostic| {
-            let location = location_of_diagnostic(context, &diagnostic);
-            let message = diagnostic.to_string();
-            heard
-                .borrow_mut()
-                .push((diagnostic.severity(), location, message));
-            true
-        });
-        let result = translate();
-        context.detach_diagnostic_handler(handler);
+        let (result, all) = heard(context, translate);
         let mut said: Option<Failure> = None;
-        for (severity, location, message) in all.take() {
-            let location = self.of_line(context, location).unwrap_or(location);
-            if matches!(severity, DiagnosticSeverity::Error) {
+        for heard in all {
+            let message = heard.message;
+            let location = self.of_line(context, heard.location);
+            let location = location.unwrap_or(heard.location);
+            if matches!(heard.severity, DiagnosticSeverity::Error) {
                 // MLIR says that much of every error, behind it.
                 if said.is_some() && message.starts_with("LLVM Translation failed for operation") {
                     continue;

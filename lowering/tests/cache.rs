@@ -88,6 +88,52 @@ fn only_the_same_is_found() {
 }
 
 #[test]
+fn what_is_imported_counts_by_its_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = tempfile::tempdir().unwrap();
+    let at = |name: &str| files.path().join(name);
+    let factor = |factor: &str| {
+        let text = format!(
+            "func.func private @factor() -> f32 {{\n  %f = arith.constant {factor} : f32\n  return %f : f32\n}}"
+        );
+        fs::write(at("factor.mlir"), text).unwrap();
+    };
+    fs::write(at("outer.mlir"), "cute.import \"factor.mlir\"").unwrap();
+    factor("2.0");
+    let text = include_str!("../../test/Inputs/imports.mlir");
+    let name = at("a.mlir").display().to_string();
+    let compile = || {
+        let compiler = compiler("arch=sm_80", folder.path());
+        compiler.compile_text(&name, text).unwrap()
+    };
+    let first = compile();
+    assert!(!first.cached && compile().cached);
+    factor("3.0");
+    let second = compile();
+    assert!(!second.cached && second.package != first.package);
+    factor("2.0");
+    let again = compile();
+    assert!(again.cached && again.package == first.package);
+    // Without a file there is no failure that is kept, and none that is found.
+    fs::remove_file(at("outer.mlir")).unwrap();
+    let missing = compiler("arch=sm_80", folder.path()).compile_text(&name, text);
+    let Err(CompileError::Failed(said)) = missing else {
+        panic!("the file is gone")
+    };
+    assert!(
+        said[0].message.contains("outer.mlir, found none"),
+        "{said:?}"
+    );
+    // A name without a folder starts at the current one, where no such file is.
+    assert!(
+        compiler("arch=sm_80", folder.path())
+            .compile_text("a.mlir", text)
+            .is_err()
+    );
+    assert_eq!(entries(folder.path()).len(), 2);
+}
+
+#[test]
 fn a_table_counts_by_its_text() {
     let folder = tempfile::tempdir().unwrap();
     let tables = tempfile::tempdir().unwrap();

@@ -186,3 +186,52 @@ fn a_panic_in_a_pass_is_a_diagnostic() {
     assert!(said.contains("internal error in cute-test-panic"), "{said}");
     assert!(module.as_operation().verify());
 }
+
+#[test]
+fn parameters_are_given_values_of_each_kind() {
+    let text = r#"!X = !cute.memref<!cute.param<"T">, gmem, "$L">
+module attributes {cute.parameters = {N = "integer", T = "type", L = "layout", X = "tile"}} {
+  func.func @copy(%x: !X, %y: !X) {
+    %n = cute.param "N"
+    %t = cute.static tile "$X"
+    cute.map ins(%x : !X) outs(%y : !X) {
+    ^bb0(%e: !cute.param<"T">):
+      cute.yield %e : !cute.param<"T">
+    }
+    return
+  }
+}
+"#;
+    let layout = || cute_layout::Layout::parse("(8,16):(16,1)").unwrap();
+    let context = Context::new();
+    let with = |change: &dyn Fn(&mut cute_passes::instantiate::Settings)| {
+        let mut options = options("arch=sm_80");
+        let set = &mut options.instantiate.set;
+        set.set("N", 3).unwrap();
+        set.set("T", melior::ir::Type::float16(&context)).unwrap();
+        set.set("L", layout()).unwrap();
+        set.set("X", cute_layout::Tile::parse("[4:1;8:1]").unwrap())
+            .unwrap();
+        change(set);
+        let compiled = Compiler::new(&options)
+            .unwrap()
+            .compile_text("set.mlir", text);
+        compiled.map_err(|error| error.to_string())
+    };
+    assert!(with(&|_| {}).is_ok());
+    // Text is of whichever kind the parameter has.
+    assert!(with(&|set| set.set("L", "(8,16) : (16,1)").unwrap()).is_ok());
+    let wrong = |change: &dyn Fn(&mut cute_passes::instantiate::Settings)| {
+        with(change).expect_err("a value of another kind")
+    };
+    let said = wrong(&|set| set.set("X", layout()).unwrap());
+    assert!(
+        said.contains(
+            "parameter X, of which set says the value: expected a tile, such as [64:1;32:1], found the layout (8,16):(16,1); its \
+             parameters are L (layout), N (integer), T (type), X (tile)"
+        ),
+        "{said}"
+    );
+    let said = wrong(&|set| set.set("T", 3).unwrap());
+    assert!(said.contains("found the integer 3"), "{said}");
+}

@@ -28,7 +28,8 @@ def compile(
     """Compiles IR, as text or as the path of a file, into a package.
 
     `arch` is an architecture such as `sm_90a`, several with commas, or `native`: that of this machine's first GPU, and sm_80, for the
-    emulator, where there is none. `options` are those of `cute-opt --cute-compile` by name: `tile="128x128x32"`, `candidates=8`. What was
+    emulator, where there is none. `options` are those of `cute-opt --cute-compile` by name: `tile="128x128x32"`, `candidates=8`, and
+    `set={"D": 128, "T": "f16", "L": "(4,8):(8,1)"}` for parameters. What was
     compiled is kept in `cute-opt`'s cache, in the folder `cache` if that is one, unless it is False.
 
     Raises CompileError with diagnostics, each with its place.
@@ -61,11 +62,20 @@ def compile(
 def _options(options: Mapping[str, object]) -> str:
     words: List[str] = []
     for name, value in options.items():
-        said = str(value).lower() if isinstance(value, bool) else str(value)
-        if not re.fullmatch(r"[A-Za-z_]\w*", name) or not said or re.search(r"[\s{}\"']", said):
+        said = _settings(value) if isinstance(value, Mapping) else str(value).lower() if isinstance(value, bool) else str(value)
+        if not re.fullmatch(r"[A-Za-z_]\w*", name) or not said or not isinstance(value, Mapping) and re.search(r"[\s{}\"']", said):
             raise CuteError(f"expected an option's name and a value without spaces or quotes, found {name}={said!r}")
         words.append(f"{name}={said}")
     return " ".join(words)
+
+
+def _settings(values: Mapping[str, object]) -> str:
+    """Values of parameters in quotes, as text that may have spaces and quotes of the other sort."""
+    said = ",".join(f"{name}={value}" for name, value in values.items())
+    quote = '"' if "'" in said else "'"
+    if quote in said:
+        raise CuteError(f"expected values with one sort of quotes, found {said!r}")
+    return f"{quote}{said}{quote}"
 
 
 def _diagnostics(text: str) -> List[Diagnostic]:

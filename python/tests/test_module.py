@@ -158,6 +158,26 @@ class Compiling(unittest.TestCase):
         with self.assertRaises(cute_opt.CompileError):
             cute_opt.compile(ADD_ONE, arch="sm_80", no_such_option=1, cache=False)
 
+    def test_parameters_have_values(self):
+        text = """!X = !cute.memref<!cute.param<"T">, gmem, "$L">
+module attributes {cute.parameters = {T = "type", L = #cute.layout<"4:1">}} {
+  func.func @copy(%x: !X, %y: !X) {
+    cute.map ins(%x : !X) outs(%y : !X) {
+    ^bb0(%e: !cute.param<"T">):
+      cute.yield %e : !cute.param<"T">
+    }
+    return
+  }
+}
+"""
+        values = {"T": "f16", "L": "(8,16) : (16,1)"}
+        package = cute_opt.compile(text, arch="sm_80", set=values, cache=False)
+        self.assertIn("f16", str(package["copy"]))
+        with self.assertRaisesRegex(cute_opt.CompileError, "expected a layout, such as .*, found the type f16; its parameters are L"):
+            cute_opt.compile(text, arch="sm_80", set={"T": "f16", "L": "f16"}, cache=False)
+        with self.assertRaisesRegex(cute_opt.CuteError, "expected values with one sort of quotes"):
+            cute_opt.compile(text, arch="sm_80", set={"T": "\"'"})
+
     def test_the_cache_is_used(self):
         with tempfile.TemporaryDirectory() as folder:
             first = cute_opt.compile(ADD_ONE, arch="sm_80", cache=folder)

@@ -2,13 +2,31 @@
 // RUN: not cute-opt %S/../Inputs/generic.mlir --cute-instantiate="set=D=64,T=8" 2>&1 | FileCheck %s --check-prefix=TYPE
 // RUN: not cute-opt %S/../Inputs/generic.mlir --cute-instantiate="set=D=x,T=f16" 2>&1 | FileCheck %s --check-prefix=INTEGER
 // RUN: not cute-opt %S/../Inputs/generic.mlir --cute-instantiate="set=D=64,T=f16,L=4x" 2>&1 | FileCheck %s --check-prefix=LAYOUT
+// RUN: not cute-opt %S/../Inputs/generic.mlir --cute-instantiate="set='D=(4,8):(8,1),T=f16'" 2>&1 | FileCheck %s --check-prefix=KIND1
+// RUN: not cute-opt %S/../Inputs/generic.mlir --cute-instantiate="set='D=64,T=#cute.layout<\"4:1\">'" 2>&1 | FileCheck %s --check-prefix=KIND2
+// RUN: not cute-opt %S/../Inputs/generic.mlir --cute-instantiate="set='D=64,T=f16,L=#cute.tile<\"[4:1]\">'" 2>&1 | FileCheck %s --check-prefix=KIND3
+// RUN: not cute-opt %S/../Inputs/generic.mlir --cute-instantiate="set='D=64,T=f16,A=!cute_nvgpu.atom.universal_copy<f16, 65 b>'" 2>&1 | FileCheck %s --check-prefix=KIND4
+// RUN: not cute-opt %S/../Inputs/generic.mlir --cute-instantiate="set='D=64,T=!cute.param<\"A\">'" 2>&1 | FileCheck %s --check-prefix=KIND5
+// RUN: not cute-opt %S/../Inputs/generic.mlir --cute-instantiate="set=D=64,T=f16,L=#cute.lay" 2>&1 | FileCheck %s --check-prefix=KIND6
+// RUN: not cute-opt %S/../Inputs/generic.mlir --cute-instantiate="set=D=64,T=f16,L=f32" 2>&1 | FileCheck %s --check-prefix=KIND7
+// RUN: not cute-opt %S/../Inputs/generic.mlir --cute-instantiate="set=DD=64,T=f16" 2>&1 | FileCheck %s --check-prefix=MEANT
 // RUN: not cute-opt %S/../Inputs/generic.mlir --cute-instantiate="set=D=66,T=f16" 2>&1 | FileCheck %s --check-prefix=VALUE
 // RUN: not cute-opt %S/../Inputs/generic.mlir --cute-compile="arch=sm_80 set=D" 2>&1 | FileCheck %s --check-prefix=FORM
 //
 // TYPE-NOT: error
-// TYPE: generic.mlir:2:1: error: 'builtin.module' op has the parameter T, which is set: expected a type, such as f16, found '8'
-// INTEGER: error: 'builtin.module' op has the parameter D, which is set: expected an integer of 64 bits, found 'x'
-// LAYOUT: error: 'builtin.module' op has the parameter L, which is set: expected a layout, such as (4,8):(8,1), found '4x' (at offset 1: expected the end of the text, found `x`)
+// TYPE: generic.mlir:2:1: error: 'builtin.module' op has the parameter T, of which set says the value: expected a type, such as f16 or !cute_nvgpu.atom.universal_copy<f16, 64 b>, found the integer 8; its parameters are A (type), D (integer), L (layout), T (type), V (integer)
+// INTEGER: error: 'builtin.module' op has the parameter D, of which set says the value: expected an integer of 64 bits, found 'x'; its parameters are
+// LAYOUT: error: 'builtin.module' op has the parameter L, of which set says the value: expected a layout, such as (4,8):(8,1), found '4x' (at offset 1: expected the end of the text, found `x`); its parameters are
+// KIND1: has the parameter D, of which set says the value: expected an integer of 64 bits, found the layout (4,8):(8,1); its parameters are
+// KIND2: has the parameter T, of which set says the value: expected a type, such as {{.*}}, found the layout 4:1; its parameters are
+// KIND3: has the parameter L, of which set says the value: expected a layout, such as (4,8):(8,1), found the tile [4:1]; its parameters are
+// KIND4: has the parameter A, of which set says the value: expected a type, such as {{.*}}, found '!cute_nvgpu.atom.universal_copy<f16, 65 b>' ({{.*}}65{{.*}}); its parameters are
+// KIND5: has the parameter T, of which set says the value: expected a type, such as {{.*}}, found !cute.param<"A">, which depends on the parameter A itself; its parameters are
+// KIND6: has the parameter L, of which set says the value: expected a layout, such as (4,8):(8,1), found '#cute.lay' ({{.*}}); its parameters are
+// KIND7: has the parameter L, of which set says the value: expected a layout, such as (4,8):(8,1), found the type f32; its parameters are
+// One that is misspelt is said beside what is missing for it.
+// MEANT: error: set: expected values of the module's parameters, A (type), D (integer), L (layout), T (type), V (integer), found one of 'DD'; did you mean 'D'?
+// MEANT: error: 'builtin.module' op expected a value of the parameter D of the module, which has no default
 // VALUE: generic.mlir:5:13: error: in the type !cute.tiled_copy<{{.*}}> with A = !cute_nvgpu.atom.universal_copy<f32, 128 b>, D = 66, L = (4,8):(8,1), T = f16, V = 4: at offset 4: expected a multiple of 4, found 66
 // FORM: error: --cute-compile: set: expected NAME=VALUE, several parted by commas, as in set=D=128,T=f16, found 'D'
 
@@ -18,8 +36,20 @@ module @missing attributes {cute.parameters = {D = "integer", V = 1}} {
 
 // -----
 
-// expected-error @below {{set: expected values of the module's parameters, D, W, found one of 'V'}}
+// expected-error @below {{set: expected values of the module's parameters, D (integer), W (integer), found one of 'V'}}
 module @other attributes {cute.parameters = {D = 2, W = 1}} {
+}
+
+// -----
+
+// A function that kernels call has its values in the calls.
+// expected-error @below {{set: expected values of the module's parameters, of which the module has none, found one of 'V'; that of @f has a value in each call, as in cute.call @f<{V = ...}>}}
+module @called {
+  gpu.module @kernels {
+    func.func private @f() attributes {cute.parameters = {V = 1}} {
+      return
+    }
+  }
 }
 
 // -----

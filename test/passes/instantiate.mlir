@@ -6,6 +6,9 @@
 // RUN: cute-opt %s --split-input-file | FileCheck %s --check-prefix=GENERIC
 // RUN: cute-opt %S/../Inputs/generic.mlir --emit-bytecode | cute-opt --cute-instantiate="set=D=128,T=f16,V=8" | FileCheck %s --check-prefix=SET
 // RUN: cute-opt %S/../Inputs/generic.mlir --cute-instantiate="set='D=128,T=f16,V=8,L=(8,16):(16,1),A=!cute_nvgpu.atom.universal_copy<f16, 64 b>'" | FileCheck %s --check-prefix=ATOM
+// Layouts and tiles may stand as attributes say them; spaces around names and values are none of these.
+// RUN: cute-opt %S/../Inputs/generic.mlir --cute-instantiate="set='D = 128, T=f16,V=8, L=#cute.layout<\"(8,16):(16,1)\">, A = !cute_nvgpu.atom.universal_copy<f16, 64 b>'" | FileCheck %s --check-prefix=ATOM
+// RUN: cute-opt %S/../Inputs/generic.mlir --cute-instantiate='set="D=128,T=f16,V=8,L=(8,16) : (16,1),A=!cute_nvgpu.atom.universal_copy<f16, 64 b>"' | FileCheck %s --check-prefix=ATOM
 
 // CHECK-LABEL: module @integers {
 // GENERIC-LABEL: module @integers attributes {cute.parameters = {D = 64 : i64}}

@@ -19,8 +19,9 @@ def Cute_CallOp : Cute_Op<"call"> {
   let summary = "A call of a function, by which types and parameters that the function leaves open are known";
   let description = [{
     Calls a `func.func` of the same `gpu.module`. Where the function says `!cute.any`, an argument may be of any type; all other
-    types are as it says. The results are of the types that follow from the arguments, which `cute-inline` finds when it puts the
-    function in place of the call: until then they are `!cute.any`, unless they are written.
+    types are as it says. The results are of the types that the function says, wherever it stands in the text or in what that imports. Those that follow
+    from the arguments or the parameters, `cute-inline` finds when it puts the function in place of the call: until then they are `!cute.any`, unless they
+    are written.
 
     In angle brackets stand the values of the function's parameters (`cute.parameters`), of those without a default all: integers, types, layouts
     and tiles, and `#cute.param` of the caller's own.
@@ -44,14 +45,20 @@ def Cute_CallOp : Cute_Op<"call"> {
 }
 
 def Cute_ImportOp : Cute_Op<"import", [NoMemoryEffect]> {
-  let summary = "Functions of the library that come with the compiler, for the kernels of a GPU module";
+  let summary = "Functions of the library or of a file, for the kernels of a GPU module";
   let description = [{
-    Lets kernels and functions of the `gpu.module` that it stands in call the functions of a part of the library by `cute.call`. [library.md](library.md) has the parts and their functions.
+    Lets kernels and functions of the `gpu.module` that it stands in call functions by `cute.call`. A name that ends in `.mlir` is the path of a file;
+    any other one is a part of the library that comes with the compiler. [library.md](library.md) has the parts and their functions, and what files are like.
 
-    Errors: a part that the library does not have; a function that the `gpu.module` has itself by a name of the part's.
+    A relative path starts at the folder of the file that the import is written in, and at the current folder in a text that has no file. A file has `func.func` and
+    `cute.import` at its top. Whatever is imported several times, by whatever paths, is taken once.
+
+    Errors: a part that the library does not have; a file that is not there, cannot be read, or holds something else; a file that imports itself; a function
+    of a name that the `gpu.module` or another text has as well; outside of a `gpu.module`.
 
     ```mlir
     cute.import "std/reduce"
+    cute.import "../common/scale.mlir"
     ```
   }];
   let arguments = (ins StrAttr:$part);

@@ -205,6 +205,28 @@ ParseResult HeadParser::parseBody(OperationState &state,
   return inner.parseRegion(region, arguments);
 }
 
+/// The whole text, and its file's name: which function a call means is said elsewhere in it.
+void HeadParser::addText(NamedAttrList &attributes) {
+  SMLoc here = getNameLoc();
+  auto place = [&](const char *at) {
+    return dyn_cast<FileLineColLoc>(getEncodedSourceLoc(SMLoc::getFromPointer(at)));
+  };
+  const char *start = here.getPointer();
+  FileLineColLoc location = start ? place(start) : FileLineColLoc();
+  if (!location)
+    return;
+  // A parser tells places and no beginning: the first line ends behind as many line breaks, and says its own column.
+  for (unsigned line = location.getLine(); line > 1; --line)
+    for (--start; *start != '\n';)
+      --start;
+  FileLineColLoc first = place(start);
+  if (!first || first.getLine() != 1)
+    return;
+  start -= first.getColumn() - 1;
+  attributes.set("text", getBuilder().getStringAttr(StringRef(start)));
+  attributes.set("file", location.getFilename());
+}
+
 ParseResult HeadParser::finish(OperationState &state,
                                function_ref<DictionaryAttr()> attributes) {
   // The check names the op itself.
@@ -233,6 +255,8 @@ ParseResult HeadParser::finish(OperationState &state,
     NamedAttrList all(attributes());
     if (leaves)
       all.set("pattern", getBuilder().getStringAttr(pattern));
+    if (state.name.getStringRef() == "cute.call")
+      addText(all);
     // How many there are where operands do not say it: as many as are named.
     all.set("results", getBuilder().getI64IntegerAttr(
                            traits.oneResult ? 1 : static_cast<int64_t>(inner.getNumResults())));

@@ -59,6 +59,7 @@ public:
 private:
   void endTypes();
   ParseResult parseBody(OperationState &state, function_ref<DictionaryAttr()> attributes);
+  void addText(mlir::NamedAttrList &attributes);
   ParseResult parsePattern(SmallVectorImpl<UnresolvedOperand> &result);
   ParseResult useAs(const UnresolvedOperand &operand, Type type, SmallVectorImpl<Value> &result,
                     Type &own, SmallVectorImpl<Diagnostic> &errors);

@@ -7,7 +7,7 @@ use crate::{
     ops::{cute, cute_nvgpu},
     types::{CuteType, Field, describe_fields, memref_of},
 };
-use melior::ir::{ValueLike, operation::OperationLike};
+use melior::ir::{Type, ValueLike, operation::OperationLike};
 
 /// Makes `op` use `new` wherever it uses `old`.
 pub fn replace_operand<'c>(op: Op<'c>, old: Val<'c>, new: Val<'c>) {
@@ -411,6 +411,15 @@ pub fn field_of(op: Op<'_>) -> Result<&'static Field, String> {
     let set = cute_nvgpu::AtomSetValue::of(op).map(|op| op.atom());
     let atom = set.or_else(|| Some(cute_nvgpu::AtomGetValue::of(op)?.atom()));
     let ty = atom.ok_or("has no part of a state")?.r#type();
+    let field = op.attribute("field").map(|field| field.to_string());
+    field_named(ty, &field.unwrap_or_default())
+}
+
+/// The part of the state of an atom, or of what is tiled over one, that an attribute's text names.
+///
+/// # Errors
+/// A type without a state, and a part that it does not have.
+pub(crate) fn field_named(ty: Type<'_>, found: &str) -> Result<&'static Field, String> {
     let atom = CuteType::of(ty).filter(|atom| {
         matches!(
             atom,
@@ -423,10 +432,6 @@ pub fn field_of(op: Op<'_>) -> Result<&'static Field, String> {
     let fields = atom
         .ok_or_else(|| format!("expected an atom or what is tiled over one, found {ty}"))?
         .fields();
-    let found = op
-        .attribute("field")
-        .map(|field| field.to_string())
-        .unwrap_or_default();
     fields
         .iter()
         .find(|field| field.spelled() == found)

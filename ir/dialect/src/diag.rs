@@ -1,7 +1,7 @@
 //! Diagnostics, and the boundary that no panic crosses.
 
 use crate::mlir::{self, Builder, Op};
-use melior::ir::{Location, operation::OperationLike};
+use melior::ir::{Location, Module, operation::OperationLike};
 use std::{
     cell::{Cell, RefCell},
     panic::{AssertUnwindSafe, Location as Caller, catch_unwind},
@@ -31,6 +31,27 @@ pub fn error_with_notes(
 ) -> Failure {
     mlir::emit_error(location, message.as_ref(), notes);
     Failure(())
+}
+
+/// Reads the text of a module that is a part of what is compiled, whose ops are from a file of this name. To what is said of it, notes are added,
+/// each at a location of its own: they lead from there to `at`, which names the file.
+///
+/// # Errors
+/// Text that is no module, which has been said.
+pub fn parse<'c>(
+    at: Location<'c>,
+    name: &str,
+    text: &str,
+    notes: &[(Location<'c>, &str)],
+) -> Result<Module<'c>, Failure> {
+    let context = mlir::context_of_location(at);
+    let (module, heard) = mlir::heard(context, || mlir::parse_module(context, name, text));
+    heard.iter().for_each(|heard| heard.say(notes));
+    match module {
+        Some(module) => Ok(module),
+        None if heard.is_empty() => Err(error(at, format!("{name} is no module"))),
+        None => Err(said()),
+    }
 }
 
 /// Verifies an op and what it holds, for passes that put ops where more is known of them: what is wrong there is the user's mistake, of which

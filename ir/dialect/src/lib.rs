@@ -17,6 +17,7 @@ pub mod fused;
 pub mod hopper;
 pub mod infer;
 pub mod interpret;
+pub mod library;
 pub mod maps;
 pub mod mlir;
 pub mod names;

@@ -1,25 +1,31 @@
 //! The key of an entry: a hash of everything that decides what a compilation gives.
 
-use super::{CacheError, identity};
+use super::{CacheError, identity, imports};
 use crate::{CompileOptions, ptxas};
 use std::{fmt, fs};
 
 /// The form of keys and of what entries hold. It changes where the meaning of an entry does.
-const FORM: &[u8] = b"cute-opt cache 2";
+const FORM: &[u8] = b"cute-opt cache 3";
 
 /// The name of an entry: a hash of the input, the options, this build of the compiler and the assembler.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key(pub(super) blake3::Hash);
 
 impl Key {
-    /// Makes the key of what is compiled of some input: `input` is all that options do not say, such as the text and the name that it
-    /// has in places. Where packages are written does not count, and of options only what they say: `arch=native` is the
+    /// Makes the key of what is compiled of a text, by the name that it has in places: the files that it imports count as well. `more` is all else that options do not
+    /// say. Where packages are written does not count, and of options only what they say: `arch=native` is the
     /// architecture of this machine, if the options are [resolved](CompileOptions::resolved). Of a table of measured times its text counts, wherever it is.
     ///
     /// # Errors
-    /// [`CacheError::Options`]: options that nothing is compiled with, or a table that cannot be read. [`CacheError::NoBuild`], [`CacheError::NoAssembler`]: a key
+    /// [`CacheError::Options`]: options that nothing is compiled with, or a table that cannot be read. [`CacheError::Bytecode`]: bytecode that imports. [`CacheError::NoBuild`], [`CacheError::NoAssembler`]: a key
     /// that would not say who compiles.
-    pub fn new(options: &CompileOptions, input: &[&[u8]]) -> Result<Self, CacheError> {
+    pub fn new(
+        options: &CompileOptions,
+        name: &str,
+        text: &[u8],
+        more: &[&[u8]],
+    ) -> Result<Self, CacheError> {
+        let imported = imports::of(name, text)?;
         let table = options.measured.as_ref().map(fs::read);
         let table = table.transpose().map_err(|e| {
             let file = options.measured.clone().unwrap_or_default();
@@ -46,7 +52,10 @@ impl Key {
         add(passes.as_bytes());
         add(&[u8::from(table.is_some())]);
         add(&table.unwrap_or_default());
-        input.iter().for_each(|part| add(part));
+        [name.as_bytes(), text, &imported]
+            .iter()
+            .chain(more)
+            .for_each(|part| add(part));
         Ok(Self(hasher.finalize()))
     }
 }

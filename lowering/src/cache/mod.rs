@@ -4,6 +4,7 @@
 //! what was said of it, `cute-opt --cache` also the module that it prints.
 
 mod identity;
+mod imports;
 mod key;
 mod said;
 mod store;
@@ -48,6 +49,11 @@ pub enum CacheError {
     /// Options that name no architecture, or one that is not there.
     #[error("{0}")]
     Options(String),
+    /// Bytecode that imports something, of which nobody but a reader of bytecode can tell what.
+    #[error(
+        "expected a text, of which it is known what it imports, found bytecode with imports, of which nothing is kept: give it as text"
+    )]
+    Bytecode,
     /// A program of which nothing tells one build from another.
     #[error(
         "expected the file of the running program, by which the cache tells one build of the compiler from another, found none: {0}"

@@ -142,3 +142,31 @@ gpu.module @k {
 func.func @f() attributes {cute.threads = 128} {
   return
 }
+
+// -----
+
+// An import of a file that is not there
+gpu.module @kernels {
+  cute.import "common/scale.mlir"
+}
+
+// -----
+
+// An import of a file without its ending
+gpu.module @kernels {
+  cute.import "common/scale"
+}
+
+// -----
+
+// A value of another kind than the parameter's
+// arch=sm_80 set=T=128
+module attributes {cute.parameters = {D = 64, T = f16}} {
+}
+
+// -----
+
+// A parameter that is misspelt
+// arch=sm_80 set=DIM=128
+module attributes {cute.parameters = {DIMS = 64, T = f16}} {
+}

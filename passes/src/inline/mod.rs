@@ -3,13 +3,11 @@
 //! Such values have no form below the level on which they are written, so that no call could pass them. An op that is inlined keeps
 //! its own place, with those of the calls that led there: diagnostics name the chain, outermost last. Types that a function leaves open
 //! (`!cute.any`) are inferred anew of what each call gives (`open.rs`), and what depends on them is verified then; so are types that name the
-//! function's parameters, whose values the call says. Functions of the library are taken into a GPU module that imports them (`library.rs`), for as
-//! long as the pass runs. Behind that, launches by a shape become those of MLIR (`launches.rs`).
+//! function's parameters, whose values the call says. Functions of the library and of files are taken into a GPU module that
+//! imports them (`imports.rs`), for as long as the pass runs. Behind that, launches by a shape become those of MLIR (`launches.rs`).
 
+mod imports;
 mod launches;
-mod library;
-
-pub use library::library;
 
 use crate::{
     instantiate::{relocate, replace_param},
@@ -48,9 +46,18 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(),
             "'cute.call' op calls outside of a gpu.module, where nothing is put in place of it; expected func.call",
         ))
     })?;
+    let beside = |op: Op<'c>| parent_op(op).is_some_and(|parent| name_of(parent) == gpu::MODULE);
+    let lost = all.iter().copied();
+    let lost = lost.filter(|op| name_of(*op) == cute::IMPORT && !beside(*op));
+    each(lost, |import| {
+        Err(diag::error(
+            import.location(),
+            "'cute.import' op imports for nobody here; expected it in a gpu.module, beside the kernels that call what it imports",
+        ))
+    })?;
     let gpu_modules = all.into_iter().filter(|op| name_of(*op) == gpu::MODULE);
     each(gpu_modules, |module| {
-        let imported = library::import(rewriter, module)?;
+        let imported = imports::take(rewriter, module)?;
         let inliner = Inliner::of(rewriter, module, &imported);
         let kernels: Vec<Op<'c>> = functions_of(module)
             .filter(|op| name_of(*op) == gpu::FUNC)

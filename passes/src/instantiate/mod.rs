@@ -8,7 +8,7 @@ mod copies;
 mod settings;
 
 pub(crate) use copies::relocate;
-pub use settings::{InstantiateOptions, Settings};
+pub use settings::{InstantiateOptions, Setting, Settings};
 
 use crate::open;
 use cute_ir::{
@@ -18,10 +18,10 @@ use cute_ir::{
     names::{builtin, did_you_mean},
     ops::{cute, func, gpu},
     options::Options,
-    parameters::{self, Bindings, Bound},
+    parameters::{self, Bindings, Bound, Kind},
 };
 use melior::ir::{Attribute, ValueLike, operation::OperationLike};
-use std::{cell::RefCell, collections::BTreeSet};
+use std::collections::BTreeMap;
 
 /// The pass.
 pub const PASS: PassSpec = PassSpec {
@@ -35,30 +35,16 @@ pub const PASS: PassSpec = PassSpec {
 fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
     let options =
         InstantiateOptions::of(options).map_err(|wrong| diag::error(module.location(), wrong))?;
+    let known = settable(module);
+    let named = each(options.set.names(), |name| match known.contains_key(name) {
+        true => Ok(()),
+        false => Err(unknown(module, name, &known)),
+    });
     let instantiation = Instantiation {
         rewriter,
         settings: &options.set,
-        known: RefCell::default(),
     };
-    instantiation.within(module, &Bindings::default())?;
-    let known = instantiation.known.into_inner();
-    each(options.set.names(), |name| {
-        if known.contains(name) {
-            return Ok(());
-        }
-        let all: Vec<&str> = known.iter().copied().collect();
-        let has = match all.is_empty() {
-            true => "of which the module has none".to_owned(),
-            false => all.join(", "),
-        };
-        Err(diag::error(
-            module.location(),
-            format!(
-                "set: expected values of the module's parameters, {has}, found one of '{name}'{}",
-                did_you_mean(name, all.iter().copied())
-            ),
-        ))
-    })?;
+    named.and(instantiation.within(module, &Bindings::default()))?;
     // Which values are wrong for what takes them is known only now.
     match known.is_empty() {
         true => Ok(()),
@@ -66,12 +52,52 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
     }
 }
 
+/// The parameters that settings can give values, each with its kind: those of modules and of functions of the host. What is wrong with a declaration is said where its
+/// values are put in place.
+fn settable<'c>(module: Op<'c>) -> BTreeMap<&'c str, Kind> {
+    let all = std::iter::once(module).chain(nested_ops(module));
+    let all = all.filter(|op| !is_called(*op));
+    all.flat_map(|op| parameters::declared(op).unwrap_or_default())
+        .map(|declared| (declared.name, declared.kind))
+        .collect()
+}
+
+/// The error of a value for a parameter that is not there.
+fn unknown(module: Op<'_>, name: &str, known: &BTreeMap<&str, Kind>) -> Failure {
+    let has = match known.is_empty() {
+        true => "of which the module has none".to_owned(),
+        false => listed(known.iter().map(|(name, kind)| (*name, *kind))),
+    };
+    let mut called = nested_ops(module).into_iter().filter(|op| is_called(*op));
+    let of_function = called.find_map(|op| {
+        let declared = parameters::declared(op).ok()?;
+        let found = declared.iter().any(|declared| declared.name == name);
+        found.then(|| string_of(op, "sym_name"))?
+    });
+    let meant = match of_function {
+        Some(function) => format!(
+            "; that of @{function} has a value in each call, as in cute.call @{function}<{{{name} = ...}}>"
+        ),
+        None => did_you_mean(name, known.keys().copied()),
+    };
+    diag::error(
+        module.location(),
+        format!(
+            "set: expected values of the module's parameters, {has}, found one of '{name}'{meant}"
+        ),
+    )
+}
+
+/// Parameters with their kinds, as a list in a message.
+fn listed<'c>(all: impl Iterator<Item = (&'c str, Kind)>) -> String {
+    let all = all.map(|(name, kind)| format!("{name} ({})", kind.name()));
+    all.collect::<Vec<_>>().join(", ")
+}
+
 /// The work on a module and all that is within it.
 struct Instantiation<'c, 's> {
     rewriter: &'c Rewriter<'c>,
     settings: &'s Settings,
-    /// The parameters that settings can give values.
-    known: RefCell<BTreeSet<&'c str>>,
 }
 
 impl<'c> Instantiation<'c, '_> {
@@ -113,16 +139,16 @@ impl<'c> Instantiation<'c, '_> {
         let declared = parameters::declared(op)?;
         let mut bindings = Bindings::given(&declared, given, &whose)?;
         for known in &declared {
-            self.known.borrow_mut().insert(known.name);
             let set = self.settings.get(known.name);
             if let Some(text) = set.filter(|_| bindings.get(known.name).is_none()) {
-                let bound = Bound::read(context_of(op), known.kind, text);
-                bindings.bind(
-                    known.name,
-                    bound.map_err(|wrong| {
-                        format!("has the parameter {}, which is set: {wrong}", known.name)
-                    })?,
-                );
+                let bound = Bound::read(context_of(op), known.kind, text).map_err(|wrong| {
+                    format!(
+                        "has the parameter {}, of which set says the value: {wrong}; its parameters are {}",
+                        known.name,
+                        listed(declared.iter().map(|all| (all.name, all.kind)))
+                    )
+                })?;
+                bindings.bind(known.name, bound);
             }
         }
         bindings

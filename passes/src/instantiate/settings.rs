@@ -1,6 +1,8 @@
 //! Values of parameters as an option says them: `set=D=128,T=f16`.
 
 use cute_ir::options::OptionValue;
+use cute_layout::{Layout, Tile};
+use melior::ir::Type;
 
 cute_ir::options! {
     /// Options of `cute-instantiate`.
@@ -13,13 +15,83 @@ cute_ir::options! {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings(Vec<(String, String)>);
 
+/// A value for a parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Setting {
+    /// An integer.
+    Integer(i64),
+    /// A type, as text: of elements, or of an atom.
+    Type(String),
+    /// A layout.
+    Layout(Layout),
+    /// A tile.
+    Tile(Tile),
+    /// The text of a value of whichever kind the parameter has.
+    Text(String),
+}
+
+impl Setting {
+    /// The text that is read as this value; that of a layout or a tile says which of both it is.
+    fn text(self) -> String {
+        match self {
+            Setting::Integer(value) => value.to_string(),
+            Setting::Layout(layout) => format!("#cute.layout<\"{layout}\">"),
+            Setting::Tile(tile) => format!("#cute.tile<\"{tile}\">"),
+            Setting::Type(text) | Setting::Text(text) => text,
+        }
+    }
+}
+
+impl From<i64> for Setting {
+    fn from(value: i64) -> Self {
+        Setting::Integer(value)
+    }
+}
+
+impl From<i32> for Setting {
+    fn from(value: i32) -> Self {
+        Setting::Integer(value.into())
+    }
+}
+
+impl From<Type<'_>> for Setting {
+    fn from(value: Type<'_>) -> Self {
+        Setting::Type(value.to_string())
+    }
+}
+
+impl From<Layout> for Setting {
+    fn from(value: Layout) -> Self {
+        Setting::Layout(value)
+    }
+}
+
+impl From<Tile> for Setting {
+    fn from(value: Tile) -> Self {
+        Setting::Tile(value)
+    }
+}
+
+impl From<&str> for Setting {
+    fn from(value: &str) -> Self {
+        Setting::Text(value.to_owned())
+    }
+}
+
+impl From<String> for Setting {
+    fn from(value: String) -> Self {
+        Setting::Text(value)
+    }
+}
+
 impl Settings {
-    /// Gives a parameter a value, in place of the one that it had: an integer, a type such as `f16`, a layout or a tile, as text.
+    /// Gives a parameter a value, in place of the one that it had. A value whose kind is known, such as a [`Layout`], goes for a parameter of
+    /// that kind alone; text is read when the kind of the parameter is known, as that of `set=`.
     ///
     /// # Errors
     /// A name that is none, and text with brackets that nothing closes or with both sorts of quotes, which an option cannot hold.
-    pub fn set(&mut self, name: &str, value: impl ToString) -> Result<(), String> {
-        let value = value.to_string();
+    pub fn set(&mut self, name: &str, value: impl Into<Setting>) -> Result<(), String> {
+        let value = value.into().text();
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if name.is_empty() || !name.chars().all(is_name) {
             return Err(format!(
@@ -61,12 +133,13 @@ impl OptionValue for Settings {
                     "expected NAME=VALUE, several parted by commas, as in set=D=128,T=f16, found '{part}'"
                 ));
             };
+            let name = name.trim();
             if let Some(before) = settings.get(name) {
                 return Err(format!(
                     "expected one value of {name}, found '{before}' and '{value}'"
                 ));
             }
-            settings.set(name.trim(), value)?;
+            settings.set(name, value)?;
         }
         Ok(settings)
     }
@@ -137,6 +210,12 @@ mod tests {
         set.set("D", 128).unwrap();
         assert_eq!(set.written(), "L=(4,8):(8,1),D=128");
         assert_eq!(set.get("D"), Some("128"));
+        // Of values with kinds, the text has the kind.
+        set.set("L", Layout::parse("(4,8):(8,1)").unwrap()).unwrap();
+        set.set("X", Tile::parse("[4:1;8:1]").unwrap()).unwrap();
+        let written = "D=128,L=#cute.layout<\"(4,8):(8,1)\">,X=#cute.tile<\"[4:1;8:1]\">";
+        assert_eq!(set.written(), written);
+        assert_eq!(Settings::read(written).unwrap(), set);
     }
 
     #[test]

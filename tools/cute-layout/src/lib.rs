@@ -13,6 +13,7 @@ mod facts;
 mod failure;
 mod functions;
 mod grid;
+mod held;
 mod input;
 mod ir;
 mod latex;
@@ -28,6 +29,7 @@ mod value;
 use cute_layout::symbolic::Scope;
 use failure::{Outcome, whole};
 
+pub use held::held;
 pub use program::main;
 
 /// The forms of pictures.

@@ -9,7 +9,7 @@ use std::io::Read;
 pub fn mended(uri: &str, document: &str, line: u64) -> Option<Value> {
     let (first, part) = part(document, line);
     let end = first + part.lines().count() as u64;
-    let answer = child::ask(MEND, part)?;
+    let answer = child::ask(MEND, "", part)?;
     let title = match answer["ops"].as_u64()? {
         0 => return None,
         1 => "Mend the types of 1 op".to_owned(),

@@ -13,13 +13,14 @@ const MOST_TEXT: usize = 4 << 20;
 /// The time that a child may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The answer of the child of this name to a text; nothing where the text is too long, and where the child says nothing in time.
-pub fn ask(name: &str, text: String) -> Option<Value> {
+/// The answer of the child of this name to a text, which is of a file or a part of one; nothing where the text is too long, and where the child says
+/// nothing in time.
+pub fn ask(name: &str, file: &str, text: String) -> Option<Value> {
     if text.len() > MOST_TEXT {
         return None;
     }
     let mut child = Command::new(std::env::current_exe().ok()?)
-        .arg(name)
+        .args([name, file])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

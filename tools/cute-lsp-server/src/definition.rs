@@ -1,35 +1,91 @@
-//! The definition of a function of the library that comes with the compiler: a file with the part that has it, which is there for reading.
+//! The definition of a function that a document imports: a place in the file that it names, or in a file with the part of the library that has it,
+//! which is there for reading.
 
 use crate::{
     documents::{byte_of, name_around},
     hover::part,
 };
+use cute_ir::library::{files, parts};
 use cute_lowering::Cache;
-use cute_passes::inline::library;
+
 use serde_json::{Value, json};
 use std::{
+    borrow::Cow,
     fs,
     hash::{DefaultHasher, Hash, Hasher},
     io::Write,
+    ops::Range,
     path::{Path, PathBuf},
 };
 
-/// The place of the function whose name stands at a place of a document, in lines and UTF-16 units from 0; none of what no imported part has.
-pub fn of(document: &str, line: u64, character: u64) -> Option<Value> {
+/// A text that a document imports.
+struct Imported {
+    /// The file, or the name of the part of the library.
+    name: String,
+    /// Tells whether it is a file, and no part.
+    is_file: bool,
+    text: Cow<'static, str>,
+}
+
+impl Imported {
+    /// The text that a name in an import of a text stands for; none of what is not there.
+    fn of(importer: &str, name: &str) -> Option<Self> {
+        if files::is_path(name) {
+            let file = files::file_of(importer, name);
+            return Some(Self {
+                text: String::from_utf8(files::read(&file).ok()?).ok()?.into(),
+                name: fs::canonicalize(&file).ok()?.to_str()?.to_owned(),
+                is_file: true,
+            });
+        }
+        let (part, text) = parts().iter().find(|(part, _)| *part == name)?;
+        Some(Self {
+            name: (*part).to_owned(),
+            is_file: false,
+            text: (*text).into(),
+        })
+    }
+
+    /// The texts that it imports.
+    fn imports(&self) -> Vec<Self> {
+        let names = imports(&self.text).into_iter();
+        let all = names.filter_map(|name| Self::of(&self.name, name));
+        all.collect()
+    }
+
+    /// The place of some characters of a line.
+    fn place(&self, line: usize, characters: Range<usize>) -> Option<Value> {
+        let file = match self.is_file {
+            true => PathBuf::from(&self.name),
+            false => {
+                let cache = Cache::from_environment(None).ok()?;
+                written(&cache.folder().join("library"), &self.name, &self.text)?
+            }
+        };
+        Some(json!({
+            "uri": uri_of(&file)?,
+            "range": {
+                "start": {"line": line, "character": characters.start},
+                "end": {"line": line, "character": characters.end},
+            },
+        }))
+    }
+}
+
+/// The place of the function whose name stands at a place of a document, in lines and UTF-16 units from 0, and of the text that an import there
+/// names; none of what nothing that is imported has.
+pub fn of(file: &str, document: &str, line: u64, character: u64) -> Option<Value> {
     let text = document.lines().nth(usize::try_from(line).ok()?)?;
+    if let [name] = imports(text)[..] {
+        return Imported::of(file, name)?.place(0, 0..0);
+    }
     let name = symbol_at(text, character)?;
     let (_, text) = part(document, line);
-    let (part, text) = imported(&text)
-        .into_iter()
-        .find(|(_, text)| place_of(text, name).is_some())?;
-    let (line, at) = place_of(text, name)?;
-    let cache = Cache::from_environment(None).ok()?;
-    let file = written(&cache.folder().join("library"), part, text)?;
-    let end = at + name.len();
-    Some(json!({
-        "uri": uri_of(&file)?,
-        "range": {"start": {"line": line, "character": at}, "end": {"line": line, "character": end}},
-    }))
+    let (imported, line, at) = imported(file, &text).into_iter().find_map(|imported| {
+        let (line, at) = place_of(&imported.text, name)?;
+        Some((imported, line, at))
+    })?;
+    imported.place(line, at..at + name.len())
 }
 
 /// The answer of MLIR's server, which knows the document alone, with a place where it has none.
@@ -47,15 +103,15 @@ fn symbol_at(line: &str, character: u64) -> Option<&str> {
     (line[..name.start].ends_with('@') && !name.is_empty()).then(|| &line[name])
 }
 
-/// The parts of the library that a text imports, and those that these import, each with its text.
-fn imported(text: &str) -> Vec<(&'static str, &'static str)> {
-    let mut found: Vec<(&str, &str)> = Vec::new();
-    let mut left = imports(text);
-    while let Some(name) = left.pop() {
-        let part = library().iter().find(|(part, _)| *part == name);
-        if let Some(part) = part.filter(|part| !found.contains(part)) {
-            found.push(*part);
-            left.extend(imports(part.1));
+/// The texts that a text of a file imports, and those that these import.
+fn imported(file: &str, text: &str) -> Vec<Imported> {
+    let mut found: Vec<Imported> = Vec::new();
+    let names = imports(text).into_iter();
+    let mut left: Vec<Imported> = names.filter_map(|name| Imported::of(file, name)).collect();
+    while let Some(imported) = left.pop() {
+        if !found.iter().any(|other| other.name == imported.name) {
+            left.extend(imported.imports());
+            found.push(imported);
         }
     }
     found
@@ -78,7 +134,8 @@ fn place_of(text: &str, name: &str) -> Option<(usize, usize)> {
         let (before, rest) = line.split_once('@')?;
         let is_function = before.trim_start().starts_with("func.func");
         let behind = rest.strip_prefix(name)?;
-        (is_function && behind.starts_with(['(', '<'])).then_some((number, before.len() + 1))
+        (is_function && behind.trim_start().starts_with(['(', '<']))
+            .then_some((number, before.len() + 1))
     })
 }
 
@@ -134,7 +191,7 @@ mod tests {
 
     #[test]
     fn every_function_of_the_library_has_a_place() {
-        for (part, text) in library() {
+        for (part, text) in parts() {
             let names = text.lines().filter_map(|line| {
                 let rest = line.trim_start().strip_prefix("func.func")?;
                 Some(rest.split_once('@')?.1.split(['(', '<']).next()?.trim())
@@ -147,6 +204,32 @@ mod tests {
             assert!(count > 0, "{part}");
         }
         assert_eq!(place_of("func.func @ab(%x: i32)", "a"), None);
+    }
+
+    #[test]
+    fn files_lead_to_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name).display().to_string();
+        fs::create_dir(at("x")).unwrap();
+        let import = "cute.import \"x/b.mlir\"\n";
+        fs::write(at("x/b.mlir"), "cute.import \"../c.mlir\"\n").unwrap();
+        fs::write(
+            at("c.mlir"),
+            format!("{import}\n  func.func private @deep() {{"),
+        )
+        .unwrap();
+        let document = format!("{import}cute.import \"std/index\"\ncute.call @deep()\n// @thread");
+        let found = |line, character| {
+            let found = of(&at("a.mlir"), &document, line, character)?;
+            let uri = found["uri"].as_str()?.rsplit('/').next()?.to_owned();
+            Some((uri, found["range"]["start"].clone()))
+        };
+        let place = |line: u64, character: u64| json!({"line": line, "character": character});
+        let is = |name: &str, place: Value| Some((name.to_owned(), place));
+        assert_eq!(found(2, 12), is("c.mlir", place(2, 21)));
+        assert_eq!(found(0, 14), is("b.mlir", place(0, 0)));
+        assert_eq!(found(2, 3), None);
+        assert_eq!(of("elsewhere.mlir", &document, 2, 12), None);
     }
 
     #[test]

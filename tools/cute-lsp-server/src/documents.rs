@@ -82,6 +82,28 @@ fn offset(text: &str, position: &Value) -> Option<usize> {
     Some(start + byte_of(rest, character))
 }
 
+/// The name of the file of a URI: its path, or the URI itself where it is of another sort.
+pub fn file_of(uri: &str) -> String {
+    let Some(path) = uri.strip_prefix("file://") else {
+        return uri.to_owned();
+    };
+    let mut bytes = Vec::new();
+    let mut left = path.as_bytes();
+    while let Some((byte, rest)) = left.split_first() {
+        let digit = |at: usize| char::from(*rest.get(at)?).to_digit(16);
+        let escaped = match (byte, digit(0), digit(1)) {
+            (b'%', Some(high), Some(low)) => u8::try_from(high * 16 + low).ok(),
+            _ => None,
+        };
+        bytes.push(escaped.unwrap_or(*byte));
+        left = match escaped {
+            Some(_) => rest.get(2..).unwrap_or_default(),
+            None => rest,
+        };
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| uri.to_owned())
+}
+
 /// The byte of a character of a line, in UTF-16 units; beyond the line's end is its end.
 pub fn byte_of(line: &str, character: usize) -> usize {
     let mut units = 0;
@@ -120,6 +142,14 @@ mod tests {
 
     fn range(from: (u32, u32), to: (u32, u32)) -> Value {
         json!({"start": {"line": from.0, "character": from.1}, "end": {"line": to.0, "character": to.1}})
+    }
+
+    #[test]
+    fn uris_are_files() {
+        assert_eq!(file_of("file:///a%20b/%C3%A9.mlir"), "/a b/\u{e9}.mlir");
+        assert_eq!(file_of("file:///a%2"), "/a%2");
+        assert_eq!(file_of("test:///a.mlir"), "test:///a.mlir");
+        assert_eq!(file_of("file:///%FF"), "file:///%FF");
     }
 
     #[test]

@@ -2,11 +2,11 @@
 
 use crate::{HINTS, child, hover::part, picture};
 use cute_ir::{
-    mlir::{Op, name_of, nested_ops, place_of, results_of},
+    mlir::{Op, name_of, nested_ops, parse_module, place_of, results_of},
     names::dialect_of,
     types::CuteType,
 };
-use melior::ir::{Module, Type, ValueLike, operation::OperationLike};
+use melior::ir::{Type, ValueLike, operation::OperationLike};
 use serde_json::{Value, json};
 use std::io::Read;
 
@@ -14,14 +14,14 @@ use std::io::Read;
 const SHOWN: usize = 60;
 
 /// The hints on the lines of a document from the first to before the last, each part between `// -----` by itself. A part that cannot be read has none.
-pub fn of(document: &str, lines: std::ops::Range<u64>) -> Value {
+pub fn of(file: &str, document: &str, lines: std::ops::Range<u64>) -> Value {
     let mut hints = Vec::new();
     let mut line = lines.start;
     let last = lines.end.min(document.lines().count() as u64);
     while line < last {
         let (first, text) = part(document, line);
         let end = first + text.lines().count() as u64;
-        let found = child::ask(HINTS, text);
+        let found = child::ask(HINTS, file, text);
         for hint in found.iter().filter_map(Value::as_array).flatten() {
             let at = hint[0].as_u64().map(|at| at + first);
             let Some(at) = at.filter(|at| lines.contains(at)) else {
@@ -40,14 +40,14 @@ pub fn of(document: &str, lines: std::ops::Range<u64>) -> Value {
     Value::Array(hints)
 }
 
-/// Reads a module and prints its hints as JSON: line and character from 0, label, tooltip. Returns the exit status.
-pub fn hints_on_stdin() -> i32 {
+/// Reads a module, the text of a file, and prints its hints as JSON: line and character from 0, label, tooltip. Returns the exit status.
+pub fn hints_on_stdin(file: &str) -> i32 {
     let mut text = String::new();
     if std::io::stdin().read_to_string(&mut text).is_err() {
         return 1;
     }
     let context = cute_ir::context();
-    let Some(module) = Module::parse(&context, &text) else {
+    let Some(module) = parse_module(&context, file, &text) else {
         return 1;
     };
     let lines: Vec<&str> = text.lines().collect();
@@ -109,7 +109,7 @@ fn hints_of(op: Op<'_>, lines: &[&str]) -> Vec<Value> {
         .collect()
 }
 
-/// The hint behind `!name = TYPE` of a layout or a tensor that is known: how many elements it has, and its picture. None of an alias of several lines.
+/// The hint behind `!name = TYPE` of what has a picture: how many elements it has, or threads and values, and its picture. None of an alias of several lines.
 fn hint_of_alias(context: &melior::Context, line: usize, text: &str) -> Option<Value> {
     let (name, ty) = text.split_once('=')?;
     if !name.starts_with('!') {

@@ -1,8 +1,7 @@
 //! The text of a hover: the report's lines for the op on the line.
 
-use crate::{REPORT, child};
-use cute_ir::mlir::{place_of, run_pipeline};
-use melior::ir::Module;
+use crate::{REPORT, child, documents::byte_of, picture};
+use cute_ir::mlir::{callers_of, parse_module, place_of, run_pipeline};
 use serde_json::{Value, json};
 use std::io::Read;
 
@@ -27,10 +26,10 @@ pub fn part(text: &str, line: u64) -> (u64, String) {
 }
 
 /// The report's text on a line of a document; nothing where it says nothing, and where none can be made in time.
-pub fn text(document: &str, line: u64) -> Option<String> {
+pub fn text(file: &str, document: &str, line: u64) -> Option<String> {
     let (first, part) = part(document, line);
     let wanted = line.checked_sub(first)?;
-    let found: Vec<String> = report(part)?
+    let found: Vec<String> = report(file, part)?
         .into_iter()
         .filter(|(at, _)| *at == wanted)
         .map(|(_, text)| text)
@@ -38,28 +37,35 @@ pub fn text(document: &str, line: u64) -> Option<String> {
     (!found.is_empty()).then(|| found.join("\n"))
 }
 
+/// The picture of the type that the alias at a place of a document means, in lines and UTF-16 units from 0.
+pub fn picture(document: &str, line: u64, character: u64) -> Option<String> {
+    let text = document.lines().nth(usize::try_from(line).ok()?)?;
+    let at = byte_of(text, usize::try_from(character).ok()?);
+    picture::of_alias(&part(document, line).1, text, at)
+}
+
 /// The report on a text.
-fn report(text: String) -> Option<Lines> {
-    child::ask(REPORT, text)?
+fn report(file: &str, text: String) -> Option<Lines> {
+    child::ask(REPORT, file, text)?
         .as_array()?
         .iter()
         .map(|line| Some((line[0].as_u64()?, line[1].as_str()?.to_owned())))
         .collect()
 }
 
-/// Reads a module and prints its report as JSON. Returns the exit status.
-pub fn report_on_stdin() -> i32 {
+/// Reads a module, the text of a file, and prints its report as JSON. Returns the exit status.
+pub fn report_on_stdin(file: &str) -> i32 {
     let mut text = String::new();
     if std::io::stdin().read_to_string(&mut text).is_err() {
         return 1;
     }
     let context = cute_ir::context();
-    let Some(mut module) = Module::parse(&context, &text) else {
+    let Some(mut module) = parse_module(&context, file, &text) else {
         return 1;
     };
     // What functions do, their calls say. One that fails leaves a module half done.
     if run_pipeline(&mut module, "cute-instantiate,cute-inline").is_err() {
-        let Some(anew) = Module::parse(&context, &text) else {
+        let Some(anew) = parse_module(&context, file, &text) else {
             return 1;
         };
         module = anew;
@@ -68,7 +74,12 @@ pub fn report_on_stdin() -> i32 {
     let mut lines = Vec::new();
     for kernel in &report.kernels {
         for (location, text) in kernel.located() {
-            if let Some(place) = place_of(location) {
+            // What a function of another file does, its call does.
+            let callers = callers_of(location).into_iter();
+            let mut places = std::iter::once(location)
+                .chain(callers)
+                .filter_map(place_of);
+            if let Some(place) = places.find(|place| place.file == file) {
                 let line = json!([place.line - 1, text]);
                 // Calls of a function with the same types say the same.
                 if !lines.contains(&line) {
@@ -81,8 +92,13 @@ pub fn report_on_stdin() -> i32 {
     0
 }
 
-/// An answer to a hover, with the report's text and that of the reference behind what it says.
-pub fn with_texts(mut answer: Value, report: Option<String>, reference: Option<String>) -> Value {
+/// An answer to a hover, with the report's text, a picture and the text of the reference behind what it says.
+pub fn with_texts(
+    mut answer: Value,
+    report: Option<String>,
+    picture: Option<String>,
+    reference: Option<String>,
+) -> Value {
     let report = report.map(|text| format!("```text\n{text}\n```"));
     let said = answer["result"]["contents"]["value"]
         .as_str()
@@ -90,7 +106,10 @@ pub fn with_texts(mut answer: Value, report: Option<String>, reference: Option<S
     if said.is_none() && !answer["result"].is_null() {
         return answer;
     }
-    let texts: Vec<String> = [said, report, reference].into_iter().flatten().collect();
+    let texts: Vec<String> = [said, report, picture, reference]
+        .into_iter()
+        .flatten()
+        .collect();
     let all = texts.join("\n\n---\n");
     match answer["result"].is_null() {
         true => answer["result"] = json!({"contents": {"kind": "markdown", "value": all}}),
@@ -116,11 +135,11 @@ mod tests {
     fn answers_keep_what_they_say() {
         let said = json!({"id": 1, "result": {"contents": {"kind": "markdown", "value": "old"}}});
         let new = || Some("new".to_owned());
-        let value = with_texts(said, new(), new())["result"]["contents"]["value"].clone();
+        let value = with_texts(said, new(), None, new())["result"]["contents"]["value"].clone();
         assert_eq!(value, "old\n\n---\n```text\nnew\n```\n\n---\nnew");
-        let none = with_texts(json!({"id": 1, "result": null}), new(), None);
+        let none = with_texts(json!({"id": 1, "result": null}), new(), None, None);
         assert_eq!(none["result"]["contents"]["value"], "```text\nnew\n```");
         let odd = json!({"id": 1, "result": [1]});
-        assert_eq!(with_texts(odd.clone(), new(), None), odd);
+        assert_eq!(with_texts(odd.clone(), new(), None, None), odd);
     }
 }

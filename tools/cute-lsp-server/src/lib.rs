@@ -27,6 +27,7 @@ const SERVER: &str = "--cute-child=server";
 const REPORT: &str = "--cute-child=report";
 const MEND: &str = "--cute-child=mend";
 const HINTS: &str = "--cute-child=hints";
+const PICTURE: &str = "--cute-child=picture";
 
 /// Tells whether a program with these arguments is the server, or a child of it: by its own name, or by the first argument of children.
 pub fn is_meant(arguments: &[String]) -> bool {
@@ -38,6 +39,7 @@ pub fn is_meant(arguments: &[String]) -> bool {
 
 /// Runs the server, or what a child of it does, and returns the exit status.
 pub fn run(mut arguments: Vec<String>) -> i32 {
+    let file = arguments.get(2).cloned().unwrap_or_default();
     match arguments.get(1).map(String::as_str) {
         Some(SERVER) => {
             arguments.remove(1);
@@ -46,7 +48,7 @@ pub fn run(mut arguments: Vec<String>) -> i32 {
         }
         Some(REPORT) => {
             cute_lowering::initialize();
-            hover::report_on_stdin()
+            hover::report_on_stdin(&file)
         }
         Some(MEND) => {
             cute_lowering::initialize();
@@ -54,7 +56,11 @@ pub fn run(mut arguments: Vec<String>) -> i32 {
         }
         Some(HINTS) => {
             cute_lowering::initialize();
-            hints::hints_on_stdin()
+            hints::hints_on_stdin(&file)
+        }
+        Some(PICTURE) => {
+            cute_lowering::initialize();
+            picture::picture_on_stdin()
         }
         _ => proxy::run(&arguments),
     }

@@ -2,7 +2,7 @@
 
 use crate::{
     SERVER, actions, definition, docs,
-    documents::Documents,
+    documents::{Documents, file_of},
     framing::{self, Message, Style},
     hints, hover,
 };
@@ -25,6 +25,7 @@ enum Asked {
     Abilities,
     /// `textDocument/hover` at a place of a document, in lines and UTF-16 units from 0.
     Hover {
+        file: String,
         document: Arc<str>,
         line: u64,
         character: u64,
@@ -37,12 +38,14 @@ enum Asked {
     },
     /// `textDocument/definition` of what stands at a place of a document, in lines and UTF-16 units from 0.
     Definition {
+        file: String,
         document: Arc<str>,
         line: u64,
         character: u64,
     },
     /// `textDocument/inlayHint` on lines of a document. MLIR's server does not know the request.
     Hints {
+        file: String,
         document: Arc<str>,
         lines: Range<u64>,
     },
@@ -57,16 +60,18 @@ impl Asked {
                 Some(answer)
             }
             Asked::Hover {
+                file,
                 document,
                 line,
                 character,
             } => {
-                let report = hover::text(document, *line);
+                let report = hover::text(file, document, *line);
                 let reference = docs::at(document, *line, *character);
-                if report.is_none() && reference.is_none() {
+                let picture = hover::picture(document, *line, *character);
+                if report.is_none() && picture.is_none() && reference.is_none() {
                     return None;
                 }
-                Some(hover::with_texts(answer, report, reference))
+                Some(hover::with_texts(answer, report, picture, reference))
             }
             Asked::Actions {
                 uri,
@@ -77,6 +82,7 @@ impl Asked {
                 Some(actions::with_action(answer, action))
             }
             Asked::Definition {
+                file,
                 document,
                 line,
                 character,
@@ -85,11 +91,15 @@ impl Asked {
                 if found.is_some_and(|found| !found.is_empty()) {
                     return None;
                 }
-                let place = definition::of(document, *line, *character)?;
+                let place = definition::of(file, document, *line, *character)?;
                 Some(definition::with_place(answer, place))
             }
-            Asked::Hints { document, lines } => {
-                let hints = hints::of(document, lines.clone());
+            Asked::Hints {
+                file,
+                document,
+                lines,
+            } => {
+                let hints = hints::of(file, document, lines.clone());
                 Some(json!({"jsonrpc": "2.0", "id": answer["id"], "result": hints}))
             }
         }
@@ -189,9 +199,11 @@ fn asked(said: &Value, documents: &Documents) -> Option<Asked> {
     let params = &said["params"];
     let uri = || params["textDocument"]["uri"].as_str();
     let document = || documents.get(uri()?);
+    let file = || uri().map(file_of);
     match said["method"].as_str()? {
         "initialize" => Some(Asked::Abilities),
         "textDocument/hover" => Some(Asked::Hover {
+            file: file()?,
             document: document()?,
             line: params["position"]["line"].as_u64()?,
             character: params["position"]["character"].as_u64()?,
@@ -205,6 +217,7 @@ fn asked(said: &Value, documents: &Documents) -> Option<Asked> {
             })
         }
         "textDocument/definition" => Some(Asked::Definition {
+            file: file()?,
             document: document()?,
             line: params["position"]["line"].as_u64()?,
             character: params["position"]["character"].as_u64()?,
@@ -212,6 +225,7 @@ fn asked(said: &Value, documents: &Documents) -> Option<Asked> {
         "textDocument/inlayHint" => {
             let line = |end: &str| params["range"][end]["line"].as_u64();
             Some(Asked::Hints {
+                file: file()?,
                 document: document()?,
                 lines: line("start")?..line("end")?.saturating_add(1),
             })

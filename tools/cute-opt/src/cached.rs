@@ -135,14 +135,8 @@ impl Compilation<'_> {
         let name = self.input.name.as_deref().unwrap_or("-");
         let package = self.options.package.is_some();
         let printing = self.request.printing.join(" ");
-        let input = [
-            &b"cute-opt"[..],
-            name.as_bytes(),
-            &self.input.text,
-            &[u8::from(package)],
-            printing.as_bytes(),
-        ];
-        Key::new(&self.options, &input).map_err(|e| e.to_string())
+        let more = [&b"cute-opt"[..], &[u8::from(package)], printing.as_bytes()];
+        Key::new(&self.options, name, &self.input.text, &more).map_err(|e| e.to_string())
     }
 
     /// A place for the package while it is made, where one is asked for.

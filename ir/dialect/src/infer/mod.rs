@@ -2,6 +2,7 @@
 //!
 //! The same answers verify what was declared: MLIR compares the two.
 
+mod calls;
 mod omitted;
 mod tensors;
 mod written;
@@ -12,7 +13,8 @@ pub(crate) use written::{compatible, operand_types};
 
 use crate::{
     algebra::{self, value_of},
-    mlir::{Op, attributes_of, context_of, dictionary, name_of, operands_of},
+    mlir::{Op, attributes_of, context_of, dictionary, entry_of, name_of, operands_of},
+    ops::cute,
     types::CuteType,
 };
 use cute_layout::ops::Value as LayoutValue;
@@ -28,6 +30,11 @@ pub(crate) fn infer<'c>(
     operands: &[Type<'c>],
     attributes: Attribute<'c>,
 ) -> Result<Vec<Type<'c>>, String> {
+    if is_read(name, attributes)
+        && let Some(types) = calls::results(context, attributes)
+    {
+        return Ok(types);
+    }
     if let Some(types) = omitted::open(name, context, operands, attributes) {
         return Ok(types);
     }
@@ -54,6 +61,11 @@ pub(crate) fn infer<'c>(
                 .join(", ")
         )),
     }
+}
+
+/// Tells whether an op is a call that is being read, whose result types depend on more than operands and attributes: on the text around it, and on files.
+pub(crate) fn is_read(name: &str, attributes: Attribute<'_>) -> bool {
+    name == cute::CALL && entry_of(attributes, "text").is_some()
 }
 
 /// The result types of `op` as they follow from its operands.

@@ -3,11 +3,14 @@
 
 use crate::mlir::*;
 use crate::{
-    algorithm, hopper,
+    algorithm,
+    args::field_named,
+    hopper,
     infer::tensors::{element_attribute, integer_attribute, memref_type},
     ops::{cute, cute_nvgpu},
     tensor,
     types::{self, CuteType, MemRef, int_width},
+    verify::address_width,
     view,
 };
 use cute_layout::{Inner, IntTuple, Kind, Layout, ops::Value};
@@ -29,11 +32,7 @@ const WRITTEN: &[&str] = &[
     cute::ASSUME,
     cute::DEREFINE,
     cute::INTTOPTR,
-    cute::PTRTOINT,
     cute::WORKSPACE,
-    cute::SM_COUNT,
-    cute::COMPUTE_VALUES,
-    cute_nvgpu::ATOM_GET_VALUE,
 ];
 
 /// Ops whose results are of types that no operand changes, or of the type of one, whatever that is.
@@ -172,6 +171,19 @@ pub(super) fn infer<'c>(
             }
             _ => Err(expected("a tensor and a layout", operands)),
         },
+        cute::PTRTOINT => match decoded(0) {
+            Some(CuteType::Ptr(pointer)) => {
+                address_width(pointer.space).map(|width| vec![types::int_type(context, width)])
+            }
+            _ => Err(expected("a pointer", operands)),
+        },
+        cute::SM_COUNT => Ok(vec![Type::index(context)]),
+        cute_nvgpu::ATOM_GET_VALUE => first().and_then(|atom| {
+            let field = entry_of(attributes, "field").map(|field| field.to_string());
+            let field = field_named(atom, &field.unwrap_or_default())?;
+            let ty = Type::parse(context, field.ty);
+            ty.map(|ty| vec![ty]).ok_or_else(super::tensors::invalid)
+        }),
         cute_nvgpu::WGMMA_FENCE | cute_nvgpu::WGMMA_WAIT_GROUP => {
             // Fragments are where they were; values have new ones.
             Ok((operands.iter().copied())

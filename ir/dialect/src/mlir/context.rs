@@ -2,7 +2,7 @@
 
 use melior::{
     Context, ContextRef,
-    ir::{OperationRef, Type, TypeLike},
+    ir::{Location, OperationRef, Type, TypeLike},
 };
 use mlir_sys::*;
 use std::{
@@ -20,6 +20,12 @@ pub fn context_of<'c>(op: OperationRef<'c, '_>) -> &'c Context {
 pub fn context_of_type<'c>(ty: Type<'c>) -> &'c Context {
     // SAFETY: the context outlives every type in it.
     unsafe { context_from_raw(mlirTypeGetContext(ty.to_raw())) }
+}
+
+/// The context that a location is of.
+pub fn context_of_location<'c>(location: Location<'c>) -> &'c Context {
+    // SAFETY: the context outlives every location of it.
+    unsafe { context_from_raw(mlirLocationGetContext(location.to_raw())) }
 }
 
 /// melior's functions take references to a [`Context`], of which somebody else may own the only

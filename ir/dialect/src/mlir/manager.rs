@@ -1,11 +1,7 @@
 //! Pipelines, run on a module.
 
 use super::{OwnedCopy, ffi};
-use melior::{
-    StringRef,
-    diagnostic::Diagnostic,
-    ir::{Location, Module},
-};
+use melior::{StringRef, ir::Module};
 use mlir_sys::*;
 use std::ffi::c_void;
 
@@ -79,13 +75,4 @@ pub fn parse_module<'c>(
         );
         Module::from_option_raw(module)
     }
-}
-
-/// The location of a diagnostic, for as long as the context lives.
-pub fn location_of_diagnostic<'c>(
-    _: &'c melior::Context,
-    diagnostic: &Diagnostic<'_>,
-) -> Location<'c> {
-    // SAFETY: locations belong to the context, which outlives its diagnostics.
-    unsafe { Location::from_raw(diagnostic.location().to_raw()) }
 }

@@ -361,10 +361,14 @@ unsafe extern "C" fn infer_types(
             let context = context_from_raw(context);
             let attributes = Attribute::from_option_raw(attributes)
                 .ok_or_else(|| diag::error(location, "expected a dictionary of attributes"))?;
-            parts::inferred(name, &operands, attributes, || {
+            let infer = || {
                 infer::infer(name, context, &operands, attributes)
                     .map_err(|message| diag::error(location, format!("'{name}' op {message}")))
-            })
+            };
+            match infer::is_read(name, attributes) {
+                true => infer(),
+                false => parts::inferred(name, &operands, attributes, infer),
+            }
         });
         match result {
             Ok(types) => {

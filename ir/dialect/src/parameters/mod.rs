@@ -104,28 +104,68 @@ impl<'c> Bound<'c> {
         Err(wrong())
     }
 
-    /// Reads a value of a kind from text, as an option of a pipeline has it.
+    /// Reads a value of a kind from text, as an option of a pipeline has it: as it stands in types, `128`, `f16`, `(4,8):(8,1)` or `[64:1;32:1]`, or as
+    /// `cute.parameters` has it, `#cute.layout<"(4,8):(8,1)">`.
     ///
     /// # Errors
-    /// Text that is none of that kind.
+    /// Text that is none of that kind, with what it is instead where that is known.
     pub fn read(context: &'c Context, kind: Kind, text: &str) -> Result<Self, String> {
-        let expected = |example: &str| format!("expected {example}, found '{text}'");
+        let expected = match kind {
+            Kind::Integer => "expected an integer of 64 bits",
+            Kind::Type => {
+                "expected a type, such as f16 or !cute_nvgpu.atom.universal_copy<f16, 64 b>"
+            }
+            Kind::Layout => "expected a layout, such as (4,8):(8,1)",
+            Kind::Tile => "expected a tile, such as [64:1;32:1]",
+        };
+        let wrong = |found: &str, why: &str| format!("{expected}, found {found}{why}");
+        if text.starts_with('#') {
+            let (read, why) = quietly(context, || Attribute::parse(context, text));
+            let bound = match read {
+                Some(attribute) => Self::of(attribute)?,
+                None => return Err(wrong(&format!("'{text}'"), &why)),
+            };
+            return match bound.kind() == kind {
+                true => Ok(bound),
+                false => Err(wrong(&format!("the {} {bound}", bound.kind().name()), "")),
+            };
+        }
+        let found = |why: &str| match Self::guessed(context, kind, text) {
+            Some(other) => wrong(&format!("the {} {text}", other.name()), ""),
+            None => wrong(&format!("'{text}'"), why),
+        };
         match kind {
-            Kind::Integer => match text.parse() {
-                Ok(integer) => Ok(Bound::Integer(integer)),
-                Err(_) => Err(expected("an integer of 64 bits")),
-            },
-            Kind::Type => match quietly(context, || Type::parse(context, text)) {
-                Some(ty) => Ok(Bound::Type(ty)),
-                None => Err(expected("a type, such as f16")),
-            },
+            Kind::Integer => text.parse().map(Bound::Integer).map_err(|_| found("")),
+            Kind::Type => {
+                let (ty, why) = quietly(context, || Type::parse(context, text));
+                let ty = ty.ok_or_else(|| found(&why))?;
+                match types::names_in_type(ty).first() {
+                    None => Ok(Bound::Type(ty)),
+                    Some(name) => Err(wrong(
+                        &format!("{ty}"),
+                        &format!(", which depends on the parameter {name} itself"),
+                    )),
+                }
+            }
             Kind::Layout => Layout::parse(text)
                 .map(Bound::Layout)
-                .map_err(|e| format!("{} ({e})", expected("a layout, such as (4,8):(8,1)"))),
+                .map_err(|e| found(&format!(" ({e})"))),
             Kind::Tile => Tile::parse(text)
                 .map(Bound::Tile)
-                .map_err(|e| format!("{} ({e})", expected("a tile, such as [64:1;32:1]"))),
+                .map_err(|e| found(&format!(" ({e})"))),
         }
+    }
+
+    /// The kind that a text is of which is none of `but`, for messages.
+    fn guessed(context: &'c Context, but: Kind, text: &str) -> Option<Kind> {
+        let is = |kind: Kind| match kind {
+            Kind::Integer => text.parse::<i64>().is_ok(),
+            Kind::Type => quietly(context, || Type::parse(context, text)).0.is_some(),
+            Kind::Layout => Layout::parse(text).is_ok(),
+            Kind::Tile => text.starts_with('[') && Tile::parse(text).is_ok(),
+        };
+        let mut others = Kind::ALL.into_iter().filter(|kind| *kind != but);
+        others.find(|kind| is(*kind))
     }
 
     /// The kind of the value.
@@ -162,12 +202,11 @@ impl fmt::Display for Bound<'_> {
     }
 }
 
-/// Calls `parse`, and drops what MLIR says of the text.
-fn quietly<T>(context: &Context, parse: impl FnOnce() -> T) -> T {
-    let handler = context.attach_diagnostic_handler(|_| true);
-    let parsed = parse();
-    context.detach_diagnostic_handler(handler);
-    parsed
+/// What `parse` gives, and in parentheses what MLIR says of the text.
+fn quietly<T>(context: &Context, parse: impl FnOnce() -> T) -> (T, String) {
+    let (parsed, said) = heard(context, parse);
+    let why = said.first().map(|said| format!(" ({})", said.message));
+    (parsed, why.unwrap_or_default())
 }
 
 fn parsed<'c>(context: &'c Context, text: &str) -> Result<Attribute<'c>, String> {

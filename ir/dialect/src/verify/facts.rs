@@ -176,7 +176,8 @@ pub(super) fn verify_derefine(op: cute::Derefine<'_>) -> Checked {
 }
 
 /// The width of addresses in a space.
-fn address_width(space: Space) -> Result<u32, String> {
+/// The bits of an address in a memory space.
+pub(crate) fn address_width(space: Space) -> Result<u32, String> {
     match space {
         Space::Smem => Ok(32),
         Space::Gmem | Space::Generic => Ok(64),

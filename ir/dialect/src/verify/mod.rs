@@ -44,7 +44,7 @@ use crate::ops::{cute, cute_nvgpu};
 pub(crate) use attributes::attribute;
 pub use attributes::{Place, without_prefix};
 use cute_layout::atoms::CopyAtom;
-pub(crate) use facts::is_weaker;
+pub(crate) use facts::{address_width, is_weaker};
 
 use crate::{
     diag::{self, Failure},
