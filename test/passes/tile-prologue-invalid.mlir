@@ -58,11 +58,119 @@ func.func @unsigned(%A: !t, %B: !u, %C: !t, %x: f16) {
 // -----
 
 !t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
-func.func @two(%A: !t, %B: !t, %C: !t) {
-  // expected-error @below {{expected a prologue that ends in cute.yield of one number, found 2 of them}}
+func.func @three(%A: !t, %B: !t, %C: !t) {
+  // expected-error @below {{expected a prologue that ends in cute.yield of one number, or of one and a scale, found 3 of them}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 prologue A {
+  ^bb0(%a: f16):
+    cute.yield %a, %a, %a : f16, f16, f16
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+func.func @type_of_a_scale(%A: !t, %B: !t, %C: !t) {
+  // expected-error @below {{expected a prologue of A that yields a scale of f32 behind what is multiplied, and sums of f32, which it multiplies; found f16 and sums of f32}}
   cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 prologue A {
   ^bb0(%a: f16):
     cute.yield %a, %a : f16, f16
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+func.func @sums_of_a_scale(%A: !t, %B: !t, %C: !t, %s: f32) {
+  // expected-error @below {{expected a prologue of B that yields a scale of f32 behind what is multiplied, and sums of f32, which it multiplies; found f32 and sums of f16}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f16 prologue B {
+  ^bb0(%b: f16):
+    cute.yield %b, %s : f16, f32
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+func.func @scale_of_an_element(%A: !t, %B: !t, %C: !t) {
+  // expected-error @below {{expected a scale that is the same for a group of elements, found one that the prologue of A computes of each element; multiply the element by it, and yield one number}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 prologue A {
+  ^bb0(%a: f16):
+    %s = arith.extf %a : f16 to f32
+    cute.yield %a, %s : f16, f32
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+!s = !cute.memref<f32, gmem, align<4>, "(64,64):(64,1)">
+func.func @scale_of_single_elements(%A: !t, %B: !t, %C: !t, %scale: !s) {
+  // expected-error @below {{expected input 0 of the prologue of A, of which it computes a scale, to be the same for groups of elements along K, such as (128,56):(0,1), found (64,64):(64,1); multiply the element by it, and yield one number}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 prologue A ins(%scale : !s) {
+  ^bb0(%a: f16, %s: f32):
+    cute.yield %a, %s : f16, f32
+  }
+  return
+}
+
+// -----
+
+// Groups of 8 along K: no tile is as small.
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+!s = !cute.memref<f32, gmem, align<4>, "(64,(8,8)):(8,(0,1))">
+func.func @small_groups(%A: !t, %B: !t, %C: !t, %scale: !s) {
+  // expected-error @below {{of smaller groups, multiply the elements by it, and yield one number}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 prologue A ins(%scale : !s) {
+  ^bb0(%a: f16, %s: f32):
+    cute.yield %a, %s : f16, f32
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+!s = !cute.memref<f32, gmem, align<4>, "((16,4),64):((0,1),0)">
+!u = !cute.memref<f32, gmem, align<4>, "((32,2),64):((0,1),0)">
+func.func @groups_of_rows(%A: !t, %B: !t, %C: !t, %scale: !s, %other: !u) {
+  // expected-error @below {{expected groups of one size along the rows of a factor, found 16 and 32 in input 1 of the prologue of B; repeat numbers in the smaller groups}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 prologue B ins(%scale, %other : !s, !u) {
+  ^bb0(%b: f16, %s: f32, %u: f32):
+    %x = arith.mulf %s, %u : f32
+    cute.yield %b, %x : f16, f32
+  }
+  return
+}
+
+// -----
+
+// Rows that lie in several pieces, and are not groups.
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+!s = !cute.memref<f32, gmem, align<4>, "((16,4),64):((1,32),0)">
+func.func @rows_in_pieces(%A: !t, %B: !t, %C: !t, %scale: !s) {
+  // expected-error @below {{computes scales of input 0 of the prologue of A; expected a tensor of one extent and one stride along rows, or of groups of them as (128,32):(0,s), found ((16,4),64):((1,32),0)}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 prologue A ins(%scale : !s) {
+  ^bb0(%a: f16, %s: f32):
+    cute.yield %a, %s : f16, f32
+  }
+  return
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+!e = !cute.memref<f16, gmem, align<16>, "(64,64,2):(64,1,4096)">
+!i = !cute.memref<i32, gmem, "2:1">
+!s = !cute.memref<f32, gmem, align<4>, "((16,4),64):((0,1),0)">
+func.func @groups_of_groups(%A: !t, %B: !e, %C: !t, %ends: !i, %scale: !s) {
+  // expected-error @below {{has groups of rows, which begin anywhere; expected input 0 of the prologue of A with a number for each row, found ((16,4),64):((0,1),0)}}
+  cute.contract ins(%A, %B : !t, !e) outs(%C : !t) accumulate f32 groups M(%ends : !i) prologue A ins(%scale : !s) {
+  ^bb0(%a: f16, %s: f32):
+    cute.yield %a, %s : f16, f32
   }
   return
 }

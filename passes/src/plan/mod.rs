@@ -127,7 +127,7 @@ impl Scaled {
         let [m, n, k] = plan.tile;
         if let Some(group) = self.k.filter(|group| group % k != 0) {
             return Err(format!(
-                "expected groups along K with a scale each that tiles divide, found groups of {group} and tiles of {k}"
+                "expected groups along K with a scale each that tiles divide, found groups of {group} and tiles of {k}; of smaller groups, multiply the elements by it, and yield one number"
             ));
         }
         for ((name, tile), group) in ["A", "B"].iter().zip([m, n]).zip(self.lines) {

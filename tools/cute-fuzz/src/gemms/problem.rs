@@ -158,7 +158,12 @@ impl Problem {
             Some(groups) if name == "B" => &groups[..],
             _ => &batch,
         };
+        let scales = sum == "f32" && random.chance(12);
         let mut prologue = |name, multiplied, extents| match random.chance(25) {
+            _ if scales && random.chance(70) => {
+                let own = (name, multiplied);
+                Some(Prologue::scaled(random, own, extents, batch_of(name)))
+            }
             true => Prologue::new(random, (name, multiplied), extents, batch_of(name)),
             false => None,
         };

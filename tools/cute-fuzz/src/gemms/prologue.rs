@@ -59,9 +59,22 @@ fn bits(ty: &str) -> u32 {
 /// Elements along K that share a number, where they do.
 const GROUP: i64 = 32;
 
-/// A tensor with a number for each group along K.
-fn groups(element: &str, [rows, columns]: [i64; 2]) -> (String, Parsed) {
-    let layout = format!("({rows},({GROUP},{})):(1,(0,{rows}))", columns / GROUP);
+/// Rows that share a scale, where they do.
+const ROWS: i64 = 16;
+
+/// A tensor with a number for each group of so many along K, and for each row or each group of so many.
+fn groups(element: &str, [rows, columns]: [i64; 2], [of_rows, of_k]: [i64; 2]) -> (String, Parsed) {
+    let count = rows / of_rows;
+    let rows = match of_rows {
+        1 => (format!("{rows}"), "1".to_string()),
+        _ => (format!("({of_rows},{count})"), "(0,1)".to_string()),
+    };
+    let layout = format!(
+        "({},({of_k},{})):({},(0,{count}))",
+        rows.0,
+        columns / of_k,
+        rows.1
+    );
     let ty = format!("!cute.memref<{element}, gmem, align<16>, \"{layout}\">");
     (ty, Parsed::parse(&layout).expect("a layout of a tensor"))
 }
@@ -120,7 +133,7 @@ impl Prologue {
             };
             let is_grouped = extents[1] % GROUP == 0 && batch.is_empty() && random.chance(20);
             tensors.push(if is_grouped {
-                groups(element, extents)
+                groups(element, extents, [1, GROUP])
             } else if random.chance(75) {
                 line(random, element, extents, batch)
             } else if random.chance(25) {
@@ -159,4 +172,81 @@ impl Prologue {
             region,
         })
     }
+
+    /// A prologue of the factor of this name, of such extents and such a batch, that yields its elements as they are, and a scale.
+    pub(super) fn scaled(
+        random: &mut Random,
+        (factor, stored): (&str, &'static str),
+        extents: [i64; 2],
+        batch: &[i64],
+    ) -> Prologue {
+        let mut body = Body::default();
+        let mut arguments = vec![format!("%x: {}", argument(stored))];
+        let mut tensors = Vec::new();
+        let mut number = String::new();
+        let mut scale = None;
+        for at in 0..random.below(3) {
+            let element = *random.pick(&["f32", "f32", "f16", "i8"]);
+            let [rows, columns] = extents;
+            let along = [32, 64, 128].map(|of| (of, columns % of == 0 && batch.is_empty()));
+            let along: Vec<i64> = along.iter().filter(|(_, is)| *is).map(|(of, _)| *of).collect();
+            tensors.push(match along.is_empty() {
+                true => row(element, extents, batch),
+                false => {
+                    let of_rows = match rows % ROWS == 0 && random.chance(40) {
+                        true => ROWS,
+                        false => 1,
+                    };
+                    groups(element, extents, [of_rows, *random.pick(&along)])
+                }
+            });
+            arguments.push(format!("%e{at}: {element}"));
+            let other = body.converted(&format!("%e{at}"), element, "f32");
+            scale = Some(match scale {
+                Some(before) => body.op(&format!("arith.mulf {before}, {other} : f32")),
+                None => other,
+            });
+        }
+        let scale = scale.unwrap_or_else(|| {
+            let name = format!("factor_{}", factor.to_lowercase());
+            number =
+                format!(", %{name}: f32 {{cute.name = \"{name}\", cute.default = 0.625 : f32}}");
+            format!("%{name}")
+        });
+        let lines: String = body.0.iter().map(|line| format!("    {line}\n")).collect();
+        let region = format!(
+            "  ^bb0({}):\n{lines}    cute.yield %x, {scale} : {stored}, f32\n",
+            arguments.join(", "),
+        );
+        Prologue {
+            stored,
+            tensors,
+            number,
+            region,
+        }
+    }
+}
+
+/// A tensor with a number for each row.
+fn row(element: &str, [rows, columns]: [i64; 2], batch: &[i64]) -> (String, Parsed) {
+    let shape: String = batch.iter().map(|extent| format!(",{extent}")).collect();
+    let mut next = rows;
+    let stride: String = batch
+        .iter()
+        .map(|extent| {
+            let own = next;
+            next *= extent;
+            format!(",{own}")
+        })
+        .collect();
+    let (shape, stride) = match batch.len() {
+        0 | 1 => (shape, stride),
+        _ => (
+            format!(",({})", &shape[1..]),
+            format!(",({})", &stride[1..]),
+        ),
+    };
+    let layout = format!("({rows},{columns}{shape}):(1,0{stride})");
+    let ty = format!("!cute.memref<{element}, gmem, align<16>, \"{layout}\">");
+    (ty, Parsed::parse(&layout).expect("a layout of a tensor"))
 }
