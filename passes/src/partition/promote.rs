@@ -6,7 +6,7 @@ use super::{Partition, is_there, wrong};
 use cute_ir::{
     Expected, Failure,
     mlir::*,
-    ops::{cute, cute_nvgpu, math},
+    ops::{cute, math},
     tensor,
     types::{self, MemRef, memref_of},
 };
@@ -132,10 +132,6 @@ impl<'c> Partition<'c> {
         let l = Builder::at_end(b.context, inner, b.location);
         let sum = l.value(math::FMA, &arguments_of(inner), element, &[])?;
         l.op(cute::YIELD, &[sum], &[], &[])?;
-        if self.plan.has_roles() {
-            // Where turns are written out, nothing else keeps these sums ahead of the next product, which writes the registers that they are of.
-            b.op(cute_nvgpu::WGMMA_FENCE, &[sums], &[], &[])?;
-        }
         Ok(())
     }
 }

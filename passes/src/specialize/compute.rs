@@ -116,6 +116,26 @@ fn touched(op: Op<'_>) -> HashSet<ValueKey> {
     found
 }
 
+/// The registers that a product's block computes of its sums, one element of one.
+fn computed_of<'c>(product: Op<'c>, sums: Val<'c>) -> Vec<Val<'c>> {
+    let root = root_of(sums);
+    let ops = block_of(product).map(ops_of).unwrap_or_default();
+    let computed = ops.into_iter().filter_map(|op| {
+        let tensors = cute::Transform::of(op)?.tensors();
+        let (written, read) = tensors.split_last()?;
+        let is_read = read.iter().any(|tensor| root_of(*tensor) == root);
+        (is_read && root_of(*written) != root && defining_op(*written).is_some_and(|op| name_of(op) == cute::MMA_MAKE_FRAGMENT))
+            .then_some(*written)
+    });
+    let mut found: Vec<Val<'c>> = Vec::new();
+    for value in computed {
+        if !found.contains(&value) {
+            found.push(value);
+        }
+    }
+    found
+}
+
 /// The tensors of a kernel that are stored by TMA.
 pub(super) fn staged(kernel: Op<'_>) -> HashSet<ValueKey> {
     let stores = nested_ops(kernel)
@@ -204,7 +224,8 @@ impl<'c> Emit<'_, 'c> {
     /// Starts a product, and lets one at most go on beside it.
     fn product(&mut self, op: Op<'c>, sums: Val<'c>, b: Builder<'c>) -> Result<(), Failure> {
         let left = left_in_registers(op);
-        let fenced = std::iter::once(sums).chain(left);
+        // Where turns are written out, nothing else keeps what a turn computes of its sums ahead of the next product, which writes their registers.
+        let fenced = std::iter::once(sums).chain(left).chain(computed_of(op, sums));
         let fenced: Vec<_> = fenced.map(|value| self.mapped(value)).collect();
         b.op(cute_nvgpu::WGMMA_FENCE, &fenced, &[], &[])?;
         b.clone_op(op, &mut self.mapping);
