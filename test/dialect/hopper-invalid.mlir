@@ -291,3 +291,15 @@ func.func @prefetched_bytes(%row: !row) {
   cute_nvgpu.bulk_prefetch(%row) : !row
   return
 }
+
+// -----
+
+!mat = !cute.memref<f16, gmem, align<16>, "(64,252):(256,1)">
+!plain = !cute.layout<"(64,64):(64,1)">
+!store = !cute_nvgpu.atom.tma_store<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 0>
+!coords = !cute.coord_tensor<"(0,0)", "(64,252):(1@1,1@0)">
+func.func @lines_of_stores(%C: !mat, %p: !plain) {
+  // expected-error @below {{expected lines of whole 16 bytes, all of which TMA stores, found 252 elements of 2: it would write over what is behind them; store them by threads, or make lines longer}}
+  %store, %to = cute_nvgpu.atom.make_tma_store(%C, %p) : (!mat, !plain) -> (!store, !coords)
+  return
+}

@@ -2,7 +2,7 @@
 //
 // The launch makes two tensor maps, each of a tensor and of the layout that a tile has in shared memory. A load counts its bytes on a
 // barrier in shared memory, which the threads wait for; a store is waited for by the thread that started it. What lies over the end of
-// the tensor is not read and not written, so that any number of rows and columns will do. Rows are multiples of 16 bytes apart.
+// the tensor is not read and not written, so that any number of rows will do, and of columns whole 16 bytes, which TMA stores at once. Rows are multiples of 16 bytes apart.
 //
 //     cute-opt examples/kernels/sm90/tma_copy.mlir --cute-compile="arch=sm_90a package=tma_copy.cutepkg" -o /dev/null
 //     cute-run tma_copy.cutepkg --bench --shape src=8192x8192 --shape dst=8192x8192

@@ -9,7 +9,7 @@
 // ends, since the shared memory of a block that has ended is no longer its own, and nothing may arrive there. Here a block has waited for all that it gets
 // anyway; a kernel that arrives at the barriers of other blocks as well, to say that a place is free, could not do without.
 //
-// What lies over the end of a tensor arrives as zeros, which count as well, and is not stored: any number of rows and columns will do. Rows are multiples of
+// What lies over the end of a tensor arrives as zeros, which count as well, and is not stored: any number of rows will do, and columns of whole 16 bytes. Rows are multiples of
 // 16 bytes apart.
 //
 //     cute-opt examples/kernels/sm90/tma_multicast.mlir --cute-compile="arch=sm_90a package=tma_multicast.cutepkg" -o /dev/null

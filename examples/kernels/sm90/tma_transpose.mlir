@@ -1,12 +1,12 @@
 // The transpose of a matrix of f16: tiles come and go by the tensor memory accelerator, and 8 x 8 matrices are turned on their way through registers.
 //
-// TMA reads rows of 128 bytes of the source and writes such rows of the destination; what lies over the end of either it does not touch. What is left for the
+// TMA reads rows of 128 bytes of the source and writes such rows of the destination; what lies over the end of the source arrives as zeros, and rows over the end of the destination it does not touch. What is left for the
 // threads is the turn itself, from one tile in shared memory to another. `ldmatrix` reads rows of 16 bytes of the first, and a thread gets pairs of neighbours
 // of a row; `stmatrix` with `trans` takes the same registers for pairs of a column, and writes rows of 16 bytes of the second. So no thread handles single
 // elements, and as both tiles are swizzled, which TMA does and undoes, no access waits for a bank.
 //
-// Any number of rows and columns will do. Rows of both matrices are multiples of 16 bytes apart, so that rows whose length is no multiple of 8 elements have a
-// gap behind them.
+// Rows of both matrices are multiples of 16 bytes apart, and the source may have any number of columns. Those of the destination are multiples of 8 elements: TMA stores
+// whole 16 bytes, and would write over a gap behind a row.
 //
 //     cute-opt examples/kernels/sm90/tma_transpose.mlir --cute-compile="arch=sm_90a package=tma_transpose.cutepkg" -o /dev/null
 //     cute-run tma_transpose.cutepkg --bench --shape src=8192x8192 --shape dst=8192x8192
@@ -14,7 +14,7 @@
 // RUN: cute-opt %s --cute-compile="arch=sm_90a package=%t.cutepkg" -o /dev/null
 // RUN: cute-run %t.cutepkg --device=emulator --seeds 3 --shape src=128x192 --shape dst=192x128
 // RUN: cute-run %t.cutepkg --device=emulator --seeds 3 --shape src=72x200 --shape dst=200x72
-// RUN: cute-run %t.cutepkg --device=emulator --seeds 2 --shape src=131x67 --shape dst=67x131
+// RUN: cute-run %t.cutepkg --device=emulator --seeds 2 --shape src=136x67 --shape dst=67x136
 
 !mat = !cute.memref<f16, gmem, align<16>, "(?,?):(?{div=8},1)">
 !coords = !cute.coord_tensor<"(0,0)", "(?,?):(1@1,1@0)">

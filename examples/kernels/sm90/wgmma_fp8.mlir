@@ -7,7 +7,7 @@
 //
 // A thread has both in registers, 96 of each. A warpgroup has to wait for its products before it can add; tensor cores then have those of the other one.
 //
-// What lies over the end of a tensor arrives as zeros and is not stored, so that any M, N and K will do; rows are multiples of 16 bytes apart.
+// What lies over the end of a tensor arrives as zeros and is not stored, so that any M and K will do, and N of whole 16 bytes, which TMA stores at once; rows are multiples of 16 bytes apart.
 //
 //     cute-opt examples/kernels/sm90/wgmma_fp8.mlir --cute-compile="arch=sm_90a package=fp8.cutepkg" -o /dev/null
 //     cute-run fp8.cutepkg --bench --shape A=4096x4096 --shape B=4096x4096 --shape C=4096x4096

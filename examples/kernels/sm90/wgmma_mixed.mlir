@@ -6,7 +6,7 @@
 //
 // The kernel reads as one thread after another; `cute-specialize-warps` gives the loads to a warpgroup of their own, fences what a product takes from
 // registers, and waits for the product before these are written again. A turn has two halves, with registers of their own: the bytes of the second one
-// become f16 while the product of the first goes on. Blocks stay, and take one tile of C after another. What lies over the end of a tensor arrives as zeros, so that any M, N and K will do; rows are multiples of 16 bytes apart.
+// become f16 while the product of the first goes on. Blocks stay, and take one tile of C after another. What lies over the end of a tensor arrives as zeros, so that any M and K will do, and N of whole 16 bytes, which TMA stores at once; rows are multiples of 16 bytes apart.
 //
 //     cute-opt examples/kernels/sm90/wgmma_mixed.mlir --cute-compile="arch=sm_90a package=mixed.cutepkg" -o /dev/null
 //     cute-run mixed.cutepkg --bench --shape A=4096x4096 --shape B=4096x4096 --shape C=4096x4096

@@ -11,7 +11,7 @@
 // shared memory of both (multicast): 28 KB from L2 for each step of K in place of 40. As it fills a part of the other block's ring, too, a place of the ring
 // is only empty when the teams of both blocks are done with it.
 //
-// What lies over the end of a tensor arrives as zeros and is not stored, so that any M, N and K will do; rows are multiples of 16 bytes apart.
+// What lies over the end of a tensor arrives as zeros and is not stored, so that any M and K will do, and N of whole 16 bytes, which TMA stores at once; rows are multiples of 16 bytes apart.
 //
 //     cute-opt examples/kernels/sm90/wgmma_pingpong.mlir --cute-compile="arch=sm_90a package=pingpong.cutepkg" -o /dev/null
 //     cute-run pingpong.cutepkg --bench --shape A=8192x512 --shape B=8192x512 --shape C=8192x8192

@@ -4,7 +4,7 @@
 // there (wgmma), while the copies of later ones travel. Two barriers for each place say what is going on: `full` ends a phase when the bytes
 // of a tile of A and one of B are there, `empty` when all threads are done with them. The sums go through shared memory to C by TMA as well.
 //
-// What lies over the end of a tensor arrives as zeros and is not stored, so that any M, N and K will do; rows are multiples of 16 bytes apart.
+// What lies over the end of a tensor arrives as zeros and is not stored, so that any M and K will do, and N of whole 16 bytes, which TMA stores at once; rows are multiples of 16 bytes apart.
 //
 //     cute-opt examples/kernels/sm90/wgmma_tma_sm90.mlir --cute-compile="arch=sm_90a package=wgmma_tma.cutepkg" -o /dev/null
 //     cute-run wgmma_tma.cutepkg --bench --shape A=4096x4096 --shape B=4096x4096 --shape C=4096x4096

@@ -264,7 +264,8 @@ def CuteNvgpu_MakeIm2colTmaLoadOp : CuteNvgpu_Op<"atom.make_im2col_tma_load", [N
 def CuteNvgpu_MakeTmaStoreOp : CuteNvgpu_MakeTmaOp<"atom.make_tma_store", CuteNvgpu_TmaStore> {
   let summary = "A TMA atom that stores tiles of a tensor, and the tensor's coordinates";
   let description = [{
-    As `cute_nvgpu.atom.make_tma_load`; what lies outside of the tensor is not stored.
+    As `cute_nvgpu.atom.make_tma_load`; what lies outside of the tensor is not stored. TMA stores whole 16 bytes along the contiguous mode, so that the tensor's extent there is of
+    whole 16 bytes: it is an error otherwise, of the launch where only that knows the extent.
 
     ```mlir
     !mat = !cute.memref<f16, gmem, align<16>, "(?,?):(?{div=8},1)">

@@ -18,6 +18,9 @@ pub use im2col::{
     Convolution, coordinates_of_tile, im2col_types, numbers_of_instruction, pixel_modes,
 };
 
+/// Bytes that TMA stores at once along the contiguous mode of a tensor, wherever the tensor ends among them. PTX does not say so; an H100 does it for all types.
+pub const STORED: i64 = 16;
+
 /// Bytes of an mbarrier.
 pub const BARRIER_BYTES: i64 = 8;
 
@@ -159,6 +162,9 @@ pub fn tma_types<'c>(
     stores: bool,
 ) -> Result<(Type<'c>, Type<'c>), String> {
     let map = tma_box(tensor, layout)?;
+    if stores {
+        check_lines(tensor, &map)?;
+    }
     let atom = types::tma_type(location, tensor.element, &map, stores)
         .map_err(|_| "has no atom".to_owned())?;
     let start = cute_layout::tuple(map.dims.iter().map(|_| cute_layout::int(0)));
@@ -166,6 +172,21 @@ pub fn tma_types<'c>(
     let coordinates = types::coord_tensor_type(location, &start, &coordinates)
         .map_err(|_| "has no coordinates".to_owned())?;
     Ok((atom, coordinates))
+}
+
+/// Checks that the lines of a tensor that TMA stores are of whole [`STORED`] bytes, as far as it is known.
+fn check_lines(tensor: &MemRef<'_>, map: &TmaBox) -> Result<(), String> {
+    let mode = map.dims.first().map(|dim| dim.mode);
+    let leaves = tensor.layout.shape().leaves();
+    let extent = mode.and_then(|mode| leaves.get(mode)?.as_static());
+    let bytes = tensor.element_bytes();
+    match extent {
+        Some(extent) if extent * bytes % STORED != 0 => Err(format!(
+            "expected lines of whole {STORED} bytes, all of which TMA stores, found {extent} elements of {bytes}: it would write over what is behind them; \
+             store them by threads, or make lines longer"
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// The coordinates, counted from those of the tile, and the elements from the start of shared memory, of each box of a tile.

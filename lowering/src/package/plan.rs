@@ -5,14 +5,16 @@ use cute_arith::{Predicate, Sign};
 use cute_ir::{
     Failure,
     attributes::DEPENDENT,
+    contract::divisor,
     diag,
+    hopper::STORED,
     mlir::{
         Blk, Op, Val, ValueKey, attribute_of, block_argument, body_of, defining_op, int_width,
         integer_of, is_index, key, name_of, next_block, operands_of, ops_of, result_index,
         results_of, string_of, users_of,
     },
     ops::{arith, cf, cute, func, gpu, scf},
-    types::CuteType,
+    types::{self, CuteType, memref_of},
 };
 use cute_layout::Leaf;
 use cute_passes::{launch::kernel_of, memory::root_of};
@@ -71,22 +73,14 @@ impl HostPlan {
             if let Some(launched) = gpu::LaunchFunc::of(op) {
                 let when = when.cloned();
                 let launch = self.launch(launched)?;
+                self.require_lines(launched, &launch, when.as_ref())?;
                 self.launches.push(Launch { when, ..launch });
                 continue;
             }
             if let Some(assertion) = cf::Assert::of(op) {
                 let condition = self.expression(op, assertion.arg())?;
-                let condition = match when {
-                    Some(when) => {
-                        let parts = vec![when.clone(), condition, Expr::Constant(1)];
-                        checked(op, Expr::apply(Apply::Select, parts))?
-                    }
-                    None => condition,
-                };
-                self.requires.push(Requirement {
-                    condition,
-                    message: string_of(op, "msg").unwrap_or_default().to_owned(),
-                });
+                let message = string_of(op, "msg").unwrap_or_default().to_owned();
+                self.require(op, when, condition, message)?;
                 continue;
             }
             if let Some(branch) = scf::If::of(op) {
@@ -277,6 +271,70 @@ impl HostPlan {
         })
     }
 
+    /// Asks a launch for a condition, where it is one of those that `when` says.
+    fn require(
+        &mut self,
+        op: Op<'_>,
+        when: Option<&Expr>,
+        condition: Expr,
+        message: String,
+    ) -> Result<(), Failure> {
+        let condition = match when {
+            Some(when) => {
+                let parts = vec![when.clone(), condition, Expr::Constant(1)];
+                checked(op, Expr::apply(Apply::Select, parts))?
+            }
+            None => condition,
+        };
+        let requirement = Requirement { condition, message };
+        if !self.requires.contains(&requirement) {
+            self.requires.push(requirement);
+        }
+        Ok(())
+    }
+
+    /// Asks for lines of whole 16 bytes of the tensors that TMA stores, where only a launch knows how long they are.
+    fn require_lines(
+        &mut self,
+        launch: gpu::LaunchFunc<'_>,
+        made: &Launch,
+        when: Option<&Expr>,
+    ) -> Result<(), Failure> {
+        for (value, param) in launch.kernel_operands().into_iter().zip(&made.params) {
+            let atom = atom_of(value);
+            let (
+                Some(CuteType::Tma {
+                    value,
+                    map,
+                    stores: true,
+                }),
+                Param::TensorMap(param),
+            ) = (CuteType::get(atom.r#type()), param)
+            else {
+                continue;
+            };
+            let elements = STORED * 8 / types::element_bits(*value).unwrap_or(8).max(1);
+            let (Some(extent), Some(dim)) = (param.sizes.first(), map.dims.first()) else {
+                continue;
+            };
+            // What types say a launch asks for anyway.
+            let tensor = defining_op(atom).and_then(|op| memref_of(*operands_of(op).first()?));
+            let leaves = tensor.map(|tensor| tensor.layout.shape().clone());
+            let known = leaves.and_then(|shape| Some(divisor(shape.leaves().get(dim.mode)?)));
+            if known.is_some_and(|known| known % elements == 0) {
+                continue;
+            }
+            let parts = vec![extent.clone(), Expr::Constant(elements)];
+            let rest = Expr::apply(Apply::Rem, parts);
+            let condition = Expr::apply(Apply::Eq, vec![rest, Expr::Constant(0)]);
+            let message = format!(
+                "expected lines of whole {STORED} bytes, a multiple of {elements} elements, of a tensor that TMA stores: it would write over what is behind them"
+            );
+            self.require(launch.op(), when, condition, message)?;
+        }
+        Ok(())
+    }
+
     fn param<'c>(&mut self, launch: Op<'c>, value: Val<'c>) -> Result<Param, Failure> {
         if let Some(offset) = self.offsets.get(&key(start_of(value))) {
             return Ok(Param::Workspace(offset.clone()));
@@ -442,16 +500,21 @@ fn is_same_but_facts(one: Val<'_>, other: Val<'_>) -> bool {
     leaves(one).is_some() && leaves(one) == leaves(other)
 }
 
-/// The tensor map that a launch makes of a TMA atom; nothing for other values. Errors: an atom that no op of the function makes of one of its
-/// arguments.
-fn tensor_map(launch: Op<'_>, value: Val<'_>) -> Result<Option<Param>, Failure> {
+/// The value that a launch passes, behind the cast to the type that a kernel takes.
+fn atom_of(value: Val<'_>) -> Val<'_> {
     let atom = match defining_op(value) {
         Some(cast) if name_of(cast) == "builtin.unrealized_conversion_cast" => {
             operands_of(cast).first().copied()
         }
         _ => None,
     };
-    let atom = atom.unwrap_or(value);
+    atom.unwrap_or(value)
+}
+
+/// The tensor map that a launch makes of a TMA atom; nothing for other values. Errors: an atom that no op of the function makes of one of its
+/// arguments.
+fn tensor_map(launch: Op<'_>, value: Val<'_>) -> Result<Option<Param>, Failure> {
+    let atom = atom_of(value);
     let Some(CuteType::Tma { map, .. }) = CuteType::get(atom.r#type()) else {
         return Ok(None);
     };

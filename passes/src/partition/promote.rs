@@ -65,10 +65,7 @@ impl<'c> Partition<'c> {
         b: Builder<'c>,
         op: cute::BlockPromote<'c>,
     ) -> Result<(), Failure> {
-        let (group, sums) = (
-            self.fragment(b, op.group())?,
-            self.fragment(b, op.sums())?,
-        );
+        let (group, sums) = (self.fragment(b, op.group())?, self.fragment(b, op.sums())?);
         let shape = memref_of(sums).expected(b, "sums")?.layout;
         let shape = shape.shape();
         let mut loaded = Vec::new();

@@ -18,6 +18,9 @@ const HELD: i64 = 32;
 /// so few that registers hold them.
 pub(crate) const LOADED: i64 = 64;
 
+/// Bits of the widest access to memory.
+const WIDEST: i64 = 128;
+
 /// The movement of C out of shared memory, among those of the plan.
 pub(super) const OUT: usize = 1;
 
@@ -258,7 +261,9 @@ fn copy<'c>(
     let first = memory.layout.mode(0).and_then(|mode| mode.coalesce());
     let vector = guard.vector;
     let bits = element_bits(memory.element).expected(b, "an element")? * vector;
+    // Vectors of the sums may be wider in another type than any access.
     let is_vector = vector > 1
+        && bits <= WIDEST
         && first.is_ok_and(|first| Layout::leaf(vector, 1) == Ok(first))
         && algorithm::vectors(&from, &to, bits).is_ok_and(|found| found.length == vector);
     let slice = |tensor: Val<'c>, coord: &[IntTuple]| {

@@ -311,9 +311,13 @@ impl<'c> Builder<'c> {
             shared: None,
         };
         // Sums of a part of K go to a workspace from registers.
-        // TMA would store rows of the next group as well.
-        let is_bulk =
-            !self.has_epilogue && !self.has_groups && choice.split == 1 && is_in_lines(of_c, bits);
+        // TMA would store rows of the next group as well, and it stores whole 16 bytes: what lies behind lines that end within them would be overwritten.
+        let is_whole = of_c.vector * bits >= WIDEST;
+        let is_bulk = !self.has_epilogue
+            && !self.has_groups
+            && choice.split == 1
+            && is_whole
+            && is_in_lines(of_c, bits);
         let (out, tile) = match is_bulk {
             true => self.by_tma(c, [m, columns], (1, true), 1)?,
             false => {

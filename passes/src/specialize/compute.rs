@@ -124,8 +124,10 @@ fn computed_of<'c>(product: Op<'c>, sums: Val<'c>) -> Vec<Val<'c>> {
         let tensors = cute::Transform::of(op)?.tensors();
         let (written, read) = tensors.split_last()?;
         let is_read = read.iter().any(|tensor| root_of(*tensor) == root);
-        (is_read && root_of(*written) != root && defining_op(*written).is_some_and(|op| name_of(op) == cute::MMA_MAKE_FRAGMENT))
-            .then_some(*written)
+        (is_read
+            && root_of(*written) != root
+            && defining_op(*written).is_some_and(|op| name_of(op) == cute::MMA_MAKE_FRAGMENT))
+        .then_some(*written)
     });
     let mut found: Vec<Val<'c>> = Vec::new();
     for value in computed {
@@ -225,7 +227,9 @@ impl<'c> Emit<'_, 'c> {
     fn product(&mut self, op: Op<'c>, sums: Val<'c>, b: Builder<'c>) -> Result<(), Failure> {
         let left = left_in_registers(op);
         // Where turns are written out, nothing else keeps what a turn computes of its sums ahead of the next product, which writes their registers.
-        let fenced = std::iter::once(sums).chain(left).chain(computed_of(op, sums));
+        let fenced = std::iter::once(sums)
+            .chain(left)
+            .chain(computed_of(op, sums));
         let fenced: Vec<_> = fenced.map(|value| self.mapped(value)).collect();
         b.op(cute_nvgpu::WGMMA_FENCE, &fenced, &[], &[])?;
         b.clone_op(op, &mut self.mapping);

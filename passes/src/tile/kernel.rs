@@ -637,7 +637,8 @@ impl<'c> Gemm<'c> {
         let mut within = None;
         if forced || whole.is_some() || bounded.iter().any(Option::is_some) {
             let identity = self.identity(b, body, matrix, axes)?;
-            within = Some((local(identity)?, end_of(b, bounded)?));
+            let end = end_of(b, bounded)?;
+            within = Some((local(identity)?, end));
         }
         let Some(whole) = whole else {
             return Ok(Tiles {

@@ -60,7 +60,8 @@ pub(super) fn widened<'c>(
     }
     // Warpgroups multiply them, where TMA brings them.
     let of_warpgroups = archs.lacking(Requirement::Specific(9, 0)).is_none();
-    let is_plain = prologues.iter().all(|prologue| is_as_stored(*prologue)) && contract.reduce().is_none();
+    let is_plain =
+        prologues.iter().all(|prologue| is_as_stored(*prologue)) && contract.reduce().is_none();
     let in_lines = |factor: &Val<'c>| memref_of(*factor).is_some_and(|memref| is_along_k(&memref));
     let may = request.instructions != Some(Instructions::Mma);
     if of_warpgroups && may && is_plain && factors.iter().all(in_lines) {

@@ -151,7 +151,12 @@ impl<'c> Scales<'c> {
             let tile = memref_of(tiles.of(b, first)?).expected(b, "a tensor")?;
             let layout = once(&tile.layout).map_err(|e| b.error(e))?;
             let registers = tensor::registers(tile.element, layout);
-            b.value(cute::MEMREF_ALLOCA, &[], registers.to_type(b.location)?, &[])
+            b.value(
+                cute::MEMREF_ALLOCA,
+                &[],
+                registers.to_type(b.location)?,
+                &[],
+            )
         });
         registers.collect()
     }
@@ -324,12 +329,8 @@ impl<'c> Gemm<'c> {
             scales.load(b.step("load scales"), turn, &scales.held)?;
         }
         let product = [shared_a, shared_b, scales.group];
-        b.step("multiply").op(
-            cute::BLOCK_GEMM,
-            &product,
-            &[],
-            &[("overwrite", b.unit())],
-        )?;
+        b.step("multiply")
+            .op(cute::BLOCK_GEMM, &product, &[], &[("overwrite", b.unit())])?;
         let b = b.step("scale");
         let mut arguments = Vec::new();
         for held in &scales.held {

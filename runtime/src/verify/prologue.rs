@@ -135,9 +135,7 @@ impl Source<'_, '_> {
                     let ball = balls.get(self.yielded);
                     let ends = ball.and_then(|ball| ball.ends_in(self.element));
                     let scale = match self.scale {
-                        Some(scale) => balls
-                            .get(scale)
-                            .and_then(|ball| ball.ends_in(Element::F32)),
+                        Some(scale) => balls.get(scale).and_then(|ball| ball.ends_in(Element::F32)),
                         None => Some([1.0, 1.0]),
                     };
                     let Some([low, high]) = ends.zip(scale).map(product) else {

@@ -172,7 +172,8 @@ impl Context<'_> {
                 if !self.holds_shared(warp, lane, pc, shared, size, what) {
                     return;
                 }
-                (boxed.pieces(shared), bytes, Fill::of(&boxed.map))
+                let stores = !matches!(op.kind, BulkKind::Load | BulkKind::Between);
+                (boxed.pieces(shared, stores), bytes, Fill::of(&boxed.map))
             }
             None => {
                 let bytes = op.bytes.map_or(0, value) & 0xffff_ffff;

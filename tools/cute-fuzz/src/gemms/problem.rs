@@ -162,6 +162,7 @@ impl Problem {
         let mut prologue = |name, multiplied, extents| match random.chance(25) {
             _ if scales && random.chance(70) => {
                 let own = (name, multiplied);
+                let extents = (extents, name == "B" || groups.is_none());
                 Some(Prologue::scaled(random, own, extents, batch_of(name)))
             }
             true => Prologue::new(random, (name, multiplied), extents, batch_of(name)),

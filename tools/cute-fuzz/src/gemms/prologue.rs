@@ -81,7 +81,11 @@ fn groups(element: &str, [rows, columns]: [i64; 2], [of_rows, of_k]: [i64; 2]) -
 
 /// The type of an argument for elements of a type.
 fn argument(element: &str) -> &str {
-    if element == "ui8" { "i8" } else { element }
+    match element {
+        "ui8" => "i8",
+        "tf32" => "f32",
+        other => other,
+    }
 }
 
 /// Types of elements that a factor of this type is made of; none where no region yields it.
@@ -173,11 +177,11 @@ impl Prologue {
         })
     }
 
-    /// A prologue of the factor of this name, of such extents and such a batch, that yields its elements as they are, and a scale.
+    /// A prologue of the factor of this name, of such extents and such a batch, that yields its elements as they are, and a scale; `may_group` tells whether rows may share one.
     pub(super) fn scaled(
         random: &mut Random,
         (factor, stored): (&str, &'static str),
-        extents: [i64; 2],
+        (extents, may_group): ([i64; 2], bool),
         batch: &[i64],
     ) -> Prologue {
         let mut body = Body::default();
@@ -189,11 +193,15 @@ impl Prologue {
             let element = *random.pick(&["f32", "f32", "f16", "i8"]);
             let [rows, columns] = extents;
             let along = [32, 64, 128].map(|of| (of, columns % of == 0 && batch.is_empty()));
-            let along: Vec<i64> = along.iter().filter(|(_, is)| *is).map(|(of, _)| *of).collect();
+            let along: Vec<i64> = along
+                .iter()
+                .filter(|(_, is)| *is)
+                .map(|(of, _)| *of)
+                .collect();
             tensors.push(match along.is_empty() {
                 true => row(element, extents, batch),
                 false => {
-                    let of_rows = match rows % ROWS == 0 && random.chance(40) {
+                    let of_rows = match may_group && rows % ROWS == 0 && random.chance(40) {
                         true => ROWS,
                         false => 1,
                     };
@@ -215,8 +223,9 @@ impl Prologue {
         });
         let lines: String = body.0.iter().map(|line| format!("    {line}\n")).collect();
         let region = format!(
-            "  ^bb0({}):\n{lines}    cute.yield %x, {scale} : {stored}, f32\n",
+            "  ^bb0({}):\n{lines}    cute.yield %x, {scale} : {}, f32\n",
             arguments.join(", "),
+            argument(stored),
         );
         Prologue {
             stored,

@@ -394,8 +394,7 @@ pub(in super::super) fn verify_block_promote(op: cute::BlockPromote<'_>) -> Chec
     for (at, value) in op.inputs().into_iter().enumerate() {
         let input = operand(at + 2, value)?;
         check_space("an input", &input, Space::Rmem)?;
-        if algorithm::extents("a tile", &input.layout)?
-            != algorithm::extents("sums", &sums.layout)?
+        if algorithm::extents("a tile", &input.layout)? != algorithm::extents("sums", &sums.layout)?
         {
             return Err(format!(
                 "expected a tile of the shape of the sums, {}, found {}",

@@ -55,8 +55,10 @@ struct Row {
 }
 
 impl Boxed {
-    /// The pieces of the box that lies at an address of shared memory.
-    pub(super) fn pieces(&self, shared: u64) -> Vec<Piece> {
+    /// The pieces of the box that lies at an address of shared memory, for a load or for a store. A store writes whole granules of 16 bytes: where the tensor's rows end
+    /// within one, what lies behind them in the box is written as well. PTX does not say so; an H100 does it for every type and swizzle, and reductions likewise, while
+    /// loads are exact.
+    pub(super) fn pieces(&self, shared: u64, stores: bool) -> Vec<Piece> {
         let map = &self.map;
         let element = map.element.bytes() as u64;
         let copied = map.copied();
@@ -65,7 +67,11 @@ impl Boxed {
         let start = i64::from(self.coordinates[0]);
         let size = map.sizes[0] as i64;
         let first = (-start).clamp(0, i64::from(copied[0])) as u64 * element;
-        let last = (size - start).clamp(0, i64::from(copied[0])) as u64 * element;
+        let mut last = (size - start).clamp(0, i64::from(copied[0])) as u64 * element;
+        if stores && last > 0 {
+            let end = (map.sizes[0] * element).next_multiple_of(GRANULE) as i64;
+            last = (end - start * element as i64).clamp(0, row_bytes as i64) as u64;
+        }
         // Whole chunks move together; without a swizzle, whole rows do.
         let chunk = if map.swizzle.bits() == 0 {
             row_bytes

@@ -247,6 +247,30 @@ fn stores_end_where_the_tensor_does() {
     run.finds(Kind::Undefined, "a coordinate of 0 or more along mode 0");
 }
 
+/// As an H100 does it, for every type and swizzle: loads end with the tensor, stores and reductions with its 16 bytes.
+#[test]
+fn stores_end_with_whole_16_bytes() {
+    for (width, end) in [(21, 24), (17, 24), (16, 16)] {
+        let mut run = store(
+            "cp.async.bulk.tensor.2d.global.shared::cta",
+            "12, 0",
+            MapSwizzle::None,
+        );
+        run.maps[0].sizes[0] = width;
+        let found = halves(&run.clean(0));
+        for x in 0..WIDTH {
+            let expected = match (12..end).contains(&x) {
+                true => (x - 12) as u16,
+                false => element(x, 0),
+            };
+            assert_eq!(
+                found[x as usize], expected,
+                "{x} of lines of {width} elements"
+            );
+        }
+    }
+}
+
 #[test]
 fn reductions_are_of_the_maps_type() {
     let run = |op: &str, element| {
