@@ -22,7 +22,7 @@ struct Lacking {
 const SM80: Requirement = Requirement::Since(8, 0);
 
 /// The examples that not every chip can run. An example that is not here must compile for all.
-const LACKING: [Lacking; 13] = [
+const LACKING: [Lacking; 14] = [
     Lacking {
         file: "attention.mlir",
         requires: SM80,
@@ -55,6 +55,12 @@ const LACKING: [Lacking; 13] = [
     },
     Lacking {
         file: "experts.mlir",
+        requires: SM80,
+        at: "cute.contract",
+        atom: "SM80_CP_ASYNC_16",
+    },
+    Lacking {
+        file: "scaled_fp8.mlir",
         requires: SM80,
         at: "cute.contract",
         atom: "SM80_CP_ASYNC_16",

@@ -241,7 +241,7 @@ impl<'c> Gemm<'c> {
         let before = start.unwrap_or(b.i32(0)?);
         let last = b.value(arith::ADDI, &[before, turns], b.i32_type(), &[])?;
         let last = b.value(arith::SUBI, &[last, one], b.i32_type(), &[])?;
-        let runs_ahead = self.plan.has_roles();
+        let runs_ahead = self.plan.has_roles() && self.turns_ahead() > 1;
         let mut scales = Scales {
             group,
             within: match tiles.is_empty() {

@@ -92,9 +92,19 @@ fn what_is_no_prologue_is_refused() {
         assert!(says, "{error}");
     };
     check(
+        &|p| p.region.yields = vec![3, 3, 3],
+        "one value that the region yields, which is multiplied, and perhaps a scale",
+        "3",
+    );
+    check(
         &|p| p.region.yields = vec![3, 3],
-        "one value that the region yields, which is multiplied",
-        "2",
+        "a scale of f32",
+        "found f16",
+    );
+    check(
+        &|p| p.region.yields = vec![3, 4],
+        "a yielded value below 4",
+        "4",
     );
     check(
         &|p| p.region.yields = vec![4],

@@ -113,6 +113,26 @@ fn one_product_of_exact_numbers_has_one_result() {
 }
 
 #[test]
+fn products_are_scaled() {
+    let region = Region {
+        ops: vec![
+            RegionOp::apply(Op::Convert, [0], "f16"),
+            RegionOp::apply(Op::Convert, [1], "f32"),
+        ],
+        yields: vec![2, 3],
+    };
+    let function = function("i8", region);
+    for config in configs() {
+        let right = computed(&function, |b, scale| b * scale);
+        assert!(report(&function, &right, &config).passed());
+        let without = computed(&function, |b, _| b);
+        assert!(!report(&function, &without, &config).passed());
+        let rounded = computed(&function, |b, scale| f16(b * scale));
+        assert!(!report(&function, &rounded, &config).passed());
+    }
+}
+
+#[test]
 fn what_may_be_rounded_in_several_ways_is_right_in_each() {
     let function = function("i8", moved());
     let tenth = f16(0.1);
