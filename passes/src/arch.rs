@@ -15,6 +15,8 @@ pub const REGISTERS_PER_THREAD: i64 = cute_target::REGISTERS_PER_THREAD as i64;
 pub const THREADS_PER_BLOCK: i64 = cute_target::THREADS_PER_BLOCK as i64;
 /// Threads of a warp.
 pub const WARP: i64 = cute_target::WARP as i64;
+/// Bits of the widest access of a thread to memory.
+pub const WIDEST: i64 = 128;
 /// Threads of a warpgroup.
 pub const WARPGROUP: i64 = cute_target::WARPGROUP as i64;
 

@@ -177,7 +177,7 @@ impl<'c> Fused<'c> {
 
     /// The values that the region yields.
     pub(crate) fn yielded(&self) -> Vec<Val<'c>> {
-        ops_of(self.body).pop().map(operands_of).unwrap_or_default()
+        cute_ir::region::yielded(self.body)
     }
 
     /// Tells whether an output, by its place, is stored for each column.

@@ -62,7 +62,7 @@ def Cute_ContractOp : Cute_Op<"contract", [AttrSizedOperandSegments]> {
     one that is multiplied. Elements of unsigned integers are arguments without a sign, which `uitofp` and `extui` read.
 
     A prologue may yield a second number of the type of the sums: a scale, by which the sum over a group of K is multiplied, once for the group and not once for each
-    element. What is yielded first is the element itself then, and the scale is computed of tensors that are the same for as many elements along K as a
+    element. It is computed of no element, but of tensors that are the same for as many elements along K as a
     tile has, such as `(M,(128,K/128)):(1,(0,M))`. Factors of 8 bits with scales for blocks of 128 are such (DeepGEMM, and `torch.nn.functional.scaled_mm`): sums of a
     group stay in tensor cores, and what is multiplied by scales is added up in the type of the sums.
 

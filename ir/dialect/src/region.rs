@@ -3,6 +3,11 @@
 use crate::mlir::*;
 use std::collections::HashSet;
 
+/// The values that a block yields: the operands of its last operation.
+pub fn yielded<'c>(block: Blk<'c>) -> Vec<Val<'c>> {
+    ops_of(block).pop().map(operands_of).unwrap_or_default()
+}
+
 /// The operations of a block that a value is computed by, in their order.
 pub fn computing<'c>(block: Blk<'c>, value: Val<'c>) -> Vec<Op<'c>> {
     let mut needed = HashSet::from([key(value)]);

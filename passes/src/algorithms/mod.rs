@@ -18,6 +18,7 @@ pub(crate) use hopper::{Arrival, start_load};
 
 pub(crate) use reductions::operation;
 
+use crate::arch::WIDEST;
 use cute_arith::Predicate;
 use cute_ir::ops::{cute, cute_nvgpu, gpu, scf};
 use cute_ir::{
@@ -115,9 +116,6 @@ fn lower<'c>(op: Op<'c>, l: Lower<'c>) -> Result<bool, Failure> {
         Ok(false)
     }
 }
-
-/// Bits of the widest load and store.
-const WIDEST: i64 = 128;
 
 /// Elements, requests or steps of a thread that are written out one by one: far more than a thread has registers for.
 const MOST: i64 = 1 << 12;

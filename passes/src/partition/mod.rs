@@ -14,7 +14,7 @@ mod reduction;
 mod roles;
 mod transform;
 
-pub(crate) use transform::{LOADED, compact};
+pub(crate) use transform::{LOADED, held_once};
 
 use crate::divergence::Divergence;
 use crate::kernel::{body_of_kernel, is_of_a_block};
@@ -30,7 +30,7 @@ use cute_ir::{
     types::{self, CuteType, MemRef, Space},
 };
 use cute_layout::{IntTuple, Layout, Operand, Swizzle, atoms::Completion, int, tuple};
-use melior::ir::{ValueLike, operation::OperationLike};
+use melior::ir::{Type, ValueLike, operation::OperationLike};
 use std::collections::HashMap;
 
 /// The pass.
@@ -128,11 +128,7 @@ impl<'c> Partition<'c> {
 
         let ty = plan.mma;
         let mma_type = CuteType::of(ty).expected(top, "a tiled MMA")?;
-        let CuteType::TiledMma { atom, .. } = mma_type else {
-            return Err(top.error("expected a tiled MMA in cute.plan"));
-        };
-        let atom = top.value(cute::MAKE_ATOM, &[], atom, &[])?;
-        let mma = top.value(cute::MAKE_TILED_MMA, &[atom], ty, &[])?;
+        let mma = tiled_mma(top, ty, &[])?;
         Ok(Self {
             rewriter,
             plan,
@@ -353,11 +349,15 @@ impl<'c> Partition<'c> {
             ));
         }
         let fragment = self.fragment(b, copy.source())?;
-        let id = [("operand_id", b.integer(b.i32_type(), 2))];
-        let operands = [self.mma, copy.destination(), self.thread];
-        let part = b.infer(cute::TILED_MMA_PARTITION, &operands, &id)?;
+        let part = self.part_of_c(b, self.mma, copy.destination())?;
         b.op(cute::AUTOVEC_COPY, &[fragment, part], &[], &[])?;
         Ok(())
+    }
+
+    /// A thread's part of a tensor of C's shape, as a tiled MMA deals it out.
+    fn part_of_c(&self, b: Builder<'c>, mma: Val<'c>, tensor: Val<'c>) -> Result<Val<'c>, Failure> {
+        let id = [("operand_id", b.integer(b.i32_type(), 2))];
+        b.infer(cute::TILED_MMA_PARTITION, &[mma, tensor, self.thread], &id)
     }
 
     /// Computes which vectors of a thread are there: an i1 in registers for each, of the coordinates of their first elements.
@@ -423,6 +423,15 @@ impl<'c> Partition<'c> {
         let atom = top.value(cute::MAKE_ATOM, &[], atom, &[])?;
         top.value(cute::MAKE_TILED_COPY, &[atom], ty, &[])
     }
+}
+
+/// A tiled MMA of that type, whose atom has that state.
+fn tiled_mma<'c>(b: Builder<'c>, ty: Type<'c>, state: &[Val<'c>]) -> Result<Val<'c>, Failure> {
+    let Some(CuteType::TiledMma { atom, .. }) = CuteType::of(ty) else {
+        return Err(b.error("expected a tiled MMA in cute.plan"));
+    };
+    let atom = b.value(cute::MAKE_ATOM, state, atom, &[])?;
+    b.value(cute::MAKE_TILED_MMA, &[atom], ty, &[])
 }
 
 /// Computes which coordinates are below an end: an i1 in registers for each.

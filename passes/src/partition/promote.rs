@@ -2,15 +2,16 @@
 //!
 //! A thread loads what it needs of a tensor once: elements along rows or columns that are one are a leaf of stride 0 of its part.
 
-use super::{Partition, is_there, wrong};
+use super::{Partition, is_there, transform, wrong};
 use cute_ir::{
     Expected, Failure,
+    contract::each_leaf,
     mlir::*,
     ops::{cute, math},
     tensor,
     types::{self, MemRef, memref_of},
 };
-use cute_layout::{IntTuple, Layout, Leaf, int, tuple};
+use cute_layout::{IntTuple, Layout, Leaf};
 use melior::ir::ValueLike;
 
 /// What a thread holds of a tensor: each element that there is once, and for each leaf of the shape of its part whether elements along it differ.
@@ -37,9 +38,9 @@ impl<'c> Partition<'c> {
             b.op(cute::AUTOVEC_COPY, &operands, &[], &[])?;
             return Ok(());
         }
-        let source = self.part_of_c(b, copy.source())?;
+        let source = self.part_of_c(b, self.mma, copy.source())?;
         let within = match copy.coords().zip(copy.end()) {
-            Some((coords, end)) => Some((self.part_of_c(b, coords)?, end)),
+            Some((coords, end)) => Some((self.part_of_c(b, self.mma, coords)?, end)),
             None => None,
         };
         let once = match self.held.get(&destination) {
@@ -51,12 +52,6 @@ impl<'c> Partition<'c> {
             }
         };
         load(b, source, &once, within)
-    }
-
-    fn part_of_c(&self, b: Builder<'c>, tensor: Val<'c>) -> Result<Val<'c>, Failure> {
-        let id = [("operand_id", b.integer(b.i32_type(), 2))];
-        let operands = [self.mma, tensor, self.thread];
-        b.infer(cute::TILED_MMA_PARTITION, &operands, &id)
     }
 
     /// Adds scaled sums of a group to those of all of K.
@@ -89,10 +84,9 @@ impl<'c> Partition<'c> {
                 false => spread,
             });
         }
-        let once = match of.first().filter(|_| are_alike) {
-            Some(first) => memref_of(*first).expected(b, "a tensor")?.layout,
-            None if are_alike => Layout::leaf(1, 0).map_err(wrong(b))?,
-            None => Layout::col_major(shape).map_err(wrong(b))?,
+        let once = match of.first() {
+            Some(first) => layout_of(b, *first)?,
+            None => Layout::leaf(1, 0).map_err(wrong(b))?,
         };
         let once = Layout::col_major(once.shape()).map_err(wrong(b))?;
         let element = memref_of(sums).expected(b, "sums")?.element;
@@ -141,17 +135,15 @@ fn allocate<'c>(
     coords: Option<Val<'c>>,
 ) -> Result<Once<'c>, Failure> {
     let memref = memref_of(source).expected(b, "a tensor")?;
-    let (shape, stride) = (memref.layout.shape(), memref.layout.stride());
+    let shape = memref.layout.shape();
     let is_alike = match coords {
         Some(coords) => layout_of(b, coords)?.shape() == shape,
         None => true,
     };
-    let leaves = shape.leaves().into_iter().zip(stride.leaves());
-    let varying: Vec<_> = leaves
-        .map(|(extent, stride)| {
-            !is_alike || *extent != Leaf::Static(1) && *stride != Leaf::Static(0)
-        })
-        .collect();
+    let varying = match is_alike {
+        true => transform::varying(&memref.layout),
+        false => vec![true; shape.leaves().len()],
+    };
     let once = part_at(b, source, &varying)?;
     let layout = layout_of(b, once)?;
     let layout = Layout::col_major(layout.shape()).map_err(wrong(b))?;
@@ -209,38 +201,12 @@ fn part_at<'c>(b: Builder<'c>, tensor: Val<'c>, leaves: &[bool]) -> Result<Val<'
     }
     let mut leaves = leaves.iter();
     let coord = each_leaf(layout.shape(), &mut |_| match leaves.next() {
-        Some(true) => IntTuple::underscore(),
-        _ => int(0),
-    });
+        Some(true) => Ok(Leaf::Underscore),
+        _ => Ok(Leaf::Static(0)),
+    })
+    .map_err(wrong(b))?;
     let coord = b.static_value(types::coord_type(b.context, &coord))?;
     b.infer(cute::SLICE, &[tensor, coord], &[])
-}
-
-/// The tuple of what `of` makes of each leaf of one, in their order.
-fn each_leaf(all: &IntTuple, of: &mut dyn FnMut(&Leaf) -> IntTuple) -> IntTuple {
-    match all {
-        IntTuple::Leaf(leaf) => of(leaf),
-        IntTuple::Tuple(parts) => {
-            let parts = parts.iter().map(|part| each_leaf(part, of));
-            tuple(parts.collect::<Vec<_>>())
-        }
-    }
-}
-
-/// A layout of a shape whose elements along some leaves lie one after another, and are one along the others.
-fn layout_along(shape: &IntTuple, leaves: &[bool]) -> cute_layout::Result<Layout> {
-    let (mut leaves, mut next) = (leaves.iter(), 1);
-    let stride = each_leaf(shape, &mut |extent| match leaves.next() {
-        Some(true) => {
-            let own = next;
-            if let Leaf::Static(extent) = extent {
-                next *= extent;
-            }
-            int(own)
-        }
-        _ => int(0),
-    });
-    Layout::new(shape.clone(), stride)
 }
 
 /// Registers of the elements along some leaves of a shape, as a tensor of that shape.
@@ -250,7 +216,7 @@ fn spread<'c>(
     shape: &IntTuple,
     leaves: &[bool],
 ) -> Result<Val<'c>, Failure> {
-    let layout = layout_along(shape, leaves).map_err(wrong(b))?;
+    let layout = transform::held_along(shape, leaves).map_err(wrong(b))?;
     let start = b.infer(cute::GET_ITER, &[registers], &[])?;
     let value = b.static_value(types::layout_type(b.context, &layout))?;
     let memref = memref_of(registers).expected(b, "a tensor")?;

@@ -317,9 +317,7 @@ impl<'c> Partition<'c> {
 /// The places in registers of the elements of a thread's part, of which those that are one have one place.
 fn compact_of<'c>(b: Builder<'c>, part: Val<'c>) -> Result<Layout, Failure> {
     let memref = memref_of(part).expected(b, "a tensor")?;
-    let shape = memref.layout.shape().clone();
-    let stride = super::transform::compact(&shape, memref.layout.stride(), &mut 1);
-    Layout::new(shape, stride).map_err(wrong(b))
+    super::transform::held_once(&memref.layout).map_err(wrong(b))
 }
 
 /// Registers for each number of a thread's part, with what changes no result.

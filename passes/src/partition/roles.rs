@@ -1,12 +1,12 @@
 //! Products of warpgroups, and the parts in which their sums go out.
 
-use super::{Partition, wrong};
+use super::{Partition, tiled_mma, wrong};
 use crate::arch::{WARP, WARPGROUP};
 use cute_ir::{
     Expected, Failure,
     mlir::*,
     ops::{arith, cute, cute_nvgpu},
-    types::{self, CuteType, MemRef, Space, memref_of},
+    types::{self, MemRef, Space, memref_of},
 };
 use cute_layout::{Layout, int, tuple};
 
@@ -20,7 +20,12 @@ impl<'c> Partition<'c> {
     ) -> Result<(), Failure> {
         let first = self.first_of_warpgroup(b)?;
         let mma = match overwrites {
-            true => self.mma_that_overwrites()?,
+            // The first step along K adds nothing to what the sums held.
+            true => tiled_mma(
+                self.top,
+                self.plan.mma,
+                &[self.top.constant(b.ty("i1")?, 0)?],
+            )?,
             false => self.mma,
         };
         let mut operands = vec![mma, accumulators];
@@ -31,17 +36,6 @@ impl<'c> Partition<'c> {
         operands.push(accumulators);
         b.op(cute::GEMM, &operands, &[], &[])?;
         Ok(())
-    }
-
-    /// The tiled MMA of the plan whose first step along K adds nothing to what the sums held.
-    fn mma_that_overwrites(&self) -> Result<Val<'c>, Failure> {
-        let top = self.top;
-        let CuteType::TiledMma { atom, .. } = self.mma_type else {
-            return Err(top.error("expected a tiled MMA in cute.plan"));
-        };
-        let adds = top.constant(top.ty("i1")?, 0)?;
-        let atom = top.value(cute::MAKE_ATOM, &[adds], atom, &[])?;
-        top.value(cute::MAKE_TILED_MMA, &[atom], self.plan.mma, &[])
     }
 
     /// The first thread of this warpgroup, which its warps know to be the same for all of their threads.
@@ -124,15 +118,9 @@ impl<'c> Partition<'c> {
         part: Val<'c>,
         shared: Val<'c>,
     ) -> Result<(), Failure> {
-        let top = self.top;
         let ty = self.plan.part_mma(b.location).map_err(wrong(b))?;
-        let Some(CuteType::TiledMma { atom, .. }) = CuteType::of(ty) else {
-            return Err(b.error("expected a tiled MMA"));
-        };
-        let atom = top.value(cute::MAKE_ATOM, &[], atom, &[])?;
-        let mma = top.value(cute::MAKE_TILED_MMA, &[atom], ty, &[])?;
-        let id = [("operand_id", b.integer(b.i32_type(), 2))];
-        let to = b.infer(cute::TILED_MMA_PARTITION, &[mma, shared, self.thread], &id)?;
+        let mma = tiled_mma(self.top, ty, &[])?;
+        let to = self.part_of_c(b, mma, shared)?;
         b.op(cute::AUTOVEC_COPY, &[part, to], &[], &[])?;
         Ok(())
     }

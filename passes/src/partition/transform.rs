@@ -1,8 +1,10 @@
 //! `cute.block.transform`: elements of tiles computed from others, some rows at a time.
 
 use super::{Partition, indexed::Located, wrong};
+use crate::arch::WIDEST;
 use cute_ir::{
     Expected, Failure, algorithm,
+    contract::each_leaf,
     mlir::*,
     ops::{cute, scf},
     tensor,
@@ -17,9 +19,6 @@ const HELD: i64 = 32;
 /// Elements of all inputs together that a thread holds at a time, where all are in global memory: so many bytes that memory is kept busy,
 /// so few that registers hold them.
 pub(crate) const LOADED: i64 = 64;
-
-/// Bits of the widest access to memory.
-const WIDEST: i64 = 128;
 
 /// The movement of C out of shared memory, among those of the plan.
 pub(super) const OUT: usize = 1;
@@ -199,9 +198,7 @@ pub(super) fn load<'c>(
     guard: Option<&Guard<'c>>,
 ) -> Result<Val<'c>, Failure> {
     let memref = memref_of(source).expected(b, "a tensor")?;
-    let shape = memref.layout.shape().clone();
-    let stride = compact(&shape, memref.layout.stride(), &mut 1);
-    let layout = Layout::new(shape, stride).map_err(wrong(b))?;
+    let layout = held_once(&memref.layout).map_err(wrong(b))?;
     let registers = allocate(b, &memref, layout)?;
     if guard.is_some() {
         b.op(cute::CLEAR, &[registers], &[], &[])?;
@@ -210,19 +207,34 @@ pub(super) fn load<'c>(
     Ok(registers)
 }
 
-/// Strides of registers for the elements of a layout, the first mode the fastest; 0 where all along a mode are one.
-pub(crate) fn compact(shape: &IntTuple, stride: &IntTuple, next: &mut i64) -> IntTuple {
-    if shape.is_tuple() {
-        let modes = shape.modes().iter().zip(stride.modes());
-        return tuple(modes.map(|(shape, stride)| compact(shape, stride, next)));
-    }
-    let extent = shape.as_static().unwrap_or(1);
-    if extent == 1 || stride.as_static() == Some(0) {
-        return int(0);
-    }
-    let own = *next;
-    *next *= extent;
-    int(own)
+/// The layout of registers for the elements of a layout, each that there is once, the first mode the fastest.
+pub(crate) fn held_once(of: &Layout) -> Result<Layout, String> {
+    held_along(of.shape(), &varying(of))
+}
+
+/// Tells of each leaf of a layout whether elements along it differ.
+pub(super) fn varying(layout: &Layout) -> Vec<bool> {
+    let (shape, stride) = (layout.shape().leaves(), layout.stride().leaves());
+    let leaves = shape.into_iter().zip(stride);
+    leaves
+        .map(|(extent, stride)| *extent != Leaf::Static(1) && *stride != Leaf::Static(0))
+        .collect()
+}
+
+/// The layout of a shape whose elements along some leaves lie one after another, and are one along the others.
+pub(super) fn held_along(shape: &IntTuple, leaves: &[bool]) -> Result<Layout, String> {
+    let (mut leaves, mut next) = (leaves.iter(), 1);
+    let stride = each_leaf(shape, &mut |extent| {
+        let own = match leaves.next() {
+            Some(true) => next,
+            _ => return Ok(Leaf::Static(0)),
+        };
+        if let Leaf::Static(extent) = extent {
+            next *= extent;
+        }
+        Ok(Leaf::Static(own))
+    })?;
+    Layout::new(shape.clone(), stride).map_err(|e| e.to_string())
 }
 
 /// Tells whether all elements along a mode are one.

@@ -23,6 +23,7 @@ pub(crate) use partials::Partials;
 pub use partials::Reduced;
 pub use request::{Avoid, Instructions, Request, SwizzleChoice};
 
+use crate::arch::WIDEST;
 use cute_ir::{
     mlir::element_bits,
     plan::{OPERANDS, Plan, name_of_operand},
@@ -209,9 +210,6 @@ const SPLITS: &[i64] = &[2, 3, 4, 6, 8, 12, 16];
 
 /// The parts of K that are tried where warpgroups multiply, whose tiles are larger and fewer.
 const SPLITS_OF_WARPGROUPS: &[i64] = &[2, 3, 4, 6, 8, 12, 16, 24, 32];
-
-/// Bits of the widest access to memory.
-const WIDEST: i64 = 128;
 
 /// The accesses to a matrix in global memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -29,7 +29,7 @@ mod variants;
 
 use crate::{
     arch,
-    plan::{self, Avoid, Calibrated, Chosen, Fed, Problem, Reduced, Request, Rules},
+    plan::{self, Avoid, Calibrated, Chosen, Fed, Problem, Reduced, Request, Rules, Scaled},
 };
 use cute_arith::ReduceOp;
 use cute_ir::ops::{cute, func, gpu};
@@ -205,6 +205,8 @@ struct Gemm<'c> {
     prologues: [Option<Region<'c>>; 2],
     /// The scales of groups along K of A and B as the kernel sees them.
     scales: [Option<Scale<'c>>; 2],
+    /// The groups that the scales are of.
+    scaled: Option<Scaled>,
     /// The whole prologues of A and B as the kernel sees them, which yield both.
     stated: [Option<Region<'c>>; 2],
     accumulate: Type<'c>,
@@ -341,6 +343,7 @@ impl<'c> Gemm<'c> {
             reduce: kinds[1..].to_vec(),
             prologues: prologues.clone(),
             scales: scales.clone(),
+            scaled,
             stated: stated.clone(),
             accumulate,
             archs: archs.clone(),

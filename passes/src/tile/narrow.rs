@@ -9,6 +9,7 @@ use cute_ir::{
     attributes::PLAN,
     mlir::*,
     plan::Plan,
+    region::yielded,
     types::{element_bits, is_float, memref_of},
 };
 use cute_ir::{contract::divisor, types::MemRef};
@@ -24,21 +25,14 @@ fn is_narrow(ty: Type<'_>) -> bool {
 /// The type of what is multiplied of a factor: what its prologue yields, or its elements.
 fn multiplied<'c>(factor: Val<'c>, prologue: Option<Blk<'c>>) -> Option<Type<'c>> {
     match prologue {
-        Some(block) => {
-            let end = ops_of(block).pop()?;
-            Some(operands_of(end).first()?.r#type())
-        }
+        Some(block) => Some(yielded(block).first()?.r#type()),
         None => Some(memref_of(factor)?.element),
     }
 }
 
 /// Tells whether what is multiplied of a factor is what is stored, perhaps with a scale behind it.
 fn is_as_stored(prologue: Option<Blk<'_>>) -> bool {
-    prologue.is_none_or(|block| {
-        let end = ops_of(block).pop();
-        let yielded = end.and_then(|end| operands_of(end).first().copied());
-        yielded == arguments_of(block).first().copied()
-    })
+    prologue.is_none_or(|block| yielded(block).first() == arguments_of(block).first())
 }
 
 /// The product itself, or one of f16 in its place where an architecture multiplies no numbers of 8 bits.

@@ -127,11 +127,10 @@ impl<'c> Region<'c> {
     }
 
     fn yielded(&self) -> Vec<Val<'c>> {
-        if let Some(part) = &self.part {
-            return vec![part.value];
+        match &self.part {
+            Some(part) => vec![part.value],
+            None => region::yielded(self.block),
         }
-        let end = ops_of(self.block).pop();
-        end.map(operands_of).unwrap_or_default()
     }
 
     /// The part of the region that computes the value which it yields at a place; none of a value that is not computed, but is the first argument.

@@ -6,7 +6,7 @@ use super::{
     matrix::{Matrix, Role},
     region::Region,
 };
-use crate::{arch::WARPGROUP, partition::compact, plan::Scaled};
+use crate::{arch::WARPGROUP, partition::held_once, plan::Scaled};
 use cute_arith::{Predicate, gcd};
 use cute_ir::ops::{arith, cute};
 use cute_ir::{
@@ -48,16 +48,13 @@ impl<'c> Scale<'c> {
 
 /// The tensors that a prologue reads, with their parts in it: those that are read for a scale alone, and others.
 pub(super) fn roles<'c>(prologue: Option<Blk<'c>>, inputs: &[Val<'c>]) -> Vec<(Val<'c>, Role)> {
-    let end = prologue.and_then(|block| Some((block, ops_of(block).pop()?)));
-    let yielded = end.map(|(block, end)| (block, operands_of(end)));
-    let role = |at: usize| match &yielded {
-        Some((block, yielded)) if yielded.len() == 2 => {
-            let used = region::arguments_used(*block, yielded[0]);
-            match used.get(at + 1) {
-                Some(true) => Role::Beside,
-                _ => Role::Scale,
-            }
-        }
+    let yielded = prologue.map(|block| (block, region::yielded(block)));
+    let used = match yielded.as_ref().map(|(block, all)| (*block, &all[..])) {
+        Some((block, [multiplied, _])) => Some(region::arguments_used(block, *multiplied)),
+        _ => None,
+    };
+    let role = |at: usize| match &used {
+        Some(used) if used.get(at + 1) != Some(&true) => Role::Scale,
         _ => Role::Beside,
     };
     let inputs = inputs.iter().enumerate();
@@ -149,7 +146,7 @@ impl<'c> Scales<'c> {
         let first = b.coord(&tuple([keep(), keep(), int(0)]), &[])?;
         let registers = self.tiles.iter().map(|tiles| {
             let tile = memref_of(tiles.of(b, first)?).expected(b, "a tensor")?;
-            let layout = once(&tile.layout).map_err(|e| b.error(e))?;
+            let layout = held_once(&tile.layout).map_err(|e| b.error(e))?;
             let registers = tensor::registers(tile.element, layout);
             b.value(
                 cute::MEMREF_ALLOCA,
@@ -271,7 +268,7 @@ impl<'c> Gemm<'c> {
     /// The turns that a thread of a warpgroup holds the numbers of scales of: as many as there are registers for, up to [`MOST_AHEAD`]. The loop is written out as
     /// many times, so that no registers are moved.
     pub(super) fn turns_ahead(&self) -> i64 {
-        let Ok(Some(scaled)) = scaled(&self.scales, self.groups.is_some()) else {
+        let Some(scaled) = self.scaled else {
             return 1;
         };
         let [m, n, _] = self.plan.tile;
@@ -369,11 +366,4 @@ impl<'c> Gemm<'c> {
         }
         Ok(())
     }
-}
-
-/// The layout of registers for the elements of a tile, in which those that are one along a leaf of its shape are held once.
-fn once(tile: &Layout) -> Result<Layout, String> {
-    let mut next = 1;
-    let stride = compact(tile.shape(), tile.stride(), &mut next);
-    Layout::new(tile.shape().clone(), stride).map_err(|e| e.to_string())
 }

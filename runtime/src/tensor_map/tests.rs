@@ -180,13 +180,9 @@ fn only_floats_are_filled_with_nan() {
     assert!(text.contains("not uint16; fill with zero"), "{text}");
 }
 
-#[test]
-fn bytes_that_are_no_map_are_recognised() {
-    assert_eq!(
-        TensorMap::from_emulated(&[0; 128]),
-        Err(EmulatedMapError::NoMap)
-    );
-    let bytes = map().to_emulated().unwrap();
+/// Asserts that each byte behind a map's magic number is checked.
+pub(super) fn changes_are_recognised(map: &TensorMap) {
+    let bytes = map.to_emulated().unwrap();
     for at in 8..128 {
         let mut changed = bytes;
         changed[at] ^= 1;
@@ -196,6 +192,15 @@ fn bytes_that_are_no_map_are_recognised() {
             "byte {at}"
         );
     }
+}
+
+#[test]
+fn bytes_that_are_no_map_are_recognised() {
+    assert_eq!(
+        TensorMap::from_emulated(&[0; 128]),
+        Err(EmulatedMapError::NoMap)
+    );
+    changes_are_recognised(&map());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The tensors of a map in memory and in registers.
 
 use super::{Held, Mapped, Values, word, wrong};
+use crate::arch::WIDEST;
 use cute_ir::ops::{arith, cute, scf};
 use cute_ir::{
     Expected, Failure, algorithm,
@@ -10,9 +11,6 @@ use cute_ir::{
 };
 use cute_layout::{IntTuple, Layout, Tile, int, tuple};
 use melior::ir::{Type, ValueLike};
-
-/// Bits of the widest access.
-const WIDEST: i64 = 128;
 
 impl<'c> Mapped<'c> {
     /// Registers for an element of each of the thread's vectors.

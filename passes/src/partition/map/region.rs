@@ -2,7 +2,7 @@
 
 use super::Values;
 use cute_ir::ops::{arith, cute, math};
-use cute_ir::{Failure, mlir::*};
+use cute_ir::{Failure, mlir::*, region::yielded};
 use melior::ir::operation::OperationLike;
 use std::collections::{HashMap, HashSet};
 
@@ -93,7 +93,7 @@ impl<'c> Region<'c> {
     /// first time and later again.
     pub(super) fn kept(&self, stages: &[Vec<cute::AllReduce<'c>>], stage: usize) -> Vec<Val<'c>> {
         let none = Values::default();
-        let end: Vec<Val<'c>> = ops_of(self.body).pop().map(operands_of).unwrap_or_default();
+        let end = yielded(self.body);
         let targets = stages
             .iter()
             .map(|stage| stage.iter().map(|reduce| reduce.value()).collect());

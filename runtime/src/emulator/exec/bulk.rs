@@ -127,6 +127,7 @@ impl Context<'_> {
             });
             return;
         }
+        let stores = matches!(op.kind, BulkKind::Store | BulkKind::Reduce(..));
         let boxed = match &op.coordinates {
             Some(coordinates) => {
                 let offsets = op.offsets.as_ref();
@@ -134,7 +135,7 @@ impl Context<'_> {
                     coordinates: coordinates.iter().map(|&c| value(c) as i32).collect(),
                     offsets: offsets
                         .map(|all| all.iter().map(|&o| value(o) as u32 & 0xffff).collect()),
-                    stores: matches!(op.kind, BulkKind::Store | BulkKind::Reduce(..)),
+                    stores,
                 };
                 match self.boxed(warp, lane, pc, place(op.global), named) {
                     Some(boxed) => Some(boxed),
@@ -172,7 +173,6 @@ impl Context<'_> {
                 if !self.holds_shared(warp, lane, pc, shared, size, what) {
                     return;
                 }
-                let stores = !matches!(op.kind, BulkKind::Load | BulkKind::Between);
                 (boxed.pieces(shared, stores), bytes, Fill::of(&boxed.map))
             }
             None => {

@@ -165,6 +165,16 @@ fn reduced(
     (ty, layout.expect("a layout of a tensor"))
 }
 
+/// The modes of a batch as text behind those of rows and columns, of what `of` makes of each number of products.
+pub(super) fn modes(batch: &[i64], of: impl FnMut(i64) -> String) -> String {
+    let all: Vec<String> = batch.iter().copied().map(of).collect();
+    match &all[..] {
+        [] => String::new(),
+        [one] => format!(",{one}"),
+        all => format!(",({})", all.join(",")),
+    }
+}
+
 /// A tensor that is the same for all rows, for all columns, or everywhere.
 pub(super) fn line(
     random: &mut Random,
@@ -174,14 +184,7 @@ pub(super) fn line(
 ) -> (String, Parsed) {
     let strides = *random.pick(&[[0, 1], [0, 1], [1, 0], [0, 0]]);
     let is_open = random.chance(30);
-    let modes = |of: &dyn Fn(i64) -> String| {
-        let all: Vec<String> = batch.iter().map(|count| of(*count)).collect();
-        match &all[..] {
-            [] => String::new(),
-            [one] => format!(",{one}"),
-            all => format!(",({})", all.join(",")),
-        }
-    };
+    let modes = |of: &dyn Fn(i64) -> String| modes(batch, of);
     let shape = |open: bool| {
         let of = |extent: i64| match open {
             true => "?".to_string(),

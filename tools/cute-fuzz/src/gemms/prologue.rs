@@ -1,6 +1,6 @@
 //! A random prologue of a factor: what is multiplied, computed of what is stored and of other tensors.
 
-use super::epilogue::line;
+use super::epilogue::{line, modes};
 use super::places::nested;
 use super::problem::tensor;
 use crate::random::Random;
@@ -238,23 +238,13 @@ impl Prologue {
 
 /// A tensor with a number for each row.
 fn row(element: &str, [rows, columns]: [i64; 2], batch: &[i64]) -> (String, Parsed) {
-    let shape: String = batch.iter().map(|extent| format!(",{extent}")).collect();
+    let shape = modes(batch, |extent| extent.to_string());
     let mut next = rows;
-    let stride: String = batch
-        .iter()
-        .map(|extent| {
-            let own = next;
-            next *= extent;
-            format!(",{own}")
-        })
-        .collect();
-    let (shape, stride) = match batch.len() {
-        0 | 1 => (shape, stride),
-        _ => (
-            format!(",({})", &shape[1..]),
-            format!(",({})", &stride[1..]),
-        ),
-    };
+    let stride = modes(batch, |extent| {
+        let own = next;
+        next *= extent;
+        own.to_string()
+    });
     let layout = format!("({rows},{columns}{shape}):(1,0{stride})");
     let ty = format!("!cute.memref<{element}, gmem, align<16>, \"{layout}\">");
     (ty, Parsed::parse(&layout).expect("a layout of a tensor"))
