@@ -21,6 +21,7 @@ const SOURCES: &[&str] = &[
     "Nvgpu.cpp",
     "Parts.cpp",
     "Forms.cpp",
+    "Groups.cpp",
     "Head.cpp",
     "Names.cpp",
     "Strip.cpp",

@@ -13,6 +13,7 @@
 #ifndef CUTE_SHIM_FORMS_H
 #define CUTE_SHIM_FORMS_H
 
+#include "Groups.h"
 #include "Head.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/OpDefinition.h"
@@ -81,6 +82,10 @@ template <typename Op> struct WithForms : Op {
     if (Op::getOperationName() == "cute.static")
       if (mlir::OptionalParseResult text = parseStaticText(parser, state); text.has_value())
         return *text;
+    if (traits().segments && traits().noResults) {
+      GroupParser groups(parser);
+      return failure(Op::parse(groups, state) || groups.mend());
+    }
     HeadParser head(parser, Op::getOperationName(), traits());
     const Form *form = findForm(Op::getOperationName());
     mlir::ParseResult parsed = form ? parseForm(*form, head, state) : Op::parse(head, state);

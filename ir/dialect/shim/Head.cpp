@@ -137,10 +137,10 @@ ParseResult HeadParser::parsePattern(SmallVectorImpl<UnresolvedOperand> &result)
 
 /// Uses a value as one of a type. Where it has another one, `own` is that: MLIR's parser tells it only of such a use, as an
 /// argument of the error.
-ParseResult HeadParser::useAs(const UnresolvedOperand &operand, Type type,
-                              SmallVectorImpl<Value> &result, Type &own,
-                              SmallVectorImpl<Diagnostic> &errors) {
-  ScopedDiagnosticHandler handler(getContext(), [&](Diagnostic &diagnostic) {
+static ParseResult useAs(OpAsmParser &parser, const OpAsmParser::UnresolvedOperand &operand,
+                         Type type, SmallVectorImpl<Value> &result, Type &own,
+                         SmallVectorImpl<Diagnostic> &errors) {
+  ScopedDiagnosticHandler handler(parser.getContext(), [&](Diagnostic &diagnostic) {
     for (const DiagnosticArgument &argument : diagnostic.getArguments())
       if (argument.getKind() == DiagnosticArgument::DiagnosticArgumentKind::Type &&
           argument.getAsType() != type)
@@ -148,23 +148,25 @@ ParseResult HeadParser::useAs(const UnresolvedOperand &operand, Type type,
     errors.push_back(std::move(diagnostic));
     return success();
   });
-  return inner.resolveOperand(operand, type, result);
+  return parser.resolveOperand(operand, type, result);
 }
 
-/// The type of a value that is defined: it is used as one of a type that no value has.
-ParseResult HeadParser::typeOf(const UnresolvedOperand &operand, Type &type) {
-  Type none = OpaqueType::get(StringAttr::get(getContext(), "cute"), "a type that is left out");
+ParseResult cute::typeOf(OpAsmParser &parser, const OpAsmParser::UnresolvedOperand &operand,
+                         Type &type) {
+  // It is used as one of a type that no value has.
+  MLIRContext *context = parser.getContext();
+  Type none = OpaqueType::get(StringAttr::get(context, "cute"), "a type that is left out");
   SmallVector<Diagnostic, 1> errors;
   SmallVector<Value> value;
   type = Type();
-  if (failed(useAs(operand, none, value, type, errors))) {
+  if (failed(useAs(parser, operand, none, value, type, errors))) {
     if (type)
       return success();
     for (Diagnostic &diagnostic : errors)
-      getContext()->getDiagEngine().emit(std::move(diagnostic));
+      context->getDiagEngine().emit(std::move(diagnostic));
     return failure();
   }
-  return emitError(operand.location)
+  return parser.emitError(operand.location)
          << "use of value '" << operand.name
          << "', which is not defined before; define it, or, where it is defined further on, write the "
             "types of the operands, ' : (...)'";
@@ -246,7 +248,7 @@ ParseResult HeadParser::finish(OperationState &state,
   }
   for (const UnresolvedOperand &operand : operands) {
     Type type;
-    if (typeOf(operand, type) || inner.resolveOperand(operand, type, state.operands))
+    if (typeOf(inner, operand, type) || inner.resolveOperand(operand, type, state.operands))
       return failure();
   }
   if (traits.oneRegion && parseBody(state, attributes))
@@ -281,21 +283,29 @@ void cute::mendTypes(Mended mended, function_ref<void()> run) {
   mending = nullptr;
 }
 
+bool cute::mendsTypes() { return mending; }
+void cute::mendSection(SMLoc begin, SMLoc end) { (*mending)(begin, end, {}); }
+
+ParseResult cute::resolveOwn(OpAsmParser &parser, const OpAsmParser::UnresolvedOperand &operand,
+                             Type type, SmallVectorImpl<Value> &result, bool &wrong) {
+  Type own;
+  SmallVector<Diagnostic, 1> errors;
+  if (succeeded(useAs(parser, operand, type, result, own, errors)))
+    return success();
+  if (own) {
+    wrong = true;
+    return parser.resolveOperand(operand, own, result);
+  }
+  for (Diagnostic &diagnostic : errors)
+    parser.getContext()->getDiagEngine().emit(std::move(diagnostic));
+  return failure();
+}
+
 ParseResult HeadParser::resolveOperand(const UnresolvedOperand &operand, Type type,
                                        SmallVectorImpl<Value> &result) {
   if (!mending || !typesBegin.isValid())
     return inner.resolveOperand(operand, type, result);
-  Type own;
-  SmallVector<Diagnostic, 1> errors;
-  if (succeeded(useAs(operand, type, result, own, errors)))
-    return success();
-  if (own) {
-    wrongOperand = true;
-    return inner.resolveOperand(operand, own, result);
-  }
-  for (Diagnostic &diagnostic : errors)
-    getContext()->getDiagEngine().emit(std::move(diagnostic));
-  return failure();
+  return resolveOwn(inner, operand, type, result, wrongOperand);
 }
 
 /// The types end where the region begins that stands behind them.
