@@ -51,7 +51,7 @@ const REMARKS: &[Remark] = &[
     ),
     (
         "C7517",
-        "a fence was put in; write a wgmma_fence that is given the accumulators",
+        "a wait was put in; write a cute_nvgpu.wgmma_wait_group that is given the accumulators behind the products",
     ),
     (
         "C7518",
@@ -59,7 +59,7 @@ const REMARKS: &[Remark] = &[
     ),
     (
         "C7519",
-        "a wait was put in; write a wgmma_wait_group that is given the accumulators",
+        "a fence was put in; write a cute_nvgpu.wgmma_fence that is given the accumulators before the products",
     ),
     (
         "C7520",

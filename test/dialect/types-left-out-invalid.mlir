@@ -34,7 +34,7 @@ func.func @no_such_result(%l: !cute.layout<"4:1">) {
 // -----
 
 func.func @operand(%x: f32) {
-  // expected-error @+1 {{'cute.get_shape' op expected a cute type, found f32}}
+  // expected-error @+1 {{'cute.get_shape' op expected a type of the dialect as operand 0, found f32}}
   %s = cute.get_shape(%x)
   return
 }

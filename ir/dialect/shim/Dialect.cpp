@@ -36,6 +36,13 @@ static ParseResult refuseOperation(OpAsmParser &parser, OperationState &state) {
   return parser.emitError(parser.getNameLoc()) << "is unknown" << meantOp(op, names);
 }
 
+void cuteMeantOp(MlirContext context, MlirStringRef name, MlirStringCallback sink, void *user) {
+  SmallVector<StringRef> names;
+  for (RegisteredOperationName known : unwrap(context)->getRegisteredOperations())
+    names.push_back(known.getStringRef());
+  sink(wrap(StringRef(cute::didYouMean(unwrap(name), names))), user);
+}
+
 // The parser keeps a reference to it.
 Dialect::ParseOpHook cute::unknownOperation() { return refuseOperation; }
 

@@ -266,6 +266,12 @@ ParseResult HeadParser::finish(OperationState &state,
                           state.operands, all.getDictionary(getContext()), results)))
       return failure();
   }
+  size_t named = inner.getNumResults();
+  if (named && named != results.size())
+    return mlir::emitError(getEncodedSourceLoc(getNameLoc()))
+           << "'" << state.name << "' op gives " << results.size() << " result"
+           << (results.size() == 1 ? "" : "s") << ", of the types (" << results << "), but " << named
+           << (named == 1 ? " has a name" : " have names") << "; name as many";
   state.addTypes(results);
   return success();
 }

@@ -378,8 +378,20 @@ impl<'c> Entry<'_, 'c> {
             .filter(|all| all.len() == roles.len())
             .ok_or_else(expected)?
             .into_iter()
-            .map(|index| usize::try_from(index).map_err(|_| expected()))
+            .map(|index| self.argument(kind, index))
             .collect()
+    }
+
+    /// The index of an argument of the function.
+    fn argument(&self, kind: &str, index: i64) -> Result<usize, Failure> {
+        let count = body_of(self.op, 0).map_or(0, |body| arguments_of(body).len());
+        let found = usize::try_from(index).ok().filter(|index| *index < count);
+        found.ok_or_else(|| {
+            self.wrong(format!(
+                "expected indices of the function's {count} arguments, from 0 to {}, in {kind}, found {index}",
+                count.saturating_sub(1)
+            ))
+        })
     }
 
     /// The coordinates of an operand; none where there is no such entry.

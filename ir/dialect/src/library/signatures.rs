@@ -1,10 +1,10 @@
 //! What functions give, as the heads of a text say it before anything of it is read: a call may stand before its function, and the functions of other
 //! files are nowhere in the text.
 
-use super::{files, parts};
+use super::Imported;
 use std::{
     cell::RefCell,
-    collections::{HashMap, HashSet},
+    collections::HashMap,
     hash::{DefaultHasher, Hash, Hasher},
     rc::Rc,
 };
@@ -14,10 +14,19 @@ use std::{
 pub(crate) struct Heads {
     /// The definitions of aliases, a line each.
     pub(crate) aliases: String,
-    /// What the functions of a name give, as text behind the arrow; several modules may have one of the name.
-    functions: HashMap<String, Vec<String>>,
-    /// The names that are imported.
-    imports: Vec<String>,
+    /// The functions of a name; several modules may have one of the name.
+    functions: HashMap<String, Vec<Head>>,
+    /// The names that are imported, each with the byte behind it.
+    imports: Vec<(String, usize)>,
+}
+
+/// The head of a function.
+#[derive(Clone, Debug)]
+struct Head {
+    /// What it gives, as text behind the arrow.
+    given: String,
+    /// The byte at which its name begins.
+    at: usize,
 }
 
 /// The definitions of a text's aliases, a line each or several.
@@ -25,49 +34,33 @@ pub(super) fn aliases(text: &str) -> String {
     heads(text).aliases.clone()
 }
 
+/// The byte at which the name of a function begins where a text defines it.
+pub(super) fn definition(text: &str, name: &str) -> Option<usize> {
+    let heads = heads(text);
+    heads.functions.get(name)?.first().map(|head| head.at)
+}
+
+/// The names that a text imports, each with the byte behind it.
+pub(super) fn imports(text: &str) -> Vec<(String, usize)> {
+    heads(text).imports.clone()
+}
+
 /// What the functions give that a call of a name may mean, each with the heads of its text: those of the text itself, else those that are imported.
 pub(crate) fn of_function(file: &str, text: &str, name: &str) -> Vec<(Rc<Heads>, String)> {
-    let own = heads(text);
-    let found = results(&own, name);
+    let found = results(&heads(text), name);
     if !found.is_empty() {
         return found;
     }
-    let mut found = Vec::new();
-    let mut seen = HashSet::new();
-    let mut left: Vec<(String, String)> = imported(file, &own);
-    while let Some((importer, import)) = left.pop() {
-        let of_part = parts().iter().find(|(part, _)| *part == import);
-        let (file, text) = match (of_part, files::is_path(&import)) {
-            (Some((part, text)), false) => ((*part).to_owned(), (*text).to_owned()),
-            (_, true) => {
-                let file = files::file_of(&importer, &import);
-                // What is wrong with a file is said where it is imported.
-                let read = files::read(&file).map(String::from_utf8);
-                let Ok(Ok(text)) = read else {
-                    continue;
-                };
-                (file.display().to_string(), text)
-            }
-            _ => continue,
-        };
-        if seen.insert(file.clone()) {
-            let heads = heads(&text);
-            found.extend(results(&heads, name));
-            left.extend(imported(&file, &heads));
-        }
-    }
-    found
-}
-
-fn imported(file: &str, heads: &Heads) -> Vec<(String, String)> {
-    let all = heads.imports.iter();
-    all.map(|import| (file.to_owned(), import.clone()))
+    let imported = Imported::all(file, text).into_iter();
+    imported
+        .flat_map(|imported| results(&heads(&imported.text), name))
         .collect()
 }
 
 fn results(heads: &Rc<Heads>, name: &str) -> Vec<(Rc<Heads>, String)> {
     let all = heads.functions.get(name).into_iter().flatten();
-    all.map(|given| (heads.clone(), given.clone())).collect()
+    all.map(|head| (heads.clone(), head.given.clone()))
+        .collect()
 }
 
 /// The heads of a text, which are kept for its next call.
@@ -113,8 +106,8 @@ impl Heads {
                 }
             } else if !in_word && rest.starts_with("func.func") {
                 cursor.at += "func.func".len();
-                if let Some((name, given)) = cursor.function() {
-                    heads.functions.entry(name).or_default().push(given);
+                if let Some((name, head)) = cursor.function() {
+                    heads.functions.entry(name).or_default().push(head);
                 }
                 before = Some(' ');
             } else if !in_word && rest.starts_with("cute.import") {
@@ -124,7 +117,10 @@ impl Heads {
                 if cursor.peek() == Some('"') {
                     cursor.step();
                     let string = text.get(start + 1..cursor.at.saturating_sub(1));
-                    heads.imports.extend(string.map(str::to_owned));
+                    let end = cursor.at;
+                    heads
+                        .imports
+                        .extend(string.map(|name| (name.to_owned(), end)));
                 }
             } else {
                 cursor.step();
@@ -211,8 +207,8 @@ impl<'t> Cursor<'t> {
         self.text.get(start..self.at)
     }
 
-    /// Reads what stands behind `func.func`: the name, and what the function gives.
-    fn function(&mut self) -> Option<(String, String)> {
+    /// Reads what stands behind `func.func`: the name, and the head.
+    fn function(&mut self) -> Option<(String, Head)> {
         self.skip_space();
         if self.peek() != Some('@') {
             // The word before it says who sees the function.
@@ -223,6 +219,7 @@ impl<'t> Cursor<'t> {
             return None;
         }
         self.step();
+        let at = self.at;
         let name = self.piece(|c| !c.is_alphanumeric() && !"_$.-".contains(c));
         self.skip_space();
         if name.is_empty() || self.peek() != Some('(') {
@@ -231,7 +228,8 @@ impl<'t> Cursor<'t> {
         self.brackets();
         self.skip_space();
         if !self.rest().starts_with("->") {
-            return Some((name.to_owned(), "()".to_owned()));
+            let given = "()".to_owned();
+            return Some((name.to_owned(), Head { given, at }));
         }
         self.step();
         self.skip_space();
@@ -239,7 +237,8 @@ impl<'t> Cursor<'t> {
             Some('(') => self.brackets(),
             _ => self.piece(|c| c.is_whitespace() || c == '{'),
         };
-        (!given.is_empty()).then(|| (name.to_owned(), given.to_owned()))
+        let given = given.to_owned();
+        (!given.is_empty()).then(|| (name.to_owned(), Head { given, at }))
     }
 
     /// Goes over brackets with what is in them, and gives that.
@@ -280,14 +279,20 @@ gpu.module @m {
 }
 "#;
         let heads = Heads::read(text);
-        let given = |name: &str| heads.functions.get(name).map(|given| given.join("; "));
+        let given = |name: &str| {
+            let all = heads.functions.get(name)?.iter();
+            Some(all.map(|head| &*head.given).collect::<Vec<_>>().join("; "))
+        };
         assert_eq!(given("one").as_deref(), Some("i32"));
         assert_eq!(given("two").as_deref(), Some("(!frag, vector<4xf32>)"));
         assert_eq!(given("none").as_deref(), Some("()"));
         let bare = "!cute.memref<f32, rmem, \"4:1\">";
         assert_eq!(given("bare").as_deref(), Some(bare));
         assert_eq!(heads.functions.len(), 4, "{heads:?}");
-        assert_eq!(heads.imports, ["std/index", "x/a.mlir"]);
+        let imports: Vec<&str> = heads.imports.iter().map(|(name, _)| &**name).collect();
+        assert_eq!(imports, ["std/index", "x/a.mlir"]);
+        let at = definition(text, "two").unwrap();
+        assert!(text[at..].starts_with("two(%f"), "{at}");
         assert_eq!(heads.aliases.lines().count(), 4, "{}", heads.aliases);
         for broken in [
             "func.func @f(",
