@@ -26,6 +26,10 @@ template <typename Op>
 mlir::DictionaryAttr withProperties(mlir::MLIRContext *context, mlir::DictionaryAttr attributes,
                                     mlir::OpaqueProperties properties);
 
+/// Of ops whose result types follow from operands and attributes, as Rust says.
+template <typename ConcreteOp>
+class RustInfer : public mlir::OpTrait::TraitBase<ConcreteOp, RustInfer> {};
+
 /// What is read of one op beyond its own assembly format.
 struct Form;
 const Form *findForm(llvm::StringRef op);
@@ -54,7 +58,8 @@ template <typename Op> struct WithForms : Op {
     return {Op::template hasTrait<mlir::OpTrait::ZeroResults>(),
             Op::template hasTrait<mlir::OpTrait::OneRegion>(),
             Op::template hasTrait<mlir::OpTrait::AttrSizedOperandSegments>(),
-            Op::template hasTrait<mlir::OpTrait::OneResult>()};
+            Op::template hasTrait<mlir::OpTrait::OneResult>(),
+            Op::template hasTrait<RustInfer>()};
   }
   // What of an op's types is not known before a function is called is verified in its caller.
   static mlir::OperationName::VerifyInvariantsFn getVerifyInvariantsFn() {

@@ -229,6 +229,28 @@ void HeadParser::addText(NamedAttrList &attributes) {
   attributes.set("file", location.getFilename());
 }
 
+/// Result types that stand behind an arrow though they follow. What comes behind is read by them, so that wrong ones are said, or mended, here.
+ParseResult HeadParser::checkWritten(SMLoc begin, SMLoc end, OperationState &state,
+                                     DictionaryAttr attributes, SmallVectorImpl<Type> &results) {
+  StringRef op = state.name.getStringRef();
+  Location location = getEncodedSourceLoc(getNameLoc());
+  SmallVector<Type> inferred;
+  {
+    // What is wrong with operands is said by the verifier.
+    ScopedDiagnosticHandler quiet(getContext(), [](Diagnostic &) { return success(); });
+    if (failed(inferTypes(op, getContext(), location, state.operands, attributes, inferred)))
+      return success();
+  }
+  bool open = llvm::any_of(inferred, [](Type type) { return isa<AnyType>(type); });
+  if (open || compatibleTypes(inferred, results))
+    return success();
+  if (!mendsTypes())
+    return refuseResults(location, op, inferred, results);
+  results = inferred;
+  mendSection(begin, end);
+  return success();
+}
+
 ParseResult HeadParser::finish(OperationState &state,
                                function_ref<DictionaryAttr()> attributes) {
   // The check names the op itself.
@@ -236,6 +258,7 @@ ParseResult HeadParser::finish(OperationState &state,
   if (failed(state.name.verifyInherentAttrs(state.attributes, wrong)))
     return failure();
   SmallVector<Type> results;
+  SMLoc begin = getCurrentLocation();
   bool written = succeeded(inner.parseOptionalArrow()) ||
                  succeeded(inner.parseOptionalKeyword("to"));
   if (written) {
@@ -246,6 +269,7 @@ ParseResult HeadParser::finish(OperationState &state,
       return failure();
     }
   }
+  SMLoc end = getCurrentLocation();
   for (const UnresolvedOperand &operand : operands) {
     Type type;
     if (typeOf(inner, operand, type) || inner.resolveOperand(operand, type, state.operands))
@@ -266,6 +290,8 @@ ParseResult HeadParser::finish(OperationState &state,
                           state.operands, all.getDictionary(getContext()), results)))
       return failure();
   }
+  if (written && traits.follow && checkWritten(begin, end, state, attributes(), results))
+    return failure();
   size_t named = inner.getNumResults();
   if (named && named != results.size())
     return mlir::emitError(getEncodedSourceLoc(getNameLoc()))

@@ -20,6 +20,8 @@ namespace cute {
 /// What of an op's definition decides how its types may be left out.
 struct Traits {
   bool noResults, oneRegion, segments, oneResult;
+  /// Whether no other result types are right than those that follow.
+  bool follow;
 };
 
 /// Stops an op's own parser behind its head where no colon follows, and keeps what the head has.
@@ -58,6 +60,8 @@ public:
 
 private:
   void endTypes();
+  ParseResult checkWritten(SMLoc begin, SMLoc end, OperationState &state, DictionaryAttr attributes,
+                           SmallVectorImpl<Type> &results);
   ParseResult parseBody(OperationState &state, function_ref<DictionaryAttr()> attributes);
   void addText(mlir::NamedAttrList &attributes);
   ParseResult parsePattern(SmallVectorImpl<UnresolvedOperand> &result);
@@ -84,6 +88,9 @@ using Mended = llvm::function_ref<void(SMLoc begin, SMLoc end, TypeRange results
 /// Reads the types of each op that is parsed while `run` runs on this thread, and calls `mended` instead of an error where they
 /// are wrong.
 void mendTypes(Mended mended, function_ref<void()> run);
+
+/// Says which result types an op should have.
+LogicalResult refuseResults(Location location, StringRef op, TypeRange inferred, TypeRange found);
 
 /// Whether types are to be mended.
 bool mendsTypes();

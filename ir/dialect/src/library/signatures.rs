@@ -254,6 +254,7 @@ impl<'t> Cursor<'t> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn heads_are_found_where_they_stand() {
@@ -304,6 +305,21 @@ gpu.module @m {
         ] {
             Heads::read(broken);
         }
+    }
+
+    #[test]
+    fn files_that_import_each_other_by_other_paths_come_to_an_end() {
+        let folder = std::env::temp_dir().join(format!("cute-signatures-{}", std::process::id()));
+        let at = |name: &str| folder.join(name).display().to_string();
+        fs::create_dir_all(at("x")).unwrap();
+        fs::write(at("x/b.mlir"), "cute.import \"../c.mlir\"\n").unwrap();
+        let back = "cute.import \"x/b.mlir\"\nfunc.func @deep() -> f32 { }\n";
+        fs::write(at("c.mlir"), back).unwrap();
+        let import = "cute.import \"x/b.mlir\"\n";
+        let found = of_function(&at("a.mlir"), import, "deep");
+        assert_eq!(found.len(), 1);
+        assert!(of_function(&at("a.mlir"), import, "none").is_empty());
+        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
