@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Syntax.h"
+#include <algorithm>
 
 using namespace mlir;
 using namespace cute;
@@ -217,10 +218,12 @@ void HeadParser::addText(NamedAttrList &attributes) {
   FileLineColLoc location = start ? place(start) : FileLineColLoc();
   if (!location)
     return;
-  // A parser tells places and no beginning: the first line ends behind as many line breaks, and says its own column.
-  for (unsigned line = location.getLine(); line > 1; --line)
-    for (--start; *start != '\n';)
-      --start;
+  // A parser tells places and no beginning. There are at least as many characters before a place as lines; the first line says its own column.
+  for (unsigned line = location.getLine(); line > 1;) {
+    unsigned before = line - 1;
+    start -= before;
+    line -= std::count(start, start + before, '\n');
+  }
   FileLineColLoc first = place(start);
   if (!first || first.getLine() != 1)
     return;

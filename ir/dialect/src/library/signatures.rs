@@ -4,8 +4,7 @@
 use super::Imported;
 use std::{
     cell::RefCell,
-    collections::HashMap,
-    hash::{DefaultHasher, Hash, Hasher},
+    collections::{HashMap, VecDeque},
     rc::Rc,
 };
 
@@ -68,20 +67,16 @@ fn heads(text: &str) -> Rc<Heads> {
     /// Texts that are kept at once.
     const KEPT: usize = 32;
     thread_local! {
-        static HEADS: RefCell<HashMap<(u64, usize), Rc<Heads>>> = RefCell::default();
+        static HEADS: RefCell<VecDeque<(Box<str>, Rc<Heads>)>> = RefCell::default();
     }
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    let key = (hasher.finish(), text.len());
     HEADS.with_borrow_mut(|kept| {
-        if let Some(heads) = kept.get(&key) {
+        // Each call of a long text asks: to compare takes a tenth of the time of a hash.
+        if let Some((_, heads)) = kept.iter().find(|(of, _)| **of == *text) {
             return heads.clone();
         }
-        if kept.len() >= KEPT {
-            kept.clear();
-        }
         let heads = Rc::new(Heads::read(text));
-        kept.insert(key, heads.clone());
+        kept.truncate(KEPT - 1);
+        kept.push_front((text.into(), heads.clone()));
         heads
     })
 }
