@@ -78,9 +78,10 @@ fn meant(text: &str) -> String {
     let names: Vec<String> = cute_target::Arch::all()
         .map(|arch| arch.to_string())
         .collect();
-    let unknown = text.split(',').map(str::trim).find(|name| {
-        !matches!(*name, "" | "native") && cute_target::Arch::find(name).is_err()
-    });
+    let unknown = text
+        .split(',')
+        .map(str::trim)
+        .find(|name| !matches!(*name, "" | "native") && cute_target::Arch::find(name).is_err());
     unknown.map_or_else(String::new, |name| {
         did_you_mean(name, names.iter().map(String::as_str))
     })

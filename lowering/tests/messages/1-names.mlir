@@ -173,7 +173,7 @@ module attributes {cute.parameters = {DIMS = 64, T = f16}} {
 
 // -----
 
-// A function of the library without its import.
+// A function of the library without its import
 gpu.module @kernels {
   gpu.func @f() kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %t = cute.call @thread()
@@ -183,7 +183,7 @@ gpu.module @kernels {
 
 // -----
 
-// A call with a name too few.
+// A call with a name too few
 gpu.module @kernels {
   cute.import "std/copy"
   gpu.func @f(%m: !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
@@ -194,7 +194,7 @@ gpu.module @kernels {
 
 // -----
 
-// An op that is deferred and misspelt.
+// An op that is deferred and misspelt
 gpu.module @kernels {
   func.func private @exp(%v: !cute.any) {
     %e = cute.deferred "math.expp2"(%v)
@@ -208,7 +208,7 @@ gpu.module @kernels {
 
 // -----
 
-// A kernel that is launched by another name.
+// A kernel that is launched by another name
 module attributes {gpu.container_module} {
   gpu.module @kernels {
     gpu.func @copy_kernel() kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
@@ -224,7 +224,7 @@ module attributes {gpu.container_module} {
 
 // -----
 
-// A value of a parameter that every instantiation says itself.
+// A value of a parameter that every instantiation says itself
 // arch=sm_80 set=D=128
 module {
   cute.instantiate @rows<{D = 64}> as "_64"
@@ -237,7 +237,7 @@ module {
 
 // -----
 
-// A value of a parameter that a layout cannot have, met twice.
+// A value of a parameter that a layout cannot have, met twice
 // arch=sm_80 set=D=1000
 module attributes {cute.parameters = {D = 4096}} {
   func.func @f(%x: !cute.memref<f32, gmem, "($(D/256),256):(256,1)">) {

@@ -228,7 +228,7 @@ func.func @f(%S: !cute.memref<f32, gmem, align<16>, "(128,8):(1,128)">, %i: i32)
 
 // -----
 
-// A thread by its number.
+// A thread by its number
 !T = !cute.memref<f32, gmem, align<16>, "(128,8):(1,128)">
 !copy = !cute.tiled_copy<!cute_nvgpu.atom.universal_copy<f32, 128 b>, layout_copy_tv = <"((32,8),4):((4,128),1)">, tiler_mn = <"[128:1;8:1]">>
 func.func @f(%S: !T, %i: i32) {
@@ -239,7 +239,7 @@ func.func @f(%S: !T, %i: i32) {
 
 // -----
 
-// A TMA load with its operands exchanged.
+// A TMA load with its operands exchanged
 // arch=sm_90a
 func.func @f(%A: !cute.memref<f16, gmem, align<16>, "(256,256):(256,1)">, %bars: !cute.memref<i64, smem, align<8>, "4:1">, %i: i32) {
   %l = cute.static "(64,64):(64,1)"
@@ -251,7 +251,7 @@ func.func @f(%A: !cute.memref<f16, gmem, align<16>, "(256,256):(256,1)">, %bars:
 
 // -----
 
-// A TMA load of a tile of another size.
+// A TMA load of a tile of another size
 // arch=sm_90a
 func.func @f(%A: !cute.memref<f16, gmem, align<16>, "(256,256):(256,1)">, %bars: !cute.memref<i64, smem, align<8>, "4:1">, %i: i32) {
   %l = cute.static "(64,64):(64,1)"

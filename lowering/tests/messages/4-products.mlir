@@ -181,7 +181,7 @@ func.func @f(%t: !cute.memref<f16, rmem, "8:1">) {
 
 // -----
 
-// A conversion to the type that is there.
+// A conversion to the type that is there
 func.func @f(%t: !cute.memref<f32, rmem, "8:1">) {
   %c = cute.convert(%t) to f32
   return
@@ -189,7 +189,7 @@ func.func @f(%t: !cute.memref<f32, rmem, "8:1">) {
 
 // -----
 
-// A fragment seen as more elements than it has.
+// A fragment seen as more elements than it has
 gpu.module @k {
   gpu.func @f(%S: !cute.memref<f32, gmem, "8:1">, %D: !cute.memref<f32, gmem, "16:1">) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
     %r = cute.memref.alloca() : !cute.memref<f32, rmem, "8:1">

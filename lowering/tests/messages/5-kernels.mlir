@@ -240,7 +240,7 @@ module attributes {gpu.container_module} {
 
 // -----
 
-// A launch of other threads than the kernel says.
+// A launch of other threads than the kernel says
 module attributes {gpu.container_module} {
   gpu.module @k {
     gpu.func @f() kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
@@ -258,7 +258,7 @@ module attributes {gpu.container_module} {
 
 // -----
 
-// Arguments in another order than the kernel takes them.
+// Arguments in another order than the kernel takes them
 module attributes {gpu.container_module} {
   gpu.module @k {
     gpu.func @f(%x: !cute.memref<f32, gmem, "8:1">, %n: i32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
@@ -274,7 +274,7 @@ module attributes {gpu.container_module} {
 
 // -----
 
-// A compute of an argument that is not there.
+// A compute of an argument that is not there
 module attributes {gpu.container_module} {
   gpu.module @k {
     gpu.func @f(%x: !cute.memref<f32, gmem, "8:1">, %y: !cute.memref<f32, gmem, "8:1">) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {

@@ -55,8 +55,12 @@ fn one<'c>(
             }
             (meant, _) => meant,
         };
+        let example = match kernels.is_empty() {
+            true => ", such as @kernels::@copy",
+            false => "",
+        };
         return Err(wrong(format!(
-            "expected a kernel in a gpu.module, such as @kernels::@copy, found {name}, of which there is none{meant}"
+            "expected a kernel in a gpu.module{example}, found {name}, of which there is none{meant}"
         )));
     };
     if attribute_of(*kernel, attributes::GPU_KERNEL).is_none() {

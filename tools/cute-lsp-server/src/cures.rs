@@ -220,12 +220,12 @@ mod tests {
                        contiguous mode of (128,64):(1,128) is another one: use thread layout (16,8):(1,16) with value layout (8,1)";
         let after = cured(text, 2, message).unwrap();
         assert!(
-            after.contains("<\"((16,8),8):((8,128),1)\">, tiler_mn = <\"[128:1;8:1]\">>"),
+            after.contains("<\"(128,8):(8,1)\">, tiler_mn = <\"[128:1;8:1]\">>"),
             "{after}"
         );
         let of_argument = text.replace("%copy = cute.static : !copy", "func @f(%copy: !copy) {");
         assert_eq!(
-            cured(&of_argument, 2, message).map(|text| text.contains("((16,8),8)")),
+            cured(&of_argument, 2, message).map(|text| text.contains("(128,8):(8,1)")),
             Some(true)
         );
     }
