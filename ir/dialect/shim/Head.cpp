@@ -296,6 +296,10 @@ ParseResult HeadParser::finish(OperationState &state,
   if (written && traits.follow && checkWritten(begin, end, state, attributes(), results))
     return failure();
   size_t named = inner.getNumResults();
+  if (named && results.empty())
+    return mlir::emitError(getEncodedSourceLoc(getNameLoc()))
+           << "'" << state.name << "' op gives no results, but " << named
+           << (named == 1 ? " has a name; leave it out" : " have names; leave them out");
   if (named && named != results.size())
     return mlir::emitError(getEncodedSourceLoc(getNameLoc()))
            << "'" << state.name << "' op gives " << results.size() << " result"
