@@ -5,7 +5,7 @@
 !vector = !cute.memref<f32, gmem, align<4>, "(?):(1)">
 
 func.func @add_one_cpu(%x: !vector, %y: !vector) {
-  cute.map ins(%x : !vector) outs(%y : !vector) {
+  cute.map ins(%x) outs(%y) {
   ^bb0(%a: f32):
     %one = arith.constant 1.0 : f32
     %b = arith.addf %a, %one : f32

@@ -19,7 +19,7 @@
 
 func.func @attention(%Q: !q {cute.name = "Q"}, %K: !k {cute.name = "K"}, %V: !v {cute.name = "V"}, %O: !o {cute.name = "O"},
                      %scale: f32 {cute.name = "scale", cute.default = 0.125 : f32}) {
-  cute.map ins(%Q, %K, %V : !q, !k, !v) outs(%O : !o) {
+  cute.map ins(%Q, %K, %V) outs(%O) {
   ^bb0(%q: f16, %k: f16, %v: f16):
     %q32 = arith.extf %q : f16 to f32
     %k32 = arith.extf %k : f16 to f32
@@ -48,7 +48,7 @@ func.func @attention(%Q: !q {cute.name = "Q"}, %K: !k {cute.name = "K"}, %V: !v 
 !y = !cute.memref<bf16, gmem, align<16>, "(?,?{div=8},128):(?{div=8},1,0)">
 
 func.func @swiglu(%X: !x {cute.name = "X"}, %G: !w {cute.name = "G"}, %U: !w {cute.name = "U"}, %Y: !y {cute.name = "Y"}) {
-  cute.map ins(%X, %G, %U : !x, !w, !w) outs(%Y : !y) {
+  cute.map ins(%X, %G, %U) outs(%Y) {
   ^bb0(%x: bf16, %g: bf16, %u: bf16):
     %one = arith.constant 1.0 : f32
     %x32 = arith.extf %x : bf16 to f32

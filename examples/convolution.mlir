@@ -15,7 +15,7 @@ func.func @convolution(%X: !x, %F: !f, %Y: !y, %bias: !bias) {
   %first = cute.static : !cute.int_tuple<"(0,-1,-1,0)">
   %from = cute.make_arith_tuple_iter(%first) : (!cute.int_tuple<"(0,-1,-1,0)">) -> !cute.arith_tuple_iter<"(0,-1,-1,0)">
   %at = cute.make_view(%from) : !im2col
-  cute.contract ins(%X, %F : !x, !f) outs(%Y : !y) accumulate f32 at A(%at : !im2col) epilogue ins(%bias : !bias) {
+  cute.contract ins(%X, %F) outs(%Y) accumulate f32 at A(%at) epilogue ins(%bias) {
   ^bb0(%sum: f32, %b: f16):
     %zero = arith.constant 0.0 : f32
     %wide = arith.extf %b : f16 to f32

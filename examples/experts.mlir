@@ -16,7 +16,7 @@
 !weights = !cute.memref<f32, gmem, "(?,512):(1,0)">
 
 func.func @experts(%X: !tokens {cute.name = "X"}, %index: !index {cute.name = "index"}, %ends: !ends {cute.name = "ends"}, %up: !up {cute.name = "up"}, %down: !down {cute.name = "down"}, %weights: !weights {cute.name = "weights"}, %H: !hidden {cute.name = "H"}, %Y: !rows {cute.name = "Y"}) {
-  cute.contract ins(%X, %up : !tokens, !up) outs(%H : !hidden) accumulate f32 gather A(%index : !index) groups M(%ends : !ends) epilogue {
+  cute.contract ins(%X, %up) outs(%H) accumulate f32 gather A(%index) groups M(%ends) epilogue {
   ^bb0(%s: f32):
     %one = arith.constant 1.0 : f32
     %minus = arith.negf %s : f32
@@ -26,7 +26,7 @@ func.func @experts(%X: !tokens {cute.name = "X"}, %index: !index {cute.name = "i
     %h = arith.truncf %silu : f32 to f16
     cute.yield %h : f16
   }
-  cute.contract ins(%H, %down : !hidden, !down) outs(%Y : !rows) accumulate f32 groups M(%ends : !ends) epilogue ins(%weights : !weights) {
+  cute.contract ins(%H, %down) outs(%Y) accumulate f32 groups M(%ends) epilogue ins(%weights) {
   ^bb0(%s: f32, %w: f32):
     %y = arith.mulf %s, %w : f32
     %h = arith.truncf %y : f32 to f16

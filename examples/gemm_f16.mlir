@@ -2,9 +2,6 @@
 func.func @gemm(%A: !cute.memref<f16, gmem, align<16>, "(4096,4096):(4096,1)">,
                 %B: !cute.memref<f16, gmem, align<16>, "(4096,4096):(4096,1)">,
                 %C: !cute.memref<f16, gmem, align<16>, "(4096,4096):(4096,1)">) {
-  cute.contract
-    ins(%A, %B : !cute.memref<f16, gmem, align<16>, "(4096,4096):(4096,1)">,
-                 !cute.memref<f16, gmem, align<16>, "(4096,4096):(4096,1)">)
-    outs(%C : !cute.memref<f16, gmem, align<16>, "(4096,4096):(4096,1)">) accumulate f32
+  cute.contract ins(%A, %B) outs(%C) accumulate f32
   return
 }

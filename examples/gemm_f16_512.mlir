@@ -2,9 +2,6 @@
 func.func @gemm(%A: !cute.memref<f16, gmem, align<16>, "(512,256):(256,1)">,
                 %B: !cute.memref<f16, gmem, align<16>, "(512,256):(256,1)">,
                 %C: !cute.memref<f16, gmem, align<16>, "(512,512):(512,1)">) {
-  cute.contract
-    ins(%A, %B : !cute.memref<f16, gmem, align<16>, "(512,256):(256,1)">,
-                 !cute.memref<f16, gmem, align<16>, "(512,256):(256,1)">)
-    outs(%C : !cute.memref<f16, gmem, align<16>, "(512,512):(512,1)">) accumulate f32
+  cute.contract ins(%A, %B) outs(%C) accumulate f32
   return
 }

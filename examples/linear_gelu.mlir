@@ -9,7 +9,7 @@
 !bias = !cute.memref<f16, gmem, align<16>, "(4096,4096):(0,1)">
 
 func.func @linear_gelu(%A: !matrix, %B: !matrix, %C: !matrix, %bias: !bias) {
-  cute.contract ins(%A, %B : !matrix, !matrix) outs(%C : !matrix) accumulate f32 epilogue ins(%bias : !bias) {
+  cute.contract ins(%A, %B) outs(%C) accumulate f32 epilogue ins(%bias) {
   ^bb0(%sum: f32, %b: f16):
     %half = arith.constant 0.5 : f32
     %root = arith.constant 0.70710678 : f32

@@ -16,7 +16,7 @@
 
 // y(i,j) = exp(x(i,j) - largest of row i) / sum over l of exp(x(i,l) - largest of row i)
 func.func @softmax(%x: !rows {cute.name = "x"}, %y: !rows {cute.name = "y"}) {
-  cute.map ins(%x : !rows) outs(%y : !rows) {
+  cute.map ins(%x) outs(%y) {
   ^bb0(%e: f16):
     %one = arith.constant 1.0 : f32
     %wide = arith.extf %e : f16 to f32
@@ -35,7 +35,7 @@ func.func @softmax(%x: !rows {cute.name = "x"}, %y: !rows {cute.name = "y"}) {
 // y(i,j) = (x(i,j) - mean) / sqrt(mean of the squares of that + 1e-5) * weight(j) + bias(j)
 func.func @layer_norm(%x: !rows {cute.name = "x"}, %weight: !line {cute.name = "weight"}, %bias: !line {cute.name = "bias"},
                       %y: !rows {cute.name = "y"}) {
-  cute.map ins(%x, %weight, %bias : !rows, !line, !line) outs(%y : !rows) {
+  cute.map ins(%x, %weight, %bias) outs(%y) {
   ^bb0(%e: f16, %w: f16, %b: f16):
     %epsilon = arith.constant 1.0e-5 : f32
     %wide = arith.extf %e : f16 to f32
@@ -58,7 +58,7 @@ func.func @layer_norm(%x: !rows {cute.name = "x"}, %weight: !line {cute.name = "
 // y(i,j) = x(i,j) / sqrt(mean over l of x(i,l)^2 + epsilon) * weight(j), with a number that the caller gives
 func.func @rms_norm(%x: !rows {cute.name = "x"}, %weight: !line {cute.name = "weight"}, %y: !rows {cute.name = "y"},
                     %epsilon: f32 {cute.name = "epsilon"}) {
-  cute.map ins(%x, %weight : !rows, !line) outs(%y : !rows) {
+  cute.map ins(%x, %weight) outs(%y) {
   ^bb0(%e: f16, %w: f16):
     %wide = arith.extf %e : f16 to f32
     %square = arith.mulf %wide, %wide : f32

@@ -13,10 +13,10 @@
 !c = !cute.memref<bf16, gmem, align<16>, "(4096,4096):(4096,1)">
 
 func.func @scaled_fp8(%A: !a, %B: !b, %C: !c, %of_A: !scales_a, %of_B: !scales_b) {
-  cute.contract ins(%A, %B : !a, !b) outs(%C : !c) accumulate f32 prologue A ins(%of_A : !scales_a) {
+  cute.contract ins(%A, %B) outs(%C) accumulate f32 prologue A ins(%of_A) {
   ^bb0(%a: f8E4M3FN, %scale: f32):
     cute.yield %a, %scale : f8E4M3FN, f32
-  } prologue B ins(%of_B : !scales_b) {
+  } prologue B ins(%of_B) {
   ^bb0(%b: f8E4M3FN, %scale: f32):
     cute.yield %b, %scale : f8E4M3FN, f32
   }

@@ -11,7 +11,7 @@
 !scales = !cute.memref<f16, gmem, align<16>, "(8192,8192):(1,0)">
 
 func.func @w8a16(%A: !inputs, %W: !weights, %C: !inputs, %scale: !scales) {
-  cute.contract ins(%A, %W : !inputs, !weights) outs(%C : !inputs) accumulate f32 prologue B ins(%scale : !scales) {
+  cute.contract ins(%A, %W) outs(%C) accumulate f32 prologue B ins(%scale) {
   ^bb0(%w: i8, %s: f16):
     %f = arith.sitofp %w : i8 to f16
     %x = arith.mulf %f, %s : f16

@@ -27,7 +27,9 @@ def code(tools, file):
     with tempfile.TemporaryDirectory() as folder:
         package, ptx = Path(folder, "kernel.cutepkg"), Path(folder, "kernel.ptx")
         options = f"arch={arch[1] if arch else 'sm_90a'} package={package}"
-        subprocess.run([tools / "cute-opt", file, f"--cute-compile={options}", "-o", "/dev/null"], check=True)
+        # By its name alone, which a failed assertion prints: the folders differ.
+        compile = [tools / "cute-opt", file.name, f"--cute-compile={options}", "-o", "/dev/null"]
+        subprocess.run(compile, check=True, cwd=file.parent)
         subprocess.run([tools / "cute-run", package, "--emit", "ptx", "--to", ptx], check=True, stdout=subprocess.DEVNULL)
         return PLACES.sub("", ptx.read_text())
 
@@ -58,7 +60,8 @@ def main():
             continue
         sizes = [f"{a} → {b}" for a, b in zip(size(before), size(after))]
         try:
-            same = code(arguments.tools, before) == code(arguments.tools, after)
+            tools = arguments.tools.resolve()
+            same = code(tools, before) == code(tools, after)
         except subprocess.CalledProcessError as error:
             print(f"{name}: {error}", file=sys.stderr)
             same = False

@@ -51,7 +51,7 @@ module attributes {gpu.container_module} {
         attributes {known_block_size = array<i32: 128, 1, 1>, cute.synchronize} {
       // Who this thread is, and which queries its block has.
       %t = cute.call @thread()
-      %m = cute.call @block_x() -> i32
+      %m = cute.call @block_x()
       %c0 = arith.constant 0 : i32
       %c1 = arith.constant 1 : i32
       %tile = cute.static "[64:1;64:1]"

@@ -95,7 +95,7 @@ module attributes {gpu.container_module, cute.parameters = {D = 128, T = f16, KE
           %scores_row = cute.slice(%scores, %row)
           %s = cute.memref.load_vec %scores_row
           %mine = cute.deferred "vector.reduction"<{kind = #vector.kind<maximumf>}>(%s) -> f32
-          %max = cute.call @quad_max(%mine) -> f32
+          %max = cute.call @quad_max(%mine)
           cute.memref.store(%found, %its, %max)
           %before = cute.memref.load(%largest, %its) -> f32
           %above = arith.subf %max, %before : f32
@@ -116,7 +116,7 @@ module attributes {gpu.container_module, cute.parameters = {D = 128, T = f16, KE
             %new = arith.maximumf %before, %max : f32
             cute.memref.store(%largest, %its, %new)
             // 0 the first time, when nothing was summed up.
-            %finite = cute.call @or_zero(%new) -> f32
+            %finite = cute.call @or_zero(%new)
             %above = arith.subf %before, %finite : f32
             %powers = arith.mulf %above, %factor : f32
             %less = math.exp2 %powers fastmath<afn> : f32
@@ -180,8 +180,8 @@ module attributes {gpu.container_module, cute.parameters = {D = 128, T = f16, KE
       %c2 = arith.constant 2 : i32
       %t = cute.call @thread()
       // Which queries the block has: the last ones first, which have the most keys where CAUSAL is 1.
-      %bx = cute.call @block_x() -> i32
-      %head = cute.call @block_y() -> i32
+      %bx = cute.call @block_x()
+      %head = cute.call @block_y()
       %bz = gpu.block_id z
       %batch = arith.index_cast %bz : index to i32
       %gx = gpu.grid_dim x
@@ -339,7 +339,7 @@ module attributes {gpu.container_module, cute.parameters = {D = 128, T = f16, KE
         // P V, 16 keys at a time.
         cute.call @follow(%rS, %rO, %largest, %sums, %factor)
         cute.transform(%largest, %less) (%max: f32) {
-          %finite = cute.call @or_zero(%max) -> f32
+          %finite = cute.call @or_zero(%max)
           %scaled = arith.mulf %finite, %factor : f32
           %negative = arith.negf %scaled : f32
           cute.yield %negative : f32
@@ -358,7 +358,7 @@ module attributes {gpu.container_module, cute.parameters = {D = 128, T = f16, KE
           %row = cute.make_coord((_, %r), %i, _)
           %its = cute.make_coord(%r, %i)
           %mine_of_sum = cute.memref.load(%sums, %its) -> f32
-          %sum = cute.call @quad_sum(%mine_of_sum) -> f32
+          %sum = cute.call @quad_sum(%mine_of_sum)
           %empty = arith.cmpf oeq, %sum, %zero : f32
           %quotient = llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"(%sum) : (f32) -> f32
           %inverse = arith.select %empty, %zero, %quotient : f32

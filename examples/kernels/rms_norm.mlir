@@ -23,8 +23,8 @@ module attributes {gpu.container_module} {
     cute.import "std/reduce"
     gpu.func @rms_norm_kernel(%X: !X, %W: !weights {cute.noalias}, %Y: !X, %epsilon: f32) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
       // The block's row, and who this thread is.
-      %bx = cute.call @block_x() -> i32
-      %tx = cute.call @thread_index() -> i32
+      %bx = cute.call @block_x()
+      %tx = cute.call @thread_index()
       %row = cute.make_coord(%bx, _)
       %thread = cute.make_coord(%tx)
       %x = cute.slice(%X, %row)
@@ -42,7 +42,7 @@ module attributes {gpu.container_module} {
       %squares = arith.mulf %x_f32, %x_f32 : vector<16xf32>
       %thread_sum = vector.reduction <add>, %squares : vector<16xf32> into f32
       %sums = cute.memref.alloca() : !exchange
-      %sum = cute.call @block_sum_vectors(%thread_sum, %sums, %tx) -> f32
+      %sum = cute.call @block_sum_vectors(%thread_sum, %sums, %tx)
 
       // 1 / sqrt(sum / 4096 + epsilon), the same in all threads.
       %share = arith.constant 2.44140625e-04 : f32

@@ -40,8 +40,8 @@ module attributes {gpu.container_module} {
         attributes {known_block_size = array<i32: 128, 1, 1>} {
       // Who this thread is, and which tile of C its block computes.
       %t = cute.call @thread()
-      %m = cute.call @block_x() -> i32
-      %n = cute.call @block_y() -> i32
+      %m = cute.call @block_x()
+      %n = cute.call @block_y()
       // A block's tile: 128 x 128 of C. Those of A and B are one behind the other along K. Their coordinates, in the same way.
       %cta = cute.static "[128:1;128:1;64:1]"
       %at = cute.make_coord(%m, %n, _)

@@ -27,8 +27,8 @@ module attributes {gpu.container_module, cute.parameters = {D = 4096}} {
     cute.import "std/reduce"
     gpu.func @softmax_kernel(%X: !X, %Y: !X) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
       // The block's row of both tensors, and who this thread is.
-      %bx = cute.call @block_x() -> i32
-      %tx = cute.call @thread_index() -> i32
+      %bx = cute.call @block_x()
+      %tx = cute.call @thread_index()
       %row = cute.make_coord(%bx, _)
       %thread = cute.make_coord(%tx)
       %x = cute.slice(%X, %row)
@@ -45,7 +45,7 @@ module attributes {gpu.container_module, cute.parameters = {D = 4096}} {
 
       // The row's maximum: of a thread's elements, and of the block.
       %thread_max = cute.deferred "vector.reduction"<{kind = #vector.kind<maximumf>}>(%v) -> f32
-      %max = cute.call @block_max_vectors(%thread_max, %maxima, %tx) -> f32
+      %max = cute.call @block_max_vectors(%thread_max, %maxima, %tx)
 
       // exp(x - max) = 2^(x log2(e) - max log2(e)): one multiply-add and one ex2 for each element, none above 1.
       %log2e = arith.constant 1.44269502 : f32
@@ -58,7 +58,7 @@ module attributes {gpu.container_module, cute.parameters = {D = 4096}} {
 
       // The row's sum, as the maximum before. Pairs are added to pairs, so rounding errors grow with the logarithm of the length.
       %thread_sum = cute.deferred "vector.reduction"<{kind = #vector.kind<add>}>(%e) -> f32
-      %sum = cute.call @block_sum_vectors(%thread_sum, %sums, %tx) -> f32
+      %sum = cute.call @block_sum_vectors(%thread_sum, %sums, %tx)
 
       // The sum is between 1 and D, so that an approximate reciprocal is exact to the last bit but one; a division would take longer.
       %inverse = llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"(%sum) : (f32) -> f32

@@ -29,8 +29,8 @@ module attributes {gpu.container_module} {
     cute.import "std/index"
     cute.import "std/copy"
     gpu.func @transpose_kernel(%S: !T, %D: !T) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
-      %x = cute.call @block_x() -> i32
-      %y = cute.call @block_y() -> i32
+      %x = cute.call @block_x()
+      %y = cute.call @block_y()
       %thread = cute.call @thread()
 
       // Tile (x,y) of the source becomes tile (y,x) of the destination. Blocks that follow each other read tiles below each other and

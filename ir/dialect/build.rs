@@ -21,6 +21,7 @@ const SOURCES: &[&str] = &[
     "Nvgpu.cpp",
     "Parts.cpp",
     "Forms.cpp",
+    "Groups.cpp",
     "Head.cpp",
     "Names.cpp",
     "Strip.cpp",
@@ -214,9 +215,13 @@ fn generate(llvm: &Path, include: &Path, out: &Path) {
     write(&out.join("CuteParts.cpp.inc"), &parts::parts_source(&types));
     write(&out.join("kinds.rs"), &parts::kinds_rust(&types));
     let mut ops = String::new();
+    let mut all = Vec::new();
     for name in ["cute", "cute_nvgpu"] {
-        ops += &accessors::dialect(name, &own.ops(name), true);
+        let of_dialect = own.ops(name);
+        ops += &accessors::dialect(name, &of_dialect, true);
+        all.extend(of_dialect);
     }
+    ops += &accessors::taken(&all);
     for (name, file, accessors) in UPSTREAM {
         let file = include.join("mlir/Dialect").join(file);
         let records = Records::read(&tool, &[include], &file);

@@ -3,7 +3,7 @@
 
 use crate::{
     left_out::{self, Candidates, Trouble},
-    places, ptxas,
+    places, ptxas, remarks,
 };
 use cute_ir::{
     Anchor, Expected, Failure, PassSpec,
@@ -16,7 +16,7 @@ use cute_ir::{
 };
 use cute_passes::{arch, plan};
 use cute_target::Arch;
-use melior::ir::{Attribute, ValueLike, operation::OperationLike};
+use melior::ir::{Attribute, Location, ValueLike, operation::OperationLike};
 
 /// LLVM's part.
 pub(crate) const EMIT_PTX: PassSpec = PassSpec {
@@ -286,7 +286,7 @@ fn objects<'c>(
                 let alone = |ptx: &str| ptxas::assemble(ptx, arch, lineinfo).map(drop);
                 let found = left_out::refused(&ptx, candidates.kernels(), alone);
                 if found.is_empty() {
-                    return Err(b.error(error.to_string()));
+                    return Err(refused(&error, &ptx, b));
                 }
                 troubles.extend(found);
                 continue;
@@ -322,6 +322,20 @@ fn objects<'c>(
         objects.push(attribute);
     }
     Ok((objects, troubles))
+}
+
+/// Says what ptxas says, where in the program the line stands that it names, if it names one.
+fn refused<'c>(error: &ptxas::PtxasError, ptx: &str, b: &Builder<'c>) -> Failure {
+    let place = match error {
+        ptxas::PtxasError::Remarked { log, .. } => remarks::place(log, ptx),
+        _ => None,
+    };
+    let Some(place) = place else {
+        return b.error(error.to_string());
+    };
+    let (line, column) = (place.line as usize, place.column as usize);
+    let at = Location::new(b.context, &place.file, line, column);
+    diag::error_with_notes(at, error.to_string(), &[(b.location, "the kernels")])
 }
 
 /// Leaves on the module which kernels spill that are of no candidates, with their plans: whoever chose these may choose others.

@@ -1,6 +1,8 @@
 //! Remarks of ptxas on `wgmma` and `setmaxnreg`: each remark stands for products that run one after another, or for registers that no
 //! role gets, and has a cure.
 
+use cute_runtime::ptx::{self, Instruction, Item, Place, Places, Statement};
+
 /// A remark's number, and what is to be done about it.
 type Remark = (&'static str, &'static str);
 
@@ -51,7 +53,7 @@ const REMARKS: &[Remark] = &[
     ),
     (
         "C7517",
-        "a fence was put in; write a wgmma_fence that is given the accumulators",
+        "a wait was put in; write a cute_nvgpu.wgmma_wait_group that is given the accumulators behind the products",
     ),
     (
         "C7518",
@@ -59,7 +61,7 @@ const REMARKS: &[Remark] = &[
     ),
     (
         "C7519",
-        "a wait was put in; write a wgmma_wait_group that is given the accumulators",
+        "a fence was put in; write a cute_nvgpu.wgmma_fence that is given the accumulators before the products",
     ),
     (
         "C7520",
@@ -88,9 +90,53 @@ pub(crate) fn of(log: &str) -> Option<String> {
     (!found.is_empty()).then(|| found.join("; "))
 }
 
+/// The place in the program that the line of PTX is from which a log names first, `around line 479`: that of the last instruction up to there.
+pub(crate) fn place(log: &str, text: &str) -> Option<Place> {
+    let (_, rest) = log.split_once("around line ")?;
+    let line: u32 = rest.split(' ').next()?.parse().ok()?;
+    let module = ptx::parse(text).ok()?;
+    let places = Places::of(&module);
+    let mut all = Vec::new();
+    for item in &module.items {
+        if let Item::Function(function) = item {
+            instructions(function.body.as_deref().unwrap_or_default(), &mut all);
+        }
+    }
+    let before = all.into_iter().filter(|one| one.line.0 <= line);
+    let last = before
+        .filter(|one| one.source.is_some())
+        .max_by_key(|one| one.line.0)?;
+    places.place(last.source.as_ref()?)
+}
+
+fn instructions<'a, 'p>(body: &'a [Statement<'p>], all: &mut Vec<&'a Instruction<'p>>) {
+    for statement in body {
+        match statement {
+            Statement::Instruction(one) => all.push(one),
+            Statement::Scope(inner) => instructions(inner, all),
+            _ => {}
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_of_ptx_are_led_back_to_the_program() {
+        let text = ".version 8.0\n.target sm_90a\n.file 1 \"k.mlir\"\n.entry k()\n{\n  .loc 1 5 3\n  bar.sync 0;\n  {\n  .loc 1 7 9\n  \
+                    bar.sync 0;\n  }\n  .loc 1 8 1\n  ret;\n}\n";
+        let at = |line: u32| {
+            let log = format!("warpgroup.arrive is injected in around line {line} by compiler");
+            place(&log, text).map(|place| place.to_string())
+        };
+        assert_eq!(at(7).as_deref(), Some("k.mlir:5:3"));
+        assert_eq!(at(11).as_deref(), Some("k.mlir:7:9"));
+        assert_eq!(at(99).as_deref(), Some("k.mlir:8:1"));
+        assert_eq!(at(2), None);
+        assert_eq!(place("no line", text), None);
+    }
 
     #[test]
     fn remarks_have_their_cures() {

@@ -26,7 +26,7 @@ const LACKING: [Lacking; 14] = [
     Lacking {
         file: "attention.mlir",
         requires: SM80,
-        at: "cute.map ins(%Q, %K, %V : !q",
+        at: "cute.map ins(%Q, %K, %V)",
         atom: "SM80_16x8x16_F32F16F16F32_TN",
     },
     Lacking {

@@ -67,11 +67,14 @@ fn place<'c>(kernel: Op<'c>, plan: Option<&Plan<'c>>, arch: Arch) -> Result<i64,
         }
     }
     if size > i64::from(arch.max_smem()) {
-        let cure = plan.map_or("; use smaller or fewer tensors".to_owned(), |plan| {
-            plan::smaller(plan, arch).map_or(String::new(), |fits| {
-                format!("; {} fits", plan::options_of(&fits))
-            })
-        });
+        let cure = plan.map_or(
+            "; use smaller or fewer tensors, or fewer stages".to_owned(),
+            |plan| {
+                plan::smaller(plan, arch).map_or(String::new(), |fits| {
+                    format!("; {} fits", plan::options_of(&fits))
+                })
+            },
+        );
         return Err(diag::error(
             kernel.location(),
             format!(

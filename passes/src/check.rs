@@ -1,6 +1,6 @@
 //! `cute-check`: what GPU modules hold that no pass lowers, said where it stands and before anything is lowered.
 
-use crate::arch::THREADS_PER_BLOCK;
+use crate::{arch::THREADS_PER_BLOCK, launch::launches_of};
 use cute_ir::attributes::{PLAN, ROLES, STAGES, SYNCHRONIZE};
 use cute_ir::ops::{cute, cute_nvgpu, func, gpu, scf};
 use cute_ir::{
@@ -29,6 +29,9 @@ fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failur
         ordered_by_hand(kernel)?;
         each(pipelined(kernel), |(op, _)| {
             left_to_the_compiler(kernel, op)
+        })?;
+        each(launches_of(module, kernel), |launch| {
+            launched(kernel, launch)
         })?;
         arguments(kernel)
     }));
@@ -75,6 +78,34 @@ fn threads<'c>(kernel: Op<'c>) -> Result<(), Failure> {
              x {} x {}",
             size[0], size[1], size[2]
         ),
+    ))
+}
+
+/// A launch has the threads that the kernel says, as far as it says them by constants: the driver refuses others.
+fn launched<'c>(kernel: Op<'c>, launch: Op<'c>) -> Result<(), Failure> {
+    let (Some(size), Some(launched)) = (block_size_of(kernel), gpu::LaunchFunc::of(launch)) else {
+        return Ok(());
+    };
+    let threads = [
+        launched.block_size_x(),
+        launched.block_size_y(),
+        launched.block_size_z(),
+    ];
+    let found = threads.map(constant_of);
+    if (found.iter().zip(size)).all(|(found, size)| found.is_none_or(|found| found == size)) {
+        return Ok(());
+    }
+    let found = found.map(|n| n.map_or("?".to_owned(), |n| n.to_string()));
+    let [x, y, z] = size;
+    Err(diag::error_with_notes(
+        launch.location(),
+        format!(
+            "'{}' op launches blocks of {} threads, but the kernel has known_block_size = array<i32: {x}, {y}, {z}>; expected the same, as cute.launch \
+             takes it from there",
+            name_of(launch),
+            found.join(" x ")
+        ),
+        &[(kernel.location(), "the kernel")],
     ))
 }
 

@@ -80,7 +80,8 @@ pub(crate) fn make<'c>(rewriter: &'c Rewriter<'c>, op: Op<'c>) -> Result<(), Fai
         return Err(diag::error(
             op.location(),
             format!(
-                "'cute.deferred' op expected the name of an op with its dialect's, such as \"arith.addf\", found \"{name}\""
+                "'cute.deferred' op expected the name of an op with its dialect's, such as \"arith.addf\", found \"{name}\"{}",
+                meant_op(context_of(op), name)
             ),
         ));
     }

@@ -179,7 +179,7 @@ func.func @unknown_steps(%a: !a, %g: !g, %r: !r) {
 !s = !cute.memref<f16, smem, align<512>, S<3,3,3>, "(8,2):(1,64)">
 !r = !cute.memref<f16, rmem, "(8,2):(1,8)">
 func.func @swizzle_takes_vectors_apart(%a: !a, %s: !s, %r: !r) {
-  // expected-error @below {{the source is accessed 16 bytes at a time, which its swizzle S<3,3,3> takes apart; expected a swizzle S<B,M,S> with 2^M at least 16}}
+  // expected-error @below {{the source is accessed 16 bytes at a time, which its swizzle S<3,3,3> takes apart; expected a swizzle S<B,M,S> with 2^M at least 16, such as S<3,4,3>}}
   cute.copy(%a, %s, %r) : (!a, !s, !r)
   return
 }

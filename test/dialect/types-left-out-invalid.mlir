@@ -1,7 +1,7 @@
 // RUN: cute-opt %s --split-input-file --verify-diagnostics
 
 func.func @type_is_needed(%f: !cute.memref<f16, rmem, align<4>, "(2,4):(1,2)">) {
-  // expected-error @+1 {{'cute.recast' op expected the type of its result, which does not follow from its operands: write it behind them, ' -> ' and the type}}
+  // expected-error @+1 {{'cute.recast' op expected the type of its result, which does not follow from its operands: write it behind them, ' -> ' and the type, or the type of its elements, as in ' to i32'}}
   %w = cute.recast(%f)
   return
 }
@@ -34,7 +34,7 @@ func.func @no_such_result(%l: !cute.layout<"4:1">) {
 // -----
 
 func.func @operand(%x: f32) {
-  // expected-error @+1 {{'cute.get_shape' op expected a cute type, found f32}}
+  // expected-error @+1 {{'cute.get_shape' op expected a type of the dialect as operand 0, found f32}}
   %s = cute.get_shape(%x)
   return
 }
@@ -42,7 +42,7 @@ func.func @operand(%x: f32) {
 // -----
 
 func.func @results(%l: !cute.layout<"4:1">) {
-  // expected-error @+1 {{operation defines 1 results but was provided 2 to bind}}
+  // expected-error @+1 {{'cute.get_shape' op gives 1 result, of the types ('!cute.shape<"4">'), but 2 have names; name as many}}
   %s, %t = cute.get_shape(%l)
   return
 }
@@ -162,5 +162,43 @@ func.func @tile(%A: !cute.memref<f16, gmem, "(256,64):(64,1)">, %c: !cute.coord<
 func.func private @forgotten(%x: !cute.any) {
   // expected-error @below {{expected an integer of a known type in a tuple, found !cute.any; write the type of what gives it, as in cute.call @block_x() -> i32}}
   %at = cute.make_coord(%x, _)
+  return
+}
+
+// -----
+
+func.func @recast_to_what(%f: !cute.memref<f16, rmem, align<4>, "(2,4):(1,2)">) {
+  // expected-error @+1 {{'cute.recast' op expected the type of a number, such as f16 or i32, for elements, found !cute.layout<"4:1">}}
+  %w = cute.recast(%f) to !cute.layout<"4:1">
+  return
+}
+
+// -----
+
+func.func @recast_to_another(%f: !cute.memref<f16, rmem, align<4>, "(2,4):(1,2)">) {
+  // expected-error @+1 {{'cute.recast' op expected a result of type !cute.memref<i32, rmem, "(1,4):(1,1)">, found !cute.memref<f32, rmem, "(1,4):(1,1)">}}
+  %w = cute.recast(%f) to i32 : !cute.memref<f16, rmem, align<4>, "(2,4):(1,2)"> -> !cute.memref<f32, rmem, "(1,4):(1,1)">
+  return
+}
+
+// -----
+
+func.func @group_not_defined(%x: !cute.memref<f32, gmem, "8:1">) {
+  // expected-error @+1 {{use of value '%y', which is not defined before}}
+  cute.map ins(%x) outs(%y) {
+  ^bb0(%a: f32):
+    cute.yield %a
+  }
+  return
+}
+
+// -----
+
+func.func @group_with_types_missing(%x: !cute.memref<f32, gmem, "8:1">) {
+  // expected-error @+1 {{expected ')'}}
+  cute.map ins(%x !cute.memref<f32, gmem, "8:1">) outs(%x) {
+  ^bb0(%a: f32):
+    cute.yield %a
+  }
   return
 }

@@ -101,3 +101,70 @@ func.func @regions(%i: !cute.memref<f16, rmem, "8:1">, %o: !cute.memref<f16, rme
   }
   return %most : f16
 }
+
+!bars = !cute.memref<i64, smem, align<8>, "4:1">
+!tma = !cute_nvgpu.atom.tma_load<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>
+!tile = !cute.coord_tensor<"(?,?)", "(128,64):(1@1,1@0)">
+!sA = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(128,64):(64,1)">
+
+// Operands in groups, of which some may be missing; numbers have no types to write.
+// CHECK-LABEL: func.func @groups
+// SHORT-LABEL: func.func @groups
+func.func @groups(%atom: !tma, %tile: !tile, %sA: !sA, %full: !bars, %i: i32, %both: i16) {
+  // CHECK: cute_nvgpu.tma_load({{.*}}) on %{{.*}}[%{{.*}}] : (!cute_nvgpu.atom.tma_load<{{.*}}>, [!cute.coord_tensor<{{.*}}>], !cute.memref<f16, smem, {{.*}}>), !cute.memref<i64, smem, "4:1">
+  // SHORT: cute_nvgpu.tma_load(%{{.*}}, [%{{.*}}], %{{.*}}) on %{{.*}}[%{{[a-z0-9]+}}]{{$}}
+  cute_nvgpu.tma_load(%atom, [%tile], %sA) on %full[%i]
+  // CHECK: multicast(%{{.*}}) : (!cute_nvgpu.atom.tma_load<{{.*}}), !cute.memref<i64
+  // SHORT: multicast(%{{[a-z0-9]+}}){{$}}
+  cute_nvgpu.tma_load(%atom, [%tile], %sA) on %full[%i] multicast(%both)
+  // CHECK: cute_nvgpu.tma_load({{.*}}) multicast(%{{.*}}) : (!cute_nvgpu.atom.tma_load<{{.*}}, !cute.memref<f16, {{.*}}>){{$}}
+  // SHORT: cute_nvgpu.tma_load(%{{.*}}, [%{{.*}}], %{{[a-z0-9]+}}) multicast(%{{[a-z0-9]+}}){{$}}
+  cute_nvgpu.tma_load(%atom, [%tile], %sA) multicast(%both)
+  // CHECK: policy "evict_first" : (!cute_nvgpu.atom.tma_load<{{.*}}>, [i32, i32], !cute.memref<f16, smem
+  // SHORT: cute_nvgpu.tma_load(%{{.*}}, [%[[I:.*]], %[[I]]], %{{.*}}) on %{{.*}} policy "evict_first"{{$}}
+  cute_nvgpu.tma_load(%atom, [%i, %i], %sA) on %full[%i] policy "evict_first"
+  return
+}
+
+!x = !cute.memref<f32, gmem, "(64,32):(32,1)">
+!m = !cute.memref<f16, gmem, align<16>, "(256,256):(256,1)">
+!line = !cute.memref<f16, gmem, align<16>, "(256,256):(0,1)">
+// CHECK-LABEL: func.func @whole
+// SHORT-LABEL: func.func @whole
+func.func @whole(%x: !x, %y: !x, %A: !m, %B: !m, %C: !m, %bias: !line) {
+  // CHECK: cute.map ins(%{{.*}} : !cute.memref<{{.*}}>) outs(%{{.*}} : !cute.memref<{{.*}}>) {
+  // SHORT: cute.map ins(%{{[a-z0-9]+}}) outs(%{{[a-z0-9]+}}) {
+  cute.map ins(%x) outs(%y) {
+  ^bb0(%a: f32):
+    cute.yield %a
+  }
+  // Some are written and some not.
+  // SHORT: cute.map ins(%{{[a-z0-9]+}}, %{{[a-z0-9]+}}) outs(%{{[a-z0-9]+}}) {
+  cute.map ins(%x, %y) outs(%y : !x) {
+  ^bb0(%a: f32, %b: f32):
+    cute.yield %a
+  }
+  // CHECK: cute.contract ins(%{{.*}}, %{{.*}} : !cute.memref<{{.*}}>, !cute.memref<{{.*}}>) outs(%{{.*}} : !cute.memref<{{.*}}>) accumulate f32 {cute.stages = 3 : i64} prologue B {
+  // SHORT: cute.contract ins(%{{[a-z0-9]+}}, %{{[a-z0-9]+}}) outs(%{{[a-z0-9]+}}) accumulate f32 {cute.stages = 3 : i64} prologue B {
+  // CHECK: epilogue ins(%{{.*}} : !cute.memref<f16, gmem, align<16>, "(256,256):(0,1)">) {
+  // SHORT: epilogue ins(%{{[a-z0-9]+}}) {
+  cute.contract ins(%A, %B) outs(%C) accumulate f32 {cute.stages = 3} prologue B {
+  ^bb0(%b: f16):
+    cute.yield %b
+  } epilogue ins(%bias) {
+  ^bb0(%s: f32, %b: f16):
+    %h = arith.truncf %s : f32 to f16
+    cute.yield %h
+  }
+  return
+}
+
+// The type of elements says that of the tensor.
+// CHECK-LABEL: func.func @recast
+// SHORT-LABEL: func.func @recast
+func.func @recast(%f: !cute.memref<f16, rmem, align<4>, "(2,4):(1,2)">) {
+  // CHECK: cute.recast(%{{.*}}) to i32 : !cute.memref<f16, rmem, align<4>, "(2,4):(1,2)"> -> !cute.memref<i32, rmem, "(1,4):(1,1)">
+  // SHORT: cute.recast(%{{[a-z0-9]+}}) to i32{{$}}
+  %w = cute.recast(%f) to i32
+  return
+}

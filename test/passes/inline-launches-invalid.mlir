@@ -7,7 +7,7 @@ module attributes {gpu.container_module} {
     }
   }
   func.func @misspelt(%grid: !cute.shape<"?">) {
-    // expected-error @below {{'cute.launch' op expected a kernel in a gpu.module, such as @kernels::@copy, found @kernels::@cpoy, of which there is none; did you mean '@kernels::@copy'?}}
+    // expected-error @below {{'cute.launch' op expected a kernel in a gpu.module, found @kernels::@cpoy, of which there is none; did you mean '@kernels::@copy'?}}
     cute.launch @kernels::@cpoy blocks(%grid) args()
     return
   }

@@ -112,3 +112,24 @@ module @type attributes {cute.parameters = {V = 1}} {
     return
   }
 }
+
+// -----
+
+module @set {
+  // expected-error @below {{'cute.instantiate' op says the value of V, as all do that V is a parameter of, so that what set says of it changes nothing; leave V out here, or out of set}}
+  cute.instantiate @scale<{V = 6}> as "_6"
+  cute.instantiate @scale<{V = 4}> as "_4"
+  module @scale attributes {cute.parameters = {V = 4}} {
+    func.func @scaled(%x: !cute.memref<f32, gmem, "$V:1">) {
+      return
+    }
+  }
+}
+
+// -----
+
+// expected-error @below {{set: the value of V changes nothing, for what has this parameter is not made; expected a cute.instantiate of its module}}
+module @unmade {
+  module @scale attributes {cute.parameters = {V = 4}} {
+  }
+}

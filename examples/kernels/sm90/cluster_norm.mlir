@@ -18,8 +18,6 @@
 !of_warps = !cute.memref<f32, smem, align<16>, "8:1">
 !of_blocks = !cute.memref<f32, smem, align<16>, "4:1">
 !bar = !cute.memref<i64, smem, align<8>, "1:0">
-!bar_there = !cute.memref<i64, dsmem, align<8>, "1:0">
-!slot_there = !cute.memref<f32, dsmem, align<4>, "1:0">
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
@@ -31,8 +29,8 @@ module attributes {gpu.container_module} {
       %c1 = arith.constant 1 : i32
       %c4 = arith.constant 4 : i32
       // The cluster's row, the part of it that is this block's, and who this thread is.
-      %bx = cute.call @block_x() -> i32
-      %tx = cute.call @thread_index() -> i32
+      %bx = cute.call @block_x()
+      %tx = cute.call @thread_index()
       %rank = nvvm.read.ptx.sreg.cluster.ctarank : i32
       %row = cute.make_coord(%bx, _)
       %thread = cute.make_coord(%tx)
@@ -64,7 +62,7 @@ module attributes {gpu.container_module} {
       %squares = arith.mulf %x_f32, %x_f32 : vector<32xf32>
       %thread_sum = vector.reduction <add>, %squares : vector<32xf32> into f32
       %exchange = cute.memref.alloca() : !of_warps
-      %block_sum = cute.call @block_sum_vectors(%thread_sum, %exchange, %tx) -> f32
+      %block_sum = cute.call @block_sum_vectors(%thread_sum, %exchange, %tx)
       nvvm.cluster.wait
 
       // Thread i tells block i, in the place that is this block's there.

@@ -34,10 +34,7 @@
 // A block's tiles, channels of 64 and elements of the filter behind them; one of them.
 !gX = !cute.coord_tensor<"(0,?{div=128},0,0,?,?)", "(128,(64,1,1),(?,3,3)):(1@1,(1@0,1@2,1@3),(64@0,1@2,1@3))">
 !gF = !cute.coord_tensor<"(0,?{div=128},0,0)", "(128,64,1,1,?,3,3):(1@1,1@0,1@2,1@3,64@0,1@2,1@3)">
-!gX_k = !cute.coord_tensor<"(?{div=64},?{div=128},?,?,?,?)", "(128,(64,1,1)):(1@1,(1@0,1@2,1@3))">
-!gF_k = !cute.coord_tensor<"(?{div=64},?{div=128},?,?)", "(128,64,1,1):(1@1,1@0,1@2,1@3)">
 !ring = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(128,64,4):(64,1,8192)">
-!slot = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(128,64):(64,1)">
 !sY = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(128,(64,2)):(64,(1,8192))">
 !bars = !cute.memref<i64, smem, align<8>, "4:1">
 !wgmma = !cute_nvgpu.sm90.mma<64x128x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
@@ -64,8 +61,8 @@ module attributes {gpu.container_module} {
       %x = cute.slice(%sX, %to)
       %y = cute.slice(%sF, %to)
       cute_nvgpu.mbarrier_arrive_and_expect_tx %full[%p], %bytes
-      cute_nvgpu.tma_load(%load_X, [%a], %x) on %full[%p] : (!load_X, [!gX_k], !slot), !bars
-      cute_nvgpu.tma_load(%load_F, [%b], %y) on %full[%p] : (!load_F, [!gF_k], !slot), !bars
+      cute_nvgpu.tma_load(%load_X, [%a], %x) on %full[%p]
+      cute_nvgpu.tma_load(%load_F, [%b], %y) on %full[%p]
       return
     }
 

@@ -19,7 +19,6 @@
 !coords = !cute.coord_tensor<"(0,0)", "(?,?):(1@1,1@0)">
 !sT = !cute.memref<f16, smem, align<128>, "(32,256):(256,1)">
 !bar = !cute.memref<i64, smem, align<8>, "1:0">
-!gT = !cute.coord_tensor<"(?{div=256},?{div=32})", "(32,256):(1@1,1@0)">
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
@@ -47,7 +46,7 @@ module attributes {gpu.container_module} {
         nvvm.fence.mbarrier.init
         // One arrival, and the bytes of the tile.
         cute_nvgpu.mbarrier_arrive_and_expect_tx %bar[%c0], %bytes
-        cute_nvgpu.tma_load(%load, [%g], %s) on %bar[%c0] : (!load, [!gT], !sT), !bar
+        cute_nvgpu.tma_load(%load, [%g], %s) on %bar[%c0]
       }
       // The others must not wait for a barrier that is not there yet.
       nvvm.bar.warp.sync %all : i32

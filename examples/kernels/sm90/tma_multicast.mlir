@@ -25,8 +25,6 @@
 !load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
 !store = !cute_nvgpu.atom.tma_store<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>
 !tile = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(128,64):(64,1)">
-!half = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64):(64,1)">
-!gHalf = !cute.coord_tensor<"(?{div=64},?{div=64})", "(64,64):(1@1,1@0)">
 !bar = !cute.memref<i64, smem, align<8>, "1:0">
 
 module attributes {gpu.container_module} {
@@ -74,7 +72,7 @@ module attributes {gpu.container_module} {
       scf.if %leader {
         // One arrival, and the bytes of both halves. Those of the other block may come before they are expected: the phase does not end, as the arrival is missing.
         cute_nvgpu.mbarrier_arrive_and_expect_tx %bar[%c0], %bytes
-        cute_nvgpu.tma_load(%load, [%g], %part) on %bar[%c0] multicast(%both) : (!load, [!gHalf], !half), !bar
+        cute_nvgpu.tma_load(%load, [%g], %part) on %bar[%c0] multicast(%both)
       }
       cute_nvgpu.mbarrier_wait %bar[%c0], %c0
       // This block has all that it gets. It says so now and waits for the other one to say so at the end, so that the store need not wait.

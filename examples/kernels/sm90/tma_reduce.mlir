@@ -18,7 +18,6 @@
 !coords = !cute.coord_tensor<"(0,0)", "(?,?):(1@1,1@0)">
 !sT = !cute.memref<f32, smem, align<1024>, S<3,4,3>, "(128,32):(32,1)">
 !bar = !cute.memref<i64, smem, align<8>, "1:0">
-!gT = !cute.coord_tensor<"(?{div=32},?{div=128})", "(128,32):(1@1,1@0)">
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
@@ -46,7 +45,7 @@ module attributes {gpu.container_module} {
         nvvm.fence.mbarrier.init
         // One arrival, and the bytes of the tile.
         cute_nvgpu.mbarrier_arrive_and_expect_tx %bar[%c0], %bytes
-        cute_nvgpu.tma_load(%load, [%g], %s) on %bar[%c0] : (!load, [!gT], !sT), !bar
+        cute_nvgpu.tma_load(%load, [%g], %s) on %bar[%c0]
       }
       // The others must not wait for a barrier that is not there yet.
       nvvm.bar.warp.sync %all : i32

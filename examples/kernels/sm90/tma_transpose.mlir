@@ -21,7 +21,6 @@
 // A tile of 64 rows of 64 elements: 128 bytes, which the swizzle spans. That of the source and that of the destination look the same.
 !load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
 !store = !cute_nvgpu.atom.tma_store<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
-!gT = !cute.coord_tensor<"(?{div=64},?{div=64})", "(64,64):(1@1,1@0)">
 !tile = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64):(64,1)">
 !bar = !cute.memref<i64, smem, align<8>, "1:0">
 
@@ -39,10 +38,10 @@ module attributes {gpu.container_module} {
     cute.import "std/copy"
     gpu.func @tma_transpose_kernel(%load: !load, %from: !coords, %store: !store, %to: !coords) kernel
         attributes {known_block_size = array<i32: 128, 1, 1>} {
-      %t32 = cute.call @thread_index() -> i32
+      %t32 = cute.call @thread_index()
       %t = cute.make_coord(%t32)
-      %x = cute.call @block_x() -> i32
-      %y = cute.call @block_y() -> i32
+      %x = cute.call @block_x()
+      %y = cute.call @block_y()
       %c0 = arith.constant 0 : i32
       %c1 = arith.constant 1 : i32
       %c32 = arith.constant 32 : i32
@@ -69,7 +68,7 @@ module attributes {gpu.container_module} {
           cute_nvgpu.mbarrier_init %bar[%c0], %c1
           nvvm.fence.mbarrier.init
           cute_nvgpu.mbarrier_arrive_and_expect_tx %bar[%c0], %bytes
-          cute_nvgpu.tma_load(%load, [%g], %s) on %bar[%c0] : (!load, [!gT], !tile), !bar
+          cute_nvgpu.tma_load(%load, [%g], %s) on %bar[%c0]
         }
       }
       // The others must not wait for a barrier that is not there yet.

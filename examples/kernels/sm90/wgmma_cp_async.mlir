@@ -54,8 +54,8 @@ module attributes {gpu.container_module} {
 
     gpu.func @cp_async_kernel(%A: !mat, %B: !mat, %C: !out, %tiles_m: i32, %tiles: i32, %steps: i32) kernel
         attributes {known_block_size = array<i32: 384, 1, 1>} {
-      %tx = cute.call @thread_index() -> i32
-      %block = cute.call @block_x() -> i32
+      %tx = cute.call @thread_index()
+      %block = cute.call @block_x()
       %gx = gpu.grid_dim x
       %blocks = arith.index_cast %gx : index to i32
       %c0 = arith.constant 0 : i32

@@ -33,10 +33,6 @@
 !mma = !cute.tiled_mma<!wgmma, atom_layout_MNK = <"(2,1,1):(1,0,0)">>
 !own = !cute.tiled_mma<!wgmma, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
 !stsm = !cute_nvgpu.atom.stsm<bf16, mode = <"(8,8)">, num_matrices = 4, n>
-!gA_k = !cute.coord_tensor<"(?{div=128},?{div=128})", "(128,128):(1@1,1@0)">
-!slot_A = !cute.memref<f8E4M3FN, smem, align<1024>, S<3,4,3>, "(128,128):(128,1)">
-!gB_k = !cute.coord_tensor<"(?{div=128},?{div=192})", "(192,128):(1@1,1@0)">
-!slot_B = !cute.memref<f8E4M3FN, smem, align<1024>, S<3,4,3>, "(192,128):(128,1)">
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
@@ -110,8 +106,8 @@ module attributes {gpu.container_module} {
                 %x = cute.slice(%sA, %to)
                 %y = cute.slice(%sB, %to)
                 cute_nvgpu.mbarrier_arrive_and_expect_tx %full[%slot], %bytes
-                cute_nvgpu.tma_load(%load_A, [%a], %x) on %full[%slot] : (!load_A, [!gA_k], !slot_A), !bars
-                cute_nvgpu.tma_load(%load_B, [%b], %y) on %full[%slot] : (!load_B, [!gB_k], !slot_B), !bars
+                cute_nvgpu.tma_load(%load_A, [%a], %x) on %full[%slot]
+                cute_nvgpu.tma_load(%load_B, [%b], %y) on %full[%slot]
               }
               %next = arith.addi %first, %steps : i32
               scf.yield %next : i32

@@ -26,8 +26,6 @@
 !sA = !cute.memref<i8, smem, align<1024>, S<3,4,3>, "(128,128):(128,1)">
 !sB = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(256,(64,2)):(64,(1,16384))">
 !sC = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(128,64):(64,1)">
-!tile_A = !cute.coord_tensor<"(?{div=128},?{div=128})", "(128,128):(1@1,1@0)">
-!tile_B = !cute.coord_tensor<"(?{div=128},?{div=256})", "(256,128):(1@1,1@0)">
 // Two warpgroups, one behind the other along M. A part of C is dealt out as the product of so many columns would.
 !wgmma = !cute_nvgpu.sm90.mma<64x256x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = rs>
 !mma = !cute.tiled_mma<!wgmma, atom_layout_MNK = <"(2,1,1):(1,0,0)">>
@@ -92,8 +90,8 @@ module attributes {gpu.container_module} {
           %from = cute.make_coord(_, _, %k)
           %a_from = cute.slice(%gA, %from)
           %b_from = cute.slice(%gB, %from)
-          cute_nvgpu.tma_load(%load_A, [%a_from], %sA) : (!load_A, [!tile_A], !sA)
-          cute_nvgpu.tma_load(%load_B, [%b_from], %sB) : (!load_B, [!tile_B], !sB)
+          cute_nvgpu.tma_load(%load_A, [%a_from], %sA)
+          cute_nvgpu.tma_load(%load_B, [%b_from], %sB)
           %bytes0 = cute.make_fragment_like(%tCsA0)
           cute.autovec_copy(%tCsA0, %bytes0)
           %a0 = cute.make_fragment_like(%bytes0) of f16

@@ -36,10 +36,6 @@
 !wgmma = !cute_nvgpu.sm90.mma<64x192x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
 !mma = !cute.tiled_mma<!wgmma, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
 !stsm = !cute_nvgpu.atom.stsm<f16, mode = <"(8,8)">, num_matrices = 4, n>
-!gA_k = !cute.coord_tensor<"(?{div=64},?{div=128})", "(128,64):(1@1,1@0)">
-!slot_A = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(128,64):(64,1)">
-!gB_k = !cute.coord_tensor<"(?{div=64},?{div=96})", "(96,64):(1@1,1@0)">
-!half_B = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(96,64):(64,1)">
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
@@ -124,7 +120,7 @@ module attributes {gpu.container_module} {
             %mine = cute.make_coord(%rank, 0)
             // Steps are counted through all tiles: step i is in place i mod 4, for the (i / 4)th time.
             %end = scf.for %tile = %cluster to %tiles step %clusters iter_args(%first = %c0) -> (i32) : i32 {
-              %pair, %n = cute.call @place(%tile, %pairs_m, %tiles_n) -> (i32, i32)
+              %pair, %n = cute.call @place(%tile, %pairs_m, %tiles_n)
               %pair2 = arith.muli %pair, %c2 : i32
               %m = arith.addi %pair2, %rank : i32
               %n2 = arith.muli %n, %c2 : i32
@@ -150,8 +146,8 @@ module attributes {gpu.container_module} {
                 %y = cute.local_tile(%whole, %tile_B, %mine)
                 // The other block's half may come before this is said: the phase does not end without this arrival.
                 cute_nvgpu.mbarrier_arrive_and_expect_tx %full[%slot], %bytes
-                cute_nvgpu.tma_load(%load_A, [%a], %x) on %full[%slot] : (!load_A, [!gA_k], !slot_A), !bars
-                cute_nvgpu.tma_load(%load_B, [%b], %y) on %full[%slot] multicast(%both) : (!load_B, [!gB_k], !half_B), !bars
+                cute_nvgpu.tma_load(%load_A, [%a], %x) on %full[%slot]
+                cute_nvgpu.tma_load(%load_B, [%b], %y) on %full[%slot] multicast(%both)
               }
               %next = arith.addi %first, %steps : i32
               scf.yield %next : i32
@@ -190,7 +186,7 @@ module attributes {gpu.container_module} {
         %first_step = arith.muli %team, %steps : i32
         // Nobody has a turn before the first team, which waits for the phase before the first: that is over. The second team waits for the first phase.
         %end:2 = scf.for %tile = %from to %tiles step %by iter_args(%first = %first_step, %turn = %other) -> (i32, i32) : i32 {
-          %pair, %n = cute.call @place(%tile, %pairs_m, %tiles_n) -> (i32, i32)
+          %pair, %n = cute.call @place(%tile, %pairs_m, %tiles_n)
           %pair2 = arith.muli %pair, %c2 : i32
           %m = arith.addi %pair2, %rank : i32
           %acc = cute.mma.make_fragment C (%mma, %part_C)

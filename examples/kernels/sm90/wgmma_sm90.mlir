@@ -42,10 +42,10 @@ module attributes {gpu.container_module} {
     gpu.func @wgmma_kernel(%A: !mat, %B: !mat, %C: !matC, %alpha: f32, %beta: f32) kernel
         attributes {known_block_size = array<i32: 256, 1, 1>} {
       // Who this thread is, and which tile of C its block computes. Tiles of A and B are one behind the other along K.
-      %t32 = cute.call @thread_index() -> i32
+      %t32 = cute.call @thread_index()
       %t = cute.make_coord(%t32)
-      %m = cute.call @block_x() -> i32
-      %n = cute.call @block_y() -> i32
+      %m = cute.call @block_x()
+      %n = cute.call @block_y()
       %cta = cute.static "[128:1;256:1;64:1]"
       %at = cute.make_coord(%m, %n, _)
       %gA = cute.local_tile(%A, %cta, %at, "(1,_,1)")

@@ -26,8 +26,6 @@
 !slot_B = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(256,64):(64,1)">
 !gA = !cute.coord_tensor<"(0,?{div=128})", "(128,64,?):(1@1,1@0,64@0)">
 !gB = !cute.coord_tensor<"(0,?{div=256})", "(256,64,?):(1@1,1@0,64@0)">
-!gA_k = !cute.coord_tensor<"(?{div=64},?{div=128})", "(128,64):(1@1,1@0)">
-!gB_k = !cute.coord_tensor<"(?{div=64},?{div=256})", "(256,64):(1@1,1@0)">
 !out = !cute.tile<"[128:1;64:1]">
 !place_C = !cute.composed_layout<"S<3,4,3> o 0 o (128,64):(64,1)">
 !store = !cute_nvgpu.atom.tma_store<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>
@@ -97,8 +95,8 @@ module attributes {gpu.container_module} {
           %from = cute.make_coord(%k) : (i32) -> !cute.coord<"(_,_,?)">
           %a = cute.slice(%gA, %from) : !gA, !cute.coord<"(_,_,?)">
           %b = cute.slice(%gB, %from) : !gB, !cute.coord<"(_,_,?)">
-          cute_nvgpu.tma_load(%load_A, [%a], %sA) : (!load_A, [!gA_k], !slot_A)
-          cute_nvgpu.tma_load(%load_B, [%b], %sB) : (!load_B, [!gB_k], !slot_B)
+          cute_nvgpu.tma_load(%load_A, [%a], %sA)
+          cute_nvgpu.tma_load(%load_B, [%b], %sB)
           cute.gemm(%mma, %acc, %tCsA, %tCsB, %acc) : (!mma, !tCrC, !tCsA, !tCsB, !tCrC)
         } {cute.stages = 4}
         %iter = cute.get_iter(%acc) : !tCrC
@@ -112,7 +110,7 @@ module attributes {gpu.container_module} {
           %gC = cute.local_tile(%C, %out, %to) : (!coords, !out, !cute.coord<"(?,?)">) -> !gC
           %f16 = cute.convert(%sum) : (!tCrC_p) -> !tCrH
           cute.autovec_copy(%f16, %tCsC) : (!tCrH, !tCsC)
-          cute_nvgpu.tma_store(%store_C, %sC, [%gC]) : (!store, !sC, [!gC])
+          cute_nvgpu.tma_store(%store_C, %sC, [%gC])
         } {cute.unroll}
       }
       gpu.return

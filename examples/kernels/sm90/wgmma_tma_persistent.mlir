@@ -27,10 +27,6 @@
 !mma = !cute.tiled_mma<!wgmma, atom_layout_MNK = <"(2,1,1):(1,0,0)">>
 !half = !cute.tiled_mma<!half_wgmma, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
 !tCrH = !cute.memref<f16, rmem, "((2,2,16),1,1):((1,2,4),0,0)">
-!gA_k = !cute.coord_tensor<"(?{div=64},?{div=128})", "(128,64):(1@1,1@0)">
-!slot_A = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(128,64):(64,1)">
-!gB_k = !cute.coord_tensor<"(?{div=64},?{div=256})", "(256,64):(1@1,1@0)">
-!slot_B = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(256,64):(64,1)">
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
@@ -103,8 +99,8 @@ module attributes {gpu.container_module} {
                 %x = cute.slice(%sA, %to)
                 %y = cute.slice(%sB, %to)
                 cute_nvgpu.mbarrier_arrive_and_expect_tx %full[%slot], %bytes
-                cute_nvgpu.tma_load(%load_A, [%a], %x) on %full[%slot] : (!load_A, [!gA_k], !slot_A), !bars
-                cute_nvgpu.tma_load(%load_B, [%b], %y) on %full[%slot] : (!load_B, [!gB_k], !slot_B), !bars
+                cute_nvgpu.tma_load(%load_A, [%a], %x) on %full[%slot]
+                cute_nvgpu.tma_load(%load_B, [%b], %y) on %full[%slot]
               }
               %next = arith.addi %first, %steps : i32
               scf.yield %next : i32

@@ -27,8 +27,6 @@
 !wgmma = !cute_nvgpu.sm90.mma<64x128x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
 !mma = !cute.tiled_mma<!wgmma, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
 !tCrH = !cute.memref<f16, rmem, "((2,2,16),2,1):((1,2,4),64,0)">
-!gA_k = !cute.coord_tensor<"(?{div=64},?{div=128})", "(128,64):(1@1,1@0)">
-!slot = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(128,64):(64,1)">
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
@@ -93,8 +91,8 @@ module attributes {gpu.container_module} {
               %x = cute.slice(%sA, %here)
               %y = cute.slice(%sB, %here)
               cute_nvgpu.mbarrier_arrive_and_expect_tx %full[%p], %bytes
-              cute_nvgpu.tma_load(%load_A, [%a], %x) on %full[%p] : (!load, [!gA_k], !slot), !bars
-              cute_nvgpu.tma_load(%load_B, [%b], %y) on %full[%p] : (!load, [!gA_k], !slot), !bars
+              cute_nvgpu.tma_load(%load_A, [%a], %x) on %full[%p]
+              cute_nvgpu.tma_load(%load_B, [%b], %y) on %full[%p]
             }
           } {cute.unroll}
         }
@@ -142,8 +140,8 @@ module attributes {gpu.container_module} {
               %x = cute.slice(%sA, %to)
               %y = cute.slice(%sB, %to)
               cute_nvgpu.mbarrier_arrive_and_expect_tx %full[%freed], %bytes
-              cute_nvgpu.tma_load(%load_A, [%p], %x) on %full[%freed] : (!load, [!gA_k], !slot), !bars
-              cute_nvgpu.tma_load(%load_B, [%q], %y) on %full[%freed] : (!load, [!gA_k], !slot), !bars
+              cute_nvgpu.tma_load(%load_A, [%p], %x) on %full[%freed]
+              cute_nvgpu.tma_load(%load_B, [%q], %y) on %full[%freed]
             }
           }
         }

@@ -83,6 +83,27 @@ pub fn dialect(name: &str, ops: &[OpDef], accessors: bool) -> String {
     text
 }
 
+/// A function that tells of ops which operands they take, in the words of messages.
+pub fn taken(ops: &[OpDef]) -> String {
+    let mut text = String::from(
+        "/// The operands that an op takes, each with its types.\npub fn taken(op: &str) -> Option<&'static str> {\n    Some(match op {\n",
+    );
+    for op in ops.iter().filter(|op| !op.operands.is_empty()) {
+        let groups = op.operands.iter().map(|group| {
+            let many = match group.arity {
+                Arity::One => "",
+                Arity::Optional => "perhaps ",
+                Arity::Variadic => "any number of ",
+            };
+            format!("{many}{} ({})", group.name, group.types)
+        });
+        let groups = groups.collect::<Vec<_>>().join(", ");
+        writeln!(text, "        {:?} => {groups:?},", op.name).unwrap();
+    }
+    text += "        _ => return None,\n    })\n}\n";
+    text
+}
+
 fn arities(groups: &[Group]) -> String {
     let arities: Vec<&str> = groups
         .iter()

@@ -49,6 +49,8 @@ pub enum Arity {
 pub struct Group {
     pub name: String,
     pub arity: Arity,
+    /// The types that it may have, for messages.
+    pub types: String,
 }
 
 /// An op of a dialect.
@@ -256,6 +258,20 @@ impl Records {
             "" => format!("unnamed{index}"),
             name => name.to_owned(),
         };
-        Group { name, arity }
+        // A group of a variadic or optional number has the constraint of each within it.
+        let each = match constraint["baseType"]["def"].as_str() {
+            Some(each) => self.plain(self.record(each)),
+            None => constraint,
+        };
+        let mnemonic = Self::text(each, "mnemonic");
+        let types = match self.is(each, "TypeDef") && !mnemonic.is_empty() {
+            true => {
+                let dialect = self.dialect_of(each, "dialect");
+                let dialect = dialect.map_or("", |dialect| Self::text(dialect, "name"));
+                format!("!{dialect}.{mnemonic}")
+            }
+            false => Self::text(each, "summary").to_owned(),
+        };
+        Group { name, arity, types }
     }
 }

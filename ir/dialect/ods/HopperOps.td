@@ -320,8 +320,9 @@ def CuteNvgpu_TmaLoadOp : CuteNvgpu_Op<"tma_load", [AttrSizedOperandSegments]> {
     cute_nvgpu.tma_load(%atom, [%tile], %sA) on %full[%i] policy "evict_first" : (!tma, [!tile], !sA), !bars
     ```
   }];
-  let arguments = (ins CuteNvgpu_AnyTmaLoad:$atom, Variadic<AnyTypeOf<[Cute_CoordTensorType, I32, I64]>>:$coords,
-                       Arg<Cute_MemRefType, "", [MemWrite]>:$destination,
+  // That coordinates and the tensor may have been exchanged is said by the verifier.
+  let arguments = (ins CuteNvgpu_AnyTmaLoad:$atom, Variadic<AnyType>:$coords,
+                       Arg<AnyType, "", [MemWrite]>:$destination,
                        Arg<Optional<Cute_MemRefType>, "", [MemRead, MemWrite]>:$barriers, Optional<I32>:$index, Optional<I16>:$mask,
                        OptionalAttr<StrAttr>:$policy);
   let assemblyFormat = [{ `(` $atom `,` `[` $coords `]` `,` $destination `)` (`on` $barriers^ `[` $index `]`)? (`multicast` `(` $mask^ `)`)?

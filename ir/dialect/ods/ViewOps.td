@@ -100,7 +100,7 @@ def Cute_RecastOp : Cute_Op<"recast", [Pure]> {
   let summary = "A tensor's bits as elements of another type";
   let description = [{
     The layout is that of `cute.recast_layout`: the contiguous mode of narrower elements is longer,
-    of wider ones shorter.
+    of wider ones shorter. The type of elements may stand behind `to`, by which the result's type follows.
 
     Errors: elements that are not side by side where wider ones are made of them; a width that
     neither divides the other nor is a multiple of it.
@@ -108,11 +108,12 @@ def Cute_RecastOp : Cute_Op<"recast", [Pure]> {
     ```mlir
     // Given %f: !cute.memref<f16, rmem, align<4>, "(2,4):(1,2)">
     %w = cute.recast(%f) : !cute.memref<f16, rmem, align<4>, "(2,4):(1,2)"> -> !cute.memref<i32, rmem, "(1,4):(1,1)">
+    %v = cute.recast(%f) to i32 : !cute.memref<f16, rmem, align<4>, "(2,4):(1,2)"> -> !cute.memref<i32, rmem, "(1,4):(1,1)">
     ```
   }];
-  let arguments = (ins Cute_MemRefType:$tensor);
+  let arguments = (ins Cute_MemRefType:$tensor, OptionalAttr<TypeAttr>:$element);
   let results = (outs Cute_MemRefType:$result);
-  let assemblyFormat = "`(` $tensor `)` attr-dict `:` qualified(type($tensor)) `->` qualified(type($result))";
+  let assemblyFormat = "`(` $tensor `)` (`to` $element^)? attr-dict `:` qualified(type($tensor)) `->` qualified(type($result))";
   let opDocGroup = Cute_Views;
 }
 

@@ -36,8 +36,21 @@ static ParseResult refuseOperation(OpAsmParser &parser, OperationState &state) {
   return parser.emitError(parser.getNameLoc()) << "is unknown" << meantOp(op, names);
 }
 
+void cuteMeantOp(MlirContext context, MlirStringRef name, MlirStringCallback sink, void *user) {
+  SmallVector<StringRef> names;
+  for (RegisteredOperationName known : unwrap(context)->getRegisteredOperations())
+    names.push_back(known.getStringRef());
+  sink(wrap(StringRef(cute::didYouMean(unwrap(name), names))), user);
+}
+
 // The parser keeps a reference to it.
 Dialect::ParseOpHook cute::unknownOperation() { return refuseOperation; }
+
+LogicalResult cute::refuseResults(Location location, StringRef op, TypeRange inferred,
+                                  TypeRange found) {
+  return emitError(location) << "'" << op << "' op expected a result of type " << inferred
+                             << ", which follows from its operands, found " << found;
+}
 
 /// The declared result types are those that follow from the operands.
 static LogicalResult verifyResultTypes(Operation *op) {
@@ -49,9 +62,7 @@ static LogicalResult verifyResultTypes(Operation *op) {
     return failure();
   if (compatibleTypes(inferred, op->getResultTypes()))
     return success();
-  return emitError(op->getLoc()) << "'" << op->getName() << "' op expected a result of type "
-                                 << inferred << ", which follows from its operands, found "
-                                 << op->getResultTypes();
+  return refuseResults(op->getLoc(), op->getName().getStringRef(), inferred, op->getResultTypes());
 }
 
 /// Attributes without a dialect's prefix are the op's own.

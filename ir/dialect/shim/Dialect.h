@@ -68,9 +68,6 @@ mlir::Type iterOf(mlir::Type tensor);
 mlir::Type layoutOf(mlir::Type tensor);
 
 template <typename ConcreteOp>
-class RustInfer : public mlir::OpTrait::TraitBase<ConcreteOp, RustInfer> {};
-
-template <typename ConcreteOp>
 class RustVerify : public mlir::OpTrait::TraitBase<ConcreteOp, RustVerify> {
 public:
   // Region traits are verified last, when operands and attributes are known to be well formed.

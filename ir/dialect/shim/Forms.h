@@ -13,6 +13,7 @@
 #ifndef CUTE_SHIM_FORMS_H
 #define CUTE_SHIM_FORMS_H
 
+#include "Groups.h"
 #include "Head.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/OpDefinition.h"
@@ -24,6 +25,10 @@ namespace cute {
 template <typename Op>
 mlir::DictionaryAttr withProperties(mlir::MLIRContext *context, mlir::DictionaryAttr attributes,
                                     mlir::OpaqueProperties properties);
+
+/// Of ops whose result types follow from operands and attributes, as Rust says.
+template <typename ConcreteOp>
+class RustInfer : public mlir::OpTrait::TraitBase<ConcreteOp, RustInfer> {};
 
 /// What is read of one op beyond its own assembly format.
 struct Form;
@@ -53,7 +58,8 @@ template <typename Op> struct WithForms : Op {
     return {Op::template hasTrait<mlir::OpTrait::ZeroResults>(),
             Op::template hasTrait<mlir::OpTrait::OneRegion>(),
             Op::template hasTrait<mlir::OpTrait::AttrSizedOperandSegments>(),
-            Op::template hasTrait<mlir::OpTrait::OneResult>()};
+            Op::template hasTrait<mlir::OpTrait::OneResult>(),
+            Op::template hasTrait<RustInfer>()};
   }
   // What of an op's types is not known before a function is called is verified in its caller.
   static mlir::OperationName::VerifyInvariantsFn getVerifyInvariantsFn() {
@@ -81,6 +87,10 @@ template <typename Op> struct WithForms : Op {
     if (Op::getOperationName() == "cute.static")
       if (mlir::OptionalParseResult text = parseStaticText(parser, state); text.has_value())
         return *text;
+    if (traits().segments && traits().noResults) {
+      GroupParser groups(parser);
+      return failure(Op::parse(groups, state) || groups.mend());
+    }
     HeadParser head(parser, Op::getOperationName(), traits());
     const Form *form = findForm(Op::getOperationName());
     mlir::ParseResult parsed = form ? parseForm(*form, head, state) : Op::parse(head, state);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Syntax.h"
+#include <algorithm>
 
 using namespace mlir;
 using namespace cute;
@@ -137,10 +138,10 @@ ParseResult HeadParser::parsePattern(SmallVectorImpl<UnresolvedOperand> &result)
 
 /// Uses a value as one of a type. Where it has another one, `own` is that: MLIR's parser tells it only of such a use, as an
 /// argument of the error.
-ParseResult HeadParser::useAs(const UnresolvedOperand &operand, Type type,
-                              SmallVectorImpl<Value> &result, Type &own,
-                              SmallVectorImpl<Diagnostic> &errors) {
-  ScopedDiagnosticHandler handler(getContext(), [&](Diagnostic &diagnostic) {
+static ParseResult useAs(OpAsmParser &parser, const OpAsmParser::UnresolvedOperand &operand,
+                         Type type, SmallVectorImpl<Value> &result, Type &own,
+                         SmallVectorImpl<Diagnostic> &errors) {
+  ScopedDiagnosticHandler handler(parser.getContext(), [&](Diagnostic &diagnostic) {
     for (const DiagnosticArgument &argument : diagnostic.getArguments())
       if (argument.getKind() == DiagnosticArgument::DiagnosticArgumentKind::Type &&
           argument.getAsType() != type)
@@ -148,23 +149,25 @@ ParseResult HeadParser::useAs(const UnresolvedOperand &operand, Type type,
     errors.push_back(std::move(diagnostic));
     return success();
   });
-  return inner.resolveOperand(operand, type, result);
+  return parser.resolveOperand(operand, type, result);
 }
 
-/// The type of a value that is defined: it is used as one of a type that no value has.
-ParseResult HeadParser::typeOf(const UnresolvedOperand &operand, Type &type) {
-  Type none = OpaqueType::get(StringAttr::get(getContext(), "cute"), "a type that is left out");
+ParseResult cute::typeOf(OpAsmParser &parser, const OpAsmParser::UnresolvedOperand &operand,
+                         Type &type) {
+  // It is used as one of a type that no value has.
+  MLIRContext *context = parser.getContext();
+  Type none = OpaqueType::get(StringAttr::get(context, "cute"), "a type that is left out");
   SmallVector<Diagnostic, 1> errors;
   SmallVector<Value> value;
   type = Type();
-  if (failed(useAs(operand, none, value, type, errors))) {
+  if (failed(useAs(parser, operand, none, value, type, errors))) {
     if (type)
       return success();
     for (Diagnostic &diagnostic : errors)
-      getContext()->getDiagEngine().emit(std::move(diagnostic));
+      context->getDiagEngine().emit(std::move(diagnostic));
     return failure();
   }
-  return emitError(operand.location)
+  return parser.emitError(operand.location)
          << "use of value '" << operand.name
          << "', which is not defined before; define it, or, where it is defined further on, write the "
             "types of the operands, ' : (...)'";
@@ -215,16 +218,40 @@ void HeadParser::addText(NamedAttrList &attributes) {
   FileLineColLoc location = start ? place(start) : FileLineColLoc();
   if (!location)
     return;
-  // A parser tells places and no beginning: the first line ends behind as many line breaks, and says its own column.
-  for (unsigned line = location.getLine(); line > 1; --line)
-    for (--start; *start != '\n';)
-      --start;
+  // A parser tells places and no beginning. There are at least as many characters before a place as lines; the first line says its own column.
+  for (unsigned line = location.getLine(); line > 1;) {
+    unsigned before = line - 1;
+    start -= before;
+    line -= std::count(start, start + before, '\n');
+  }
   FileLineColLoc first = place(start);
   if (!first || first.getLine() != 1)
     return;
   start -= first.getColumn() - 1;
   attributes.set("text", getBuilder().getStringAttr(StringRef(start)));
   attributes.set("file", location.getFilename());
+}
+
+/// Result types that stand behind an arrow though they follow. What comes behind is read by them, so that wrong ones are said, or mended, here.
+ParseResult HeadParser::checkWritten(SMLoc begin, SMLoc end, OperationState &state,
+                                     DictionaryAttr attributes, SmallVectorImpl<Type> &results) {
+  StringRef op = state.name.getStringRef();
+  Location location = getEncodedSourceLoc(getNameLoc());
+  SmallVector<Type> inferred;
+  {
+    // What is wrong with operands is said by the verifier.
+    ScopedDiagnosticHandler quiet(getContext(), [](Diagnostic &) { return success(); });
+    if (failed(inferTypes(op, getContext(), location, state.operands, attributes, inferred)))
+      return success();
+  }
+  bool open = llvm::any_of(inferred, [](Type type) { return isa<AnyType>(type); });
+  if (open || compatibleTypes(inferred, results))
+    return success();
+  if (!mendsTypes())
+    return refuseResults(location, op, inferred, results);
+  results = inferred;
+  mendSection(begin, end);
+  return success();
 }
 
 ParseResult HeadParser::finish(OperationState &state,
@@ -234,6 +261,7 @@ ParseResult HeadParser::finish(OperationState &state,
   if (failed(state.name.verifyInherentAttrs(state.attributes, wrong)))
     return failure();
   SmallVector<Type> results;
+  SMLoc begin = getCurrentLocation();
   bool written = succeeded(inner.parseOptionalArrow()) ||
                  succeeded(inner.parseOptionalKeyword("to"));
   if (written) {
@@ -244,9 +272,10 @@ ParseResult HeadParser::finish(OperationState &state,
       return failure();
     }
   }
+  SMLoc end = getCurrentLocation();
   for (const UnresolvedOperand &operand : operands) {
     Type type;
-    if (typeOf(operand, type) || inner.resolveOperand(operand, type, state.operands))
+    if (typeOf(inner, operand, type) || inner.resolveOperand(operand, type, state.operands))
       return failure();
   }
   if (traits.oneRegion && parseBody(state, attributes))
@@ -264,6 +293,18 @@ ParseResult HeadParser::finish(OperationState &state,
                           state.operands, all.getDictionary(getContext()), results)))
       return failure();
   }
+  if (written && traits.follow && checkWritten(begin, end, state, attributes(), results))
+    return failure();
+  size_t named = inner.getNumResults();
+  if (named && results.empty())
+    return mlir::emitError(getEncodedSourceLoc(getNameLoc()))
+           << "'" << state.name << "' op gives no results, but " << named
+           << (named == 1 ? " has a name; leave it out" : " have names; leave them out");
+  if (named && named != results.size())
+    return mlir::emitError(getEncodedSourceLoc(getNameLoc()))
+           << "'" << state.name << "' op gives " << results.size() << " result"
+           << (results.size() == 1 ? "" : "s") << ", of the types (" << results << "), but " << named
+           << (named == 1 ? " has a name" : " have names") << "; name as many";
   state.addTypes(results);
   return success();
 }
@@ -281,21 +322,29 @@ void cute::mendTypes(Mended mended, function_ref<void()> run) {
   mending = nullptr;
 }
 
+bool cute::mendsTypes() { return mending; }
+void cute::mendSection(SMLoc begin, SMLoc end) { (*mending)(begin, end, {}); }
+
+ParseResult cute::resolveOwn(OpAsmParser &parser, const OpAsmParser::UnresolvedOperand &operand,
+                             Type type, SmallVectorImpl<Value> &result, bool &wrong) {
+  Type own;
+  SmallVector<Diagnostic, 1> errors;
+  if (succeeded(useAs(parser, operand, type, result, own, errors)))
+    return success();
+  if (own) {
+    wrong = true;
+    return parser.resolveOperand(operand, own, result);
+  }
+  for (Diagnostic &diagnostic : errors)
+    parser.getContext()->getDiagEngine().emit(std::move(diagnostic));
+  return failure();
+}
+
 ParseResult HeadParser::resolveOperand(const UnresolvedOperand &operand, Type type,
                                        SmallVectorImpl<Value> &result) {
   if (!mending || !typesBegin.isValid())
     return inner.resolveOperand(operand, type, result);
-  Type own;
-  SmallVector<Diagnostic, 1> errors;
-  if (succeeded(useAs(operand, type, result, own, errors)))
-    return success();
-  if (own) {
-    wrongOperand = true;
-    return inner.resolveOperand(operand, own, result);
-  }
-  for (Diagnostic &diagnostic : errors)
-    getContext()->getDiagEngine().emit(std::move(diagnostic));
-  return failure();
+  return resolveOwn(inner, operand, type, result, wrongOperand);
 }
 
 /// The types end where the region begins that stands behind them.

@@ -20,6 +20,8 @@ namespace cute {
 /// What of an op's definition decides how its types may be left out.
 struct Traits {
   bool noResults, oneRegion, segments, oneResult;
+  /// Whether no other result types are right than those that follow.
+  bool follow;
 };
 
 /// Stops an op's own parser behind its head where no colon follows, and keeps what the head has.
@@ -58,12 +60,11 @@ public:
 
 private:
   void endTypes();
+  ParseResult checkWritten(SMLoc begin, SMLoc end, OperationState &state, DictionaryAttr attributes,
+                           SmallVectorImpl<Type> &results);
   ParseResult parseBody(OperationState &state, function_ref<DictionaryAttr()> attributes);
   void addText(mlir::NamedAttrList &attributes);
   ParseResult parsePattern(SmallVectorImpl<UnresolvedOperand> &result);
-  ParseResult useAs(const UnresolvedOperand &operand, Type type, SmallVectorImpl<Value> &result,
-                    Type &own, SmallVectorImpl<Diagnostic> &errors);
-  ParseResult typeOf(const UnresolvedOperand &operand, Type &type);
 
   Traits traits;
   /// Whether the operands are leaves of a tuple, which may be written out around them.
@@ -87,6 +88,19 @@ using Mended = llvm::function_ref<void(SMLoc begin, SMLoc end, TypeRange results
 /// Reads the types of each op that is parsed while `run` runs on this thread, and calls `mended` instead of an error where they
 /// are wrong.
 void mendTypes(Mended mended, function_ref<void()> run);
+
+/// Says which result types an op should have.
+LogicalResult refuseResults(Location location, StringRef op, TypeRange inferred, TypeRange found);
+
+/// Whether types are to be mended.
+bool mendsTypes();
+/// Says that the types between two places are wrong, which those of the operands follow in place of.
+void mendSection(SMLoc begin, SMLoc end);
+/// Uses a value as one of a type, and as what it is where that is `wrong`.
+ParseResult resolveOwn(OpAsmParser &parser, const OpAsmParser::UnresolvedOperand &operand, Type type,
+                       SmallVectorImpl<Value> &result, bool &wrong);
+/// The type of a value that is defined.
+ParseResult typeOf(OpAsmParser &parser, const OpAsmParser::UnresolvedOperand &operand, Type &type);
 
 /// Whether ops are printed without the types that follow.
 bool stripsTypes();

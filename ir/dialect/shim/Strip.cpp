@@ -32,27 +32,10 @@ private:
   uint64_t written = 0;
 };
 
-/// Prints an op by its own printer, without the types behind its attributes.
-class HeadPrinter : public ForwardingPrinter {
+/// Prints an op by its own printer, whose text is held until something else is printed.
+class HoldingPrinter : public ForwardingPrinter {
 public:
   using ForwardingPrinter::ForwardingPrinter;
-
-  /// What stood behind the attributes: texts, each before a type, and the last one.
-  SmallVector<std::pair<std::string, Type>> tail;
-  /// The types of the region's arguments that follow.
-  SmallVector<Type> arguments;
-  /// Called before a region that stands behind the types, and at the end.
-  std::function<void()> end;
-
-  void finish() {
-    if (inTail) {
-      inTail = false;
-      held.text.clear();
-      end();
-    } else {
-      release();
-    }
-  }
 
   raw_ostream &getStream() const override { return held; }
   void printNewline() override { release(), inner.printNewline(); }
@@ -84,6 +67,84 @@ public:
   void printOptionalAttrDict(ArrayRef<NamedAttribute> attrs,
                              ArrayRef<StringRef> elidedAttrs) override {
     release(), inner.printOptionalAttrDict(attrs, elidedAttrs);
+  }
+
+protected:
+  mutable Held held;
+
+  /// Whether a type is one that is not printed.
+  virtual bool takes(Type type) = 0;
+  virtual void release() {
+    inner.getStream() << held.text;
+    held.text.clear();
+  }
+};
+
+/// Prints an op whose operands are in groups without their types, in brackets and at its end.
+class GroupPrinter : public HoldingPrinter {
+public:
+  using HoldingPrinter::HoldingPrinter;
+
+  void finish() {
+    if (atEnd)
+      held.text.clear();
+    release();
+  }
+  void printRegion(Region &blocks, bool printEntryBlockArgs, bool printBlockTerminators,
+                   bool printEmptyBlock) override {
+    release();
+    inner.printRegion(blocks, printEntryBlockArgs, printBlockTerminators, printEmptyBlock);
+  }
+
+private:
+  /// Whether types are being left out, and whether they are those at the end, in brackets of their own.
+  bool inTypes = false, atEnd = false;
+
+  void release() override {
+    HoldingPrinter::release();
+    inTypes = false;
+  }
+  bool takes(Type) override {
+    if (!inTypes) {
+      StringRef before = StringRef(held.text).rtrim(" ([");
+      if (!before.consume_back(":")) {
+        release();
+        return false;
+      }
+      atEnd = StringRef(held.text).drop_front(before.size()).contains('(');
+      inner.getStream() << before.rtrim();
+    }
+    inTypes = true;
+    held.text.clear();
+    return true;
+  }
+};
+
+/// Prints an op by its own printer, without the types behind its attributes.
+class HeadPrinter : public HoldingPrinter {
+public:
+  using HoldingPrinter::HoldingPrinter;
+
+  /// What stood behind the attributes: texts, each before a type, and the last one.
+  SmallVector<std::pair<std::string, Type>> tail;
+  /// The types of the region's arguments that follow.
+  SmallVector<Type> arguments;
+  /// Called before a region that stands behind the types, and at the end.
+  std::function<void()> end;
+
+  void finish() {
+    if (inTail) {
+      inTail = false;
+      held.text.clear();
+      end();
+    } else {
+      release();
+    }
+  }
+
+  void printOptionalAttrDict(ArrayRef<NamedAttribute> attrs,
+                             ArrayRef<StringRef> elidedAttrs) override {
+    release(), inner.printOptionalAttrDict(attrs, elidedAttrs);
     behindAttributes = true;
   }
   void printRegion(Region &blocks, bool printEntryBlockArgs, bool printBlockTerminators,
@@ -106,15 +167,10 @@ public:
   }
 
 private:
-  mutable Held held;
   bool behindAttributes = false, inTail = false;
 
-  void release() {
-    inner.getStream() << held.text;
-    held.text.clear();
-  }
-  /// Whether a type is one of those behind the attributes, which are kept and not printed.
-  bool takes(Type type) {
+  /// Takes the types behind the attributes, and keeps them.
+  bool takes(Type type) override {
     if (!inTail && !(behindAttributes && StringRef(held.text).ltrim().starts_with(":"))) {
       release();
       return false;
@@ -215,9 +271,14 @@ void cute::printStripped(Operation *op, OpAsmPrinter &printer, Traits traits,
     printer.printString(text);
     return printer.printOptionalAttrDict(op->getAttrs());
   }
-  if (traits.segments ||
+  if ((traits.segments && !traits.noResults) ||
       !llvm::all_of(op->getOperands(), [&](Value value) { return isBefore(value, op); }))
     return print(printer);
+  if (traits.segments) {
+    GroupPrinter groups(printer);
+    print(groups);
+    return groups.finish();
+  }
   if (HeadParser::takesLeaves(name)) {
     std::string pattern;
     NamedAttrList all(op->getAttrDictionary());

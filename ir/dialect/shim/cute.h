@@ -95,6 +95,9 @@ void *cuteTypeTable(MlirType type);
 /// Lets an op, and what is within it, use no values and no blocks any more.
 void cuteOpDropReferences(MlirOperation op);
 
+/// Gives `sink` the question whether the op of a loaded dialect was meant that is spelt most like this name, if one is near.
+void cuteMeantOp(MlirContext context, MlirStringRef name, MlirStringCallback sink, void *user);
+
 /// The chip and the features of an `#nvvm.target`, which live as long as the context; false where it is none.
 bool cuteTargetGet(MlirAttribute target, MlirStringRef *chip, MlirStringRef *features);
 

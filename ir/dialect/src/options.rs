@@ -73,9 +73,23 @@ impl<const N: usize> OptionValue for [i64; N] {
     }
 }
 
+/// The question whether another architecture was meant by the first of some names that is none, if one is near.
+fn meant(text: &str) -> String {
+    let names: Vec<String> = cute_target::Arch::all()
+        .map(|arch| arch.to_string())
+        .collect();
+    let unknown = text
+        .split(',')
+        .map(str::trim)
+        .find(|name| !matches!(*name, "" | "native") && cute_target::Arch::find(name).is_err());
+    unknown.map_or_else(String::new, |name| {
+        did_you_mean(name, names.iter().map(String::as_str))
+    })
+}
+
 impl OptionValue for cute_target::Arch {
     fn read(text: &str) -> Result<Self, String> {
-        cute_target::Arch::find(text).map_err(|e| e.to_string())
+        cute_target::Arch::find(text).map_err(|e| format!("{e}{}", meant(text)))
     }
 
     fn written(&self) -> String {
@@ -85,7 +99,7 @@ impl OptionValue for cute_target::Arch {
 
 impl OptionValue for cute_target::Archs {
     fn read(text: &str) -> Result<Self, String> {
-        cute_target::Archs::find(text)
+        cute_target::Archs::find(text).map_err(|e| format!("{e}{}", meant(text)))
     }
 
     fn written(&self) -> String {

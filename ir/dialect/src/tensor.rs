@@ -255,9 +255,11 @@ pub(crate) fn check_alignment(
     if let Some(swizzle) = memref.byte_swizzle()
         && bytes > 1 << swizzle.m()
     {
+        let (b, m) = (swizzle.b(), bytes.ilog2());
         return Err(format!(
             "{what} is accessed {bytes} bytes at a time, which its swizzle {swizzle} takes \
-             apart; expected a swizzle S<B,M,S> with 2^M at least {bytes}"
+             apart; expected a swizzle S<B,M,S> with 2^M at least {bytes}, such as S<{b},{m},{}>",
+            swizzle.s()
         ));
     }
     if memref.align < needed {

@@ -5,7 +5,7 @@
 use crate::{
     algebra,
     ops::cute,
-    types::{CuteType, MemRef, tiled_copy, tiled_mma},
+    types::{self, CuteType, MemRef, tiled_copy, tiled_mma},
 };
 use cute_layout::{
     IntTuple, Layout, Leaf, Tile, int,
@@ -13,6 +13,7 @@ use cute_layout::{
     tiled::Partition,
     tuple,
 };
+use melior::ir::Type;
 
 /// One summand of where a view starts: a layout's value at an index.
 #[derive(Clone, Debug)]
@@ -570,6 +571,42 @@ pub(crate) fn partition_mma(
         other => return Err(format!("expected operand_id 0, 1 or 2, found {other}")),
     }
     .map_err(text)
+}
+
+/// The tensor whose elements of another type are the bits of a tensor's.
+///
+/// # Errors
+/// A layout that is swizzled in elements, widths that do not fit, and an alignment that is too small.
+pub(crate) fn recast<'c>(source: MemRef<'c>, element: Type<'c>) -> Result<MemRef<'c>, String> {
+    if source.inner.is_some() {
+        return Err(
+            "recasts a tensor whose layout is swizzled in elements; expected a swizzle on the pointer, which acts on bytes: recast \
+             the pointer by cute.recast_iter"
+                .to_owned(),
+        );
+    }
+    let bits = |ty: Type| {
+        types::element_bits(ty).ok_or_else(|| {
+            format!("expected the type of a number, such as f16 or i32, for elements, found {ty}")
+        })
+    };
+    let layout = source
+        .layout
+        .recast(bits(source.element)?, bits(element)?)
+        .map_err(|e| e.to_string())?;
+    let recast = MemRef {
+        element,
+        layout,
+        ..source
+    };
+    match recast.align % recast.element_bytes() {
+        0 => Ok(recast),
+        _ => Err(format!(
+            "expected a tensor aligned to the new element's {} bytes, found {}",
+            recast.element_bytes(),
+            recast.align
+        )),
+    }
 }
 
 #[cfg(test)]

@@ -89,13 +89,15 @@ pub(super) fn computes<'c>(
         .into_iter()
         .enumerate()
         .map(|(index, entry)| {
-            Entry {
+            let entry = Entry {
                 op,
                 entry,
                 index,
                 given,
-            }
-            .read()
+            };
+            let compute = entry.read()?;
+            entry.check_arguments()?;
+            Ok(compute)
         })
         .collect()
 }
@@ -380,6 +382,23 @@ impl<'c> Entry<'_, 'c> {
             .into_iter()
             .map(|index| usize::try_from(index).map_err(|_| expected()))
             .collect()
+    }
+
+    /// Refuses indices that are no argument's.
+    fn check_arguments(&self) -> Result<(), Failure> {
+        let count = body_of(self.op, 0).map_or(0, |body| arguments_of(body).len());
+        for (kind, ..) in KINDS {
+            let indices = entry_of(self.entry, kind).and_then(i64s_of);
+            let mut indices = indices.into_iter().flatten();
+            let beyond = |index: &i64| usize::try_from(*index).map_or(true, |index| index >= count);
+            if let Some(index) = indices.find(beyond) {
+                return Err(self.wrong(format!(
+                    "expected indices of the function's {count} arguments, from 0 to {}, in {kind}, found {index}",
+                    count.saturating_sub(1)
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// The coordinates of an operand; none where there is no such entry.

@@ -170,3 +170,78 @@ module attributes {cute.parameters = {D = 64, T = f16}} {
 // arch=sm_80 set=DIM=128
 module attributes {cute.parameters = {DIMS = 64, T = f16}} {
 }
+
+// -----
+
+// A function of the library without its import
+gpu.module @kernels {
+  gpu.func @f() kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %t = cute.call @thread()
+    gpu.return
+  }
+}
+
+// -----
+
+// A call with a name too few
+gpu.module @kernels {
+  cute.import "std/copy"
+  gpu.func @f(%m: !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %coords = cute.call @coordinates(%m)
+    gpu.return
+  }
+}
+
+// -----
+
+// An op that is deferred and misspelt
+gpu.module @kernels {
+  func.func private @exp(%v: !cute.any) {
+    %e = cute.deferred "math.expp2"(%v)
+    return
+  }
+  gpu.func @f(%x: f32) kernel {
+    cute.call @exp(%x)
+    gpu.return
+  }
+}
+
+// -----
+
+// A kernel that is launched by another name
+module attributes {gpu.container_module} {
+  gpu.module @kernels {
+    gpu.func @copy_kernel() kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+      gpu.return
+    }
+  }
+  func.func @copy() {
+    %grid = cute.static shape "(4,4)"
+    cute.launch @kernels::@copy blocks(%grid) args()
+    return
+  }
+}
+
+// -----
+
+// A value of a parameter that every instantiation says itself
+// arch=sm_80 set=D=128
+module {
+  cute.instantiate @rows<{D = 64}> as "_64"
+  module @rows attributes {cute.parameters = {D = 32}} {
+    func.func @f(%x: !cute.memref<f32, gmem, "$D:1">) {
+      return
+    }
+  }
+}
+
+// -----
+
+// A value of a parameter that a layout cannot have, met twice
+// arch=sm_80 set=D=1000
+module attributes {cute.parameters = {D = 4096}} {
+  func.func @f(%x: !cute.memref<f32, gmem, "($(D/256),256):(256,1)">) {
+    %r = cute.get_layout(%x)
+    return
+  }
+}

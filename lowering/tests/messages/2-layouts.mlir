@@ -126,3 +126,31 @@ func.func @f(%A: !cute.memref<f32, gmem, "8:1">, %i: i32) {
   %x = cute.memref.load(%A, %i)
   return
 }
+
+// -----
+
+// A wrong type behind an arrow, and what follows from it
+func.func @f(%A: !cute.memref<f16, gmem, align<16>, "(?,64):(64,1)">) {
+  %l = cute.get_layout(%A) -> !cute.layout<"(?,?):(?,1)">
+  %m = cute.get_scalars <{only_dynamic}>(%l)
+  return
+}
+
+// -----
+
+// A tile written as a layout
+func.func @f(%A: !cute.memref<f16, gmem, "(256,64):(64,1)">, %i: i32) {
+  %tiler = cute.static "(64,32):(1,1)"
+  %at = cute.make_coord(%i, %i)
+  %g = cute.local_tile(%A, %tiler, %at)
+  return
+}
+
+// -----
+
+// Fewer names than a layout has dynamic leaves
+func.func @f(%A: !cute.memref<f16, gmem, "(?,?):(?,1)">) {
+  %l = cute.get_layout(%A)
+  %m, %n = cute.get_scalars <{only_dynamic}>(%l)
+  return
+}

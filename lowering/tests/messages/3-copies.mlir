@@ -225,3 +225,41 @@ func.func @f(%S: !cute.memref<f32, gmem, align<16>, "(128,8):(1,128)">, %i: i32)
   cute.copy(%copy, %t, %r, %p)
   return
 }
+
+// -----
+
+// A thread by its number
+!T = !cute.memref<f32, gmem, align<16>, "(128,8):(1,128)">
+!copy = !cute.tiled_copy<!cute_nvgpu.atom.universal_copy<f32, 128 b>, layout_copy_tv = <"((32,8),4):((4,128),1)">, tiler_mn = <"[128:1;8:1]">>
+func.func @f(%S: !T, %i: i32) {
+  %copy = cute.static : !copy
+  %t = cute.tiled.copy.partition_S(%copy, %S, %i)
+  return
+}
+
+// -----
+
+// A TMA load with its operands exchanged
+// arch=sm_90a
+func.func @f(%A: !cute.memref<f16, gmem, align<16>, "(256,256):(256,1)">, %bars: !cute.memref<i64, smem, align<8>, "4:1">, %i: i32) {
+  %l = cute.static "(64,64):(64,1)"
+  %atom, %coords = cute_nvgpu.atom.make_tma_load(%A, %l)
+  %s = cute.memref.alloca() : !cute.memref<f16, smem, align<128>, "(64,64):(64,1)">
+  cute_nvgpu.tma_load(%atom, [%s], %coords) on %bars[%i]
+  return
+}
+
+// -----
+
+// A TMA load of a tile of another size
+// arch=sm_90a
+func.func @f(%A: !cute.memref<f16, gmem, align<16>, "(256,256):(256,1)">, %bars: !cute.memref<i64, smem, align<8>, "4:1">, %i: i32) {
+  %l = cute.static "(64,64):(64,1)"
+  %atom, %coords = cute_nvgpu.atom.make_tma_load(%A, %l)
+  %tiler = cute.static "[64:1;128:1]"
+  %at = cute.make_coord(%i, %i)
+  %g = cute.local_tile(%coords, %tiler, %at)
+  %s = cute.memref.alloca() : !cute.memref<f16, smem, align<128>, "(64,64):(64,1)">
+  cute_nvgpu.tma_load(%atom, [%g], %s) on %bars[%i]
+  return
+}

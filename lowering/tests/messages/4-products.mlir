@@ -178,3 +178,26 @@ func.func @f(%t: !cute.memref<f16, rmem, "8:1">) {
   }
   return
 }
+
+// -----
+
+// A conversion to the type that is there
+func.func @f(%t: !cute.memref<f32, rmem, "8:1">) {
+  %c = cute.convert(%t) to f32
+  return
+}
+
+// -----
+
+// A fragment seen as more elements than it has
+gpu.module @k {
+  gpu.func @f(%S: !cute.memref<f32, gmem, "8:1">, %D: !cute.memref<f32, gmem, "16:1">) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
+    %r = cute.memref.alloca() : !cute.memref<f32, rmem, "8:1">
+    cute.autovec_copy(%S, %r)
+    %wide = cute.static "16:1"
+    %iter = cute.get_iter(%r)
+    %w = cute.make_view(%iter, %wide)
+    cute.autovec_copy(%w, %D)
+    gpu.return
+  }
+}

@@ -237,3 +237,54 @@ module attributes {gpu.container_module} {
     return
   }
 }
+
+// -----
+
+// A launch of other threads than the kernel says
+module attributes {gpu.container_module} {
+  gpu.module @k {
+    gpu.func @f() kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+      gpu.return
+    }
+  }
+  func.func @launch() {
+    %c1 = arith.constant 1 : index
+    %threads = arith.constant 128 : index
+    %c0 = arith.constant 0 : i32
+    gpu.launch_func @k::@f blocks in (%c1, %c1, %c1) threads in (%threads, %c1, %c1) dynamic_shared_memory_size %c0
+    return
+  }
+}
+
+// -----
+
+// Arguments in another order than the kernel takes them
+module attributes {gpu.container_module} {
+  gpu.module @k {
+    gpu.func @f(%x: !cute.memref<f32, gmem, "8:1">, %n: i32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+      gpu.return
+    }
+  }
+  func.func @launch(%x: !cute.memref<f32, gmem, "8:1">, %n: i32) {
+    %grid = cute.static shape "1"
+    cute.launch @k::@f blocks(%grid) args(%n, %x)
+    return
+  }
+}
+
+// -----
+
+// A compute of an argument that is not there
+module attributes {gpu.container_module} {
+  gpu.module @k {
+    gpu.func @f(%x: !cute.memref<f32, gmem, "8:1">, %y: !cute.memref<f32, gmem, "8:1">) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
+      cute.autovec_copy(%x, %y)
+      gpu.return
+    }
+  }
+  func.func @launch(%x: !cute.memref<f32, gmem, "8:1">, %y: !cute.memref<f32, gmem, "8:1">) attributes {cute.computes = [{copy = array<i64: 1, 2>}]} {
+    %grid = cute.static shape "1"
+    cute.launch @k::@f blocks(%grid) args(%x, %y)
+    return
+  }
+}

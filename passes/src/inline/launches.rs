@@ -48,9 +48,19 @@ fn one<'c>(
     let name = symbol_of(path).unwrap_or_default().join("::@");
     let name = format!("@{name}");
     let Some((_, kernel)) = kernels.iter().find(|(known, _)| *known == name) else {
-        let meant = did_you_mean(&name, kernels.iter().map(|(known, _)| known.as_str()));
+        let names = || kernels.iter().map(|(known, _)| known.as_str());
+        let meant = match (did_you_mean(&name, names()), kernels.len()) {
+            (none, 1..=4) if none.is_empty() => {
+                format!("; there is {}", names().collect::<Vec<_>>().join(", "))
+            }
+            (meant, _) => meant,
+        };
+        let example = match kernels.is_empty() {
+            true => ", such as @kernels::@copy",
+            false => "",
+        };
         return Err(wrong(format!(
-            "expected a kernel in a gpu.module, such as @kernels::@copy, found {name}, of which there is none{meant}"
+            "expected a kernel in a gpu.module{example}, found {name}, of which there is none{meant}"
         )));
     };
     if attribute_of(*kernel, attributes::GPU_KERNEL).is_none() {

@@ -17,6 +17,7 @@ use cute_ir::ops::{cute, func, gpu};
 use cute_ir::{
     Anchor, Expected, Failure, PassSpec, attributes,
     diag::{self, each},
+    library,
     mlir::*,
     names::did_you_mean,
     parameters::{self, Bindings},
@@ -164,7 +165,12 @@ impl<'c> Inliner<'c> {
     ) -> Result<(), Failure> {
         let name = called.name;
         let Some(function) = self.functions.get(name) else {
-            let meant = did_you_mean(name, self.functions.keys().copied());
+            let meant = match library::part_with(name) {
+                Some(part) => {
+                    format!("; it is one of the library: write cute.import \"{part}\" there")
+                }
+                None => did_you_mean(name, self.functions.keys().copied()),
+            };
             return Err(diag::error(
                 call.location(),
                 format!(

@@ -57,7 +57,8 @@ fn copy<'c>(
             ),
         ));
     };
-    let values = instantiation.values(source, attribute_of(op, "parameters"));
+    let given = attribute_of(op, "parameters");
+    let values = instantiation.values(source, given, op.location());
     let values = values.map_err(|wrong| {
         let here = (source.location(), "the module is here");
         let message = format!("'cute.instantiate' op {wrong}");

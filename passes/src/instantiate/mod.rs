@@ -20,8 +20,11 @@ use cute_ir::{
     options::Options,
     parameters::{self, Bindings, Bound, Kind},
 };
-use melior::ir::{Attribute, ValueLike, operation::OperationLike};
-use std::collections::BTreeMap;
+use melior::ir::{Attribute, Location, ValueLike, operation::OperationLike};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, HashMap, HashSet},
+};
 
 /// The pass.
 pub const PASS: PassSpec = PassSpec {
@@ -43,8 +46,13 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
     let instantiation = Instantiation {
         rewriter,
         settings: &options.set,
+        read: RefCell::default(),
+        given: RefCell::default(),
     };
     named.and(instantiation.within(module, &Bindings::default()))?;
+    each(options.set.names(), |name| {
+        instantiation.check_read(module, name)
+    })?;
     // Which values are wrong for what takes them is known only now.
     match known.is_empty() {
         true => Ok(()),
@@ -98,6 +106,10 @@ fn listed<'c>(all: impl Iterator<Item = (&'c str, Kind)>) -> String {
 struct Instantiation<'c, 's> {
     rewriter: &'c Rewriter<'c>,
     settings: &'s Settings,
+    /// The names of settings that were the value of a parameter.
+    read: RefCell<HashSet<String>>,
+    /// The first `cute.instantiate` that gives a parameter of the name of a setting its value.
+    given: RefCell<HashMap<String, Location<'c>>>,
 }
 
 impl<'c> Instantiation<'c, '_> {
@@ -112,7 +124,7 @@ impl<'c> Instantiation<'c, '_> {
                 set_attribute(op, attributes::PARAMETERS, all);
                 return Ok(());
             }
-            bindings.extend(&self.values(op, None).map_err(wrong)?);
+            bindings.extend(&self.values(op, None, op.location()).map_err(wrong)?);
             remove_attribute(op, attributes::PARAMETERS);
         }
         parameters::instantiate(op, &bindings, op.location())?;
@@ -131,7 +143,13 @@ impl<'c> Instantiation<'c, '_> {
     }
 
     /// The values of the parameters that an op declares: those that are given, else those that are set, else the defaults.
-    fn values(&self, op: Op<'c>, given: Option<Attribute<'c>>) -> Result<Bindings<'c>, String> {
+    /// `at` is where they are given.
+    fn values(
+        &self,
+        op: Op<'c>,
+        given: Option<Attribute<'c>>,
+        at: Location<'c>,
+    ) -> Result<Bindings<'c>, String> {
         let whose = match string_of(op, "sym_name") {
             Some(name) => format!("@{name}"),
             None => "the module".to_owned(),
@@ -139,8 +157,14 @@ impl<'c> Instantiation<'c, '_> {
         let declared = parameters::declared(op)?;
         let mut bindings = Bindings::given(&declared, given, &whose)?;
         for known in &declared {
-            let set = self.settings.get(known.name);
-            if let Some(text) = set.filter(|_| bindings.get(known.name).is_none()) {
+            let Some(text) = self.settings.get(known.name) else {
+                continue;
+            };
+            let name = known.name.to_owned();
+            if bindings.get(known.name).is_some() {
+                self.given.borrow_mut().entry(name).or_insert(at);
+            } else {
+                self.read.borrow_mut().insert(name);
                 let bound = Bound::read(context_of(op), known.kind, text).map_err(|wrong| {
                     format!(
                         "has the parameter {}, of which set says the value: {wrong}; its parameters are {}",
@@ -157,6 +181,30 @@ impl<'c> Instantiation<'c, '_> {
                 format!("{missing}; give it one, or set it, as in set=D=128 for a parameter D")
             })?;
         Ok(bindings)
+    }
+}
+
+impl<'c> Instantiation<'c, '_> {
+    /// Refuses a setting that is the value of no parameter, though parameters have its name.
+    fn check_read(&self, module: Op<'c>, name: &str) -> Result<(), Failure> {
+        if self.read.borrow().contains(name) {
+            return Ok(());
+        }
+        Err(match self.given.borrow().get(name) {
+            Some(at) => diag::error(
+                *at,
+                format!(
+                    "'cute.instantiate' op says the value of {name}, as all do that {name} is a parameter of, so that what set says of it changes \
+                     nothing; leave {name} out here, or out of set"
+                ),
+            ),
+            None => diag::error(
+                module.location(),
+                format!(
+                    "set: the value of {name} changes nothing, for what has this parameter is not made; expected a cute.instantiate of its module"
+                ),
+            ),
+        })
     }
 }
 

@@ -128,6 +128,20 @@ fn narrowed(places: &[i64], ratio: i64) -> Vec<i64> {
         .collect()
 }
 
+/// The error of an access to an element that a fragment does not have.
+fn outside<'c>(file: &File<'c>, offset: i64, b: Builder<'c>) -> Failure {
+    let elements = file.chunk * file.vectors.len() as i64;
+    let message = format!(
+        "accesses element {offset} of a fragment that has {elements}, 0 to {}; expected views of it whose coordinates and layouts stay within that",
+        elements - 1
+    );
+    diag::error_with_notes(
+        b.location,
+        message,
+        &[(file.made, "the registers are allocated here")],
+    )
+}
+
 impl<'c> Values<'c> {
     /// The elements of a view at these places, as one vector.
     pub(super) fn read(
@@ -243,7 +257,7 @@ impl<'c> Values<'c> {
                 .ok()
                 .and_then(|i| file.vectors.get(i))
                 .filter(|_| offset >= 0)
-                .ok_or_else(|| b.error("a fragment's layout leaves its registers"))?
+                .ok_or_else(|| outside(file, offset, b))?
                 .ok_or_else(|| self.uninitialized(index, b))
         };
         file.was_read.set(true);
@@ -288,11 +302,9 @@ impl<'c> Values<'c> {
         let file = &mut self.files[file];
         file.note_write(b.location);
         let (chunk, element) = (file.chunk, file.element);
-        if offsets
-            .iter()
-            .any(|o| !(0..chunk * file.vectors.len() as i64).contains(o))
-        {
-            return Err(b.error("a fragment's layout leaves its registers"));
+        let registers = 0..chunk * file.vectors.len() as i64;
+        if let Some(offset) = offsets.iter().find(|offset| !registers.contains(offset)) {
+            return Err(outside(file, *offset, b));
         }
         let length = offsets.len() as i64;
         // Whole vectors, each a run of the value.

@@ -611,6 +611,7 @@ impl Emulated {
             ),
             gap: None,
             count,
+            follow: 0,
         })
     }
 }

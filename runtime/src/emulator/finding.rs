@@ -75,12 +75,13 @@ impl Kind {
 }
 
 impl Kind {
-    /// Tells whether it is a mistake in the order of threads or copies, from which findings of other kinds follow.
-    fn is_cause(self) -> bool {
-        matches!(
-            self,
-            Kind::BarrierDivergence | Kind::Deadlock | Kind::MissingWait | Kind::MissingFence
-        )
+    /// The place among what is told: threads that go astray miss barriers and waits, and what nobody waited for makes findings of other kinds.
+    fn rank(self) -> u8 {
+        match self {
+            Kind::BarrierDivergence | Kind::Deadlock => 0,
+            Kind::MissingWait | Kind::MissingFence => 1,
+            _ => 2,
+        }
     }
 
     /// Tells whether it may be about threads of two blocks, of which the one that came second is told.
@@ -157,6 +158,14 @@ pub struct Finding {
     pub gap: Option<Gap>,
     /// Lanes and executions that it was seen for.
     pub count: u64,
+    /// The same of findings that follow from it and are not told.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub follow: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for it.
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A block of text: kind and place, what is wrong, who and where, the other access.
@@ -177,13 +186,20 @@ impl fmt::Display for Finding {
         if let Some(other) = &self.other {
             write!(f, "\n  the other access: {other}")?;
         }
+        if self.follow > 0 {
+            let times = match self.follow {
+                1 => "once".to_owned(),
+                n => format!("{n} times"),
+            };
+            write!(f, "\n  races that follow from it: {times}, not listed")?;
+        }
         Ok(())
     }
 }
 
 /// The findings of several runs of one function as one list, causes first. What is found again between the same two places
-/// of the program that was compiled is counted with the first. A race of a copy that nobody waited for is left out: the
-/// missing wait is its cause, and is told.
+/// of the program that was compiled is counted with the first. A race of a copy that nobody waited for is left out, and counted with the
+/// missing wait, which is its cause.
 pub fn merge(runs: impl IntoIterator<Item = Vec<Finding>>) -> Vec<Finding> {
     let found: Vec<Finding> = runs.into_iter().flatten().collect();
     let unawaited: HashSet<(String, Where)> = found
@@ -220,8 +236,18 @@ pub fn merge(runs: impl IntoIterator<Item = Vec<Finding>>) -> Vec<Finding> {
             }
         }
     }
-    // What lets threads go astray is told before what came of it.
-    all.sort_by_key(|finding| !finding.kind.is_cause());
+    for race in found.iter().filter(|finding| is_consequence(finding)) {
+        let copy = |finding: &Finding| finding.other.as_ref().map(Where::of);
+        let cause = all.iter_mut().find(|cause| {
+            cause.kind == Kind::MissingWait
+                && cause.kernel == race.kernel
+                && copy(cause) == copy(race)
+        });
+        if let Some(cause) = cause {
+            cause.follow += race.count;
+        }
+    }
+    all.sort_by_key(|finding| finding.kind.rank());
     all
 }
 
@@ -340,6 +366,7 @@ mod tests {
             message: "found it".into(),
             gap: None,
             count,
+            follow: 0,
         }
     }
 
@@ -374,9 +401,16 @@ mod tests {
         let race = |line, other| at(finding(Kind::SharedRace, Some(line), "byte 0", 1), other);
         let wait = at(finding(Kind::MissingWait, Some(9), "byte 0", 1), 3);
         let split = finding(Kind::BarrierDivergence, Some(5), "", 1);
-        let runs = [vec![race(9, 3), race(9, 4), split.clone(), wait.clone()]];
+        // A wait may be found before the threads go astray.
+        let runs = [vec![race(9, 3), race(9, 4), wait.clone(), split.clone()]];
         // The race with the copy of line 3, which nobody waited for, is left out; that with the one of line 4 is told.
-        assert_eq!(merge(runs), [split, wait, race(9, 4)]);
+        let counted = Finding { follow: 1, ..wait };
+        assert!(
+            counted
+                .to_string()
+                .ends_with("races that follow from it: once, not listed")
+        );
+        assert_eq!(merge(runs), [split, counted, race(9, 4)]);
     }
 
     #[test]

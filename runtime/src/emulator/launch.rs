@@ -184,6 +184,7 @@ fn findings(launch: &Launch<'_>, found: Collector) -> Vec<Finding> {
             message: raw.message,
             gap: gap_of(launch, raw.kind, raw.other, raw.inst),
             count: raw.count,
+            follow: 0,
         })
         .collect();
     findings.sort_by_key(|finding| finding.site.as_ref().map_or(0, |site| site.ptx_line));

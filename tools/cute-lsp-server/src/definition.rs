@@ -5,12 +5,11 @@ use crate::{
     documents::{byte_of, name_around},
     hover::part,
 };
-use cute_ir::library::{files, parts};
+use cute_ir::library::{self, Imported};
 use cute_lowering::Cache;
 
 use serde_json::{Value, json};
 use std::{
-    borrow::Cow,
     fs,
     hash::{DefaultHasher, Hash, Hasher},
     io::Write,
@@ -18,74 +17,47 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A text that a document imports.
-struct Imported {
-    /// The file, or the name of the part of the library.
-    name: String,
-    /// Tells whether it is a file, and no part.
-    is_file: bool,
-    text: Cow<'static, str>,
-}
-
-impl Imported {
-    /// The text that a name in an import of a text stands for; none of what is not there.
-    fn of(importer: &str, name: &str) -> Option<Self> {
-        if files::is_path(name) {
-            let file = files::file_of(importer, name);
-            return Some(Self {
-                text: String::from_utf8(files::read(&file).ok()?).ok()?.into(),
-                name: fs::canonicalize(&file).ok()?.to_str()?.to_owned(),
-                is_file: true,
-            });
+/// The place of some characters of a line of a text that is imported.
+fn place(imported: &Imported, line: usize, characters: Range<usize>) -> Option<Value> {
+    let file = match imported.is_file {
+        true => PathBuf::from(&imported.name),
+        false => {
+            let cache = Cache::from_environment(None).ok()?;
+            written(
+                &cache.folder().join("library"),
+                &imported.name,
+                &imported.text,
+            )?
         }
-        let (part, text) = parts().iter().find(|(part, _)| *part == name)?;
-        Some(Self {
-            name: (*part).to_owned(),
-            is_file: false,
-            text: (*text).into(),
-        })
-    }
-
-    /// The texts that it imports.
-    fn imports(&self) -> Vec<Self> {
-        let names = imports(&self.text).into_iter();
-        let all = names.filter_map(|name| Self::of(&self.name, name));
-        all.collect()
-    }
-
-    /// The place of some characters of a line.
-    fn place(&self, line: usize, characters: Range<usize>) -> Option<Value> {
-        let file = match self.is_file {
-            true => PathBuf::from(&self.name),
-            false => {
-                let cache = Cache::from_environment(None).ok()?;
-                written(&cache.folder().join("library"), &self.name, &self.text)?
-            }
-        };
-        Some(json!({
-            "uri": uri_of(&file)?,
-            "range": {
-                "start": {"line": line, "character": characters.start},
-                "end": {"line": line, "character": characters.end},
-            },
-        }))
-    }
+    };
+    Some(json!({
+        "uri": uri_of(&file)?,
+        "range": {
+            "start": {"line": line, "character": characters.start},
+            "end": {"line": line, "character": characters.end},
+        },
+    }))
 }
 
 /// The place of the function whose name stands at a place of a document, in lines and UTF-16 units from 0, and of the text that an import there
 /// names; none of what nothing that is imported has.
 pub fn of(file: &str, document: &str, line: u64, character: u64) -> Option<Value> {
-    let text = document.lines().nth(usize::try_from(line).ok()?)?;
-    if let [name] = imports(text)[..] {
-        return Imported::of(file, name)?.place(0, 0..0);
+    let (first, text) = part(document, line);
+    let at = usize::try_from(line.checked_sub(first)?).ok()?;
+    let before: usize = text.split_inclusive('\n').take(at).map(str::len).sum();
+    let on_line = text.get(before..)?.lines().next()?;
+    let here = before..before + on_line.len() + 1;
+    if let Some((name, _)) = (library::imports(&text).iter()).find(|(_, end)| here.contains(end)) {
+        return place(&Imported::of(file, name)?, 0, 0..0);
     }
-    let name = symbol_at(text, character)?;
-    let (_, text) = part(document, line);
-    let (imported, line, at) = imported(file, &text).into_iter().find_map(|imported| {
-        let (line, at) = place_of(&imported.text, name)?;
-        Some((imported, line, at))
-    })?;
-    imported.place(line, at..at + name.len())
+    let name = symbol_at(on_line, character)?;
+    let (imported, line, at) = Imported::all(file, &text)
+        .into_iter()
+        .find_map(|imported| {
+            let (line, at) = place_of(&imported.text, name)?;
+            Some((imported, line, at))
+        })?;
+    place(&imported, line, at..at + name.len())
 }
 
 /// The answer of MLIR's server, which knows the document alone, with a place where it has none.
@@ -103,40 +75,11 @@ fn symbol_at(line: &str, character: u64) -> Option<&str> {
     (line[..name.start].ends_with('@') && !name.is_empty()).then(|| &line[name])
 }
 
-/// The texts that a text of a file imports, and those that these import.
-fn imported(file: &str, text: &str) -> Vec<Imported> {
-    let mut found: Vec<Imported> = Vec::new();
-    let names = imports(text).into_iter();
-    let mut left: Vec<Imported> = names.filter_map(|name| Imported::of(file, name)).collect();
-    while let Some(imported) = left.pop() {
-        if !found.iter().any(|other| other.name == imported.name) {
-            left.extend(imported.imports());
-            found.push(imported);
-        }
-    }
-    found
-}
-
-/// The names that a text imports.
-fn imports(text: &str) -> Vec<&str> {
-    let lines = text
-        .lines()
-        .filter_map(|line| line.trim_start().strip_prefix("cute.import"));
-    lines
-        .filter_map(|rest| rest.trim_start().strip_prefix('"')?.split('"').next())
-        .collect()
-}
-
 /// The line and the character of the name of a function, from 0, where it is defined.
 fn place_of(text: &str, name: &str) -> Option<(usize, usize)> {
-    let mut lines = text.lines().enumerate();
-    lines.find_map(|(number, line)| {
-        let (before, rest) = line.split_once('@')?;
-        let is_function = before.trim_start().starts_with("func.func");
-        let behind = rest.strip_prefix(name)?;
-        (is_function && behind.trim_start().starts_with(['(', '<']))
-            .then_some((number, before.len() + 1))
-    })
+    let before = text.get(..library::definition(text, name)?)?;
+    let line = before.rsplit('\n').next()?;
+    Some((before.matches('\n').count(), line.encode_utf16().count()))
 }
 
 /// The file with a part, which is written if it is not there; none where that cannot be. Its folder is named by the text, so that compilers of several versions have files of their own.
@@ -191,7 +134,7 @@ mod tests {
 
     #[test]
     fn every_function_of_the_library_has_a_place() {
-        for (part, text) in parts() {
+        for (part, text) in library::parts() {
             let names = text.lines().filter_map(|line| {
                 let rest = line.trim_start().strip_prefix("func.func")?;
                 Some(rest.split_once('@')?.1.split(['(', '<']).next()?.trim())

@@ -25,6 +25,11 @@ pub fn part(text: &str, line: u64) -> (u64, String) {
     (first, lines.join("\n") + "\n")
 }
 
+/// Has the report on a document made, so that it is there when it is asked for.
+pub fn prepare(file: &str, document: &str) {
+    report(file, part(document, 0).1);
+}
+
 /// The report's text on a line of a document; nothing where it says nothing, and where none can be made in time.
 pub fn text(file: &str, document: &str, line: u64) -> Option<String> {
     let (first, part) = part(document, line);

@@ -3,11 +3,12 @@
 //!
 //! MLIR's server has no hook for these, so this is a proxy around it: MLIR's server runs as a child of the same program, every
 //! message passes through as it is, the answers to `textDocument/hover` get the report's lines and the op's documentation, those to
-//! `textDocument/inlayHint` the hints, and those to `textDocument/codeAction` the action. What needs the document parsed is made by children
+//! `textDocument/inlayHint` the hints, and those to `textDocument/codeAction` what a diagnostic names, and the action. What needs the document parsed is made by children
 //! too, so that no document can take the server down or hold it up.
 
 mod actions;
 mod child;
+mod cures;
 mod definition;
 mod docs;
 mod documents;

@@ -1,7 +1,7 @@
 //! Between the client and MLIR's server.
 
 use crate::{
-    SERVER, actions, definition, docs,
+    SERVER, actions, cures, definition, docs,
     documents::{Documents, file_of},
     framing::{self, Message, Style},
     hints, hover,
@@ -14,10 +14,14 @@ use std::{
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread::JoinHandle,
+    time::Duration,
 };
 
 /// Requests that are worked on at once; the answers to further ones are MLIR's alone.
 const MOST_AT_ONCE: usize = 4;
+
+/// The time for which a document is to stay as it is before what hovers say is made ahead.
+const QUIET: Duration = Duration::from_millis(300);
 
 /// A request whose answer gets more than MLIR's server says.
 enum Asked {
@@ -35,6 +39,7 @@ enum Asked {
         uri: String,
         document: Arc<str>,
         line: u64,
+        diagnostics: Vec<Value>,
     },
     /// `textDocument/definition` of what stands at a place of a document, in lines and UTF-16 units from 0.
     Definition {
@@ -77,9 +82,14 @@ impl Asked {
                 uri,
                 document,
                 line,
+                diagnostics,
             } => {
-                let action = actions::mended(uri, document, *line)?;
-                Some(actions::with_action(answer, action))
+                let mut all = cures::of(uri, document, diagnostics);
+                all.extend(actions::mended(uri, document, *line));
+                match all.is_empty() {
+                    true => None,
+                    false => Some(all.into_iter().fold(answer, actions::with_action)),
+                }
             }
             Asked::Definition {
                 file,
@@ -170,7 +180,10 @@ fn between(mut child: Child, style: Style) -> io::Result<i32> {
     std::thread::spawn(move || {
         let mut from = BufReader::new(io::stdin());
         while let Ok(Some(message)) = framing::read(&mut from, style) {
-            note(&message, &mut lock(&seen));
+            let changed = note(&message, &mut lock(&seen));
+            if let (Some(uri), Style::Standard) = (changed, style) {
+                prepare(uri, &seen);
+            }
             if message.write(&mut input).is_err() {
                 break;
             }
@@ -183,15 +196,34 @@ fn between(mut child: Child, style: Style) -> io::Result<i32> {
     Ok(status.code().unwrap_or(1))
 }
 
-/// Notes what the client says, as far as answers get more than MLIR's server says.
-fn note(message: &Message, shared: &mut Shared) {
-    let Some(said) = message.json() else {
-        return;
-    };
+/// Has what a hover says of a document made ahead, when it has not changed for a while.
+fn prepare(uri: String, shared: &Arc<Mutex<Shared>>) {
+    let shared = Arc::clone(shared);
+    std::thread::spawn(move || {
+        let document = |shared: &Mutex<Shared>| lock(shared).documents.get(&uri);
+        let Some(before) = document(&shared) else {
+            return;
+        };
+        std::thread::sleep(QUIET);
+        if document(&shared).is_some_and(|now| Arc::ptr_eq(&now, &before)) {
+            hover::prepare(&file_of(&uri), &before);
+        }
+    });
+}
+
+/// Notes what the client says, as far as answers get more than MLIR's server says. Returns the document that it opens or changes.
+fn note(message: &Message, shared: &mut Shared) -> Option<String> {
+    let said = message.json()?;
     shared.documents.follow(&said);
     if let (false, Some(asked)) = (said["id"].is_null(), asked(&said, &shared.documents)) {
         shared.asked.insert(said["id"].to_string(), asked);
     }
+    let changes = matches!(
+        said["method"].as_str(),
+        Some("textDocument/didOpen" | "textDocument/didChange")
+    );
+    let uri = said["params"]["textDocument"]["uri"].as_str();
+    uri.filter(|_| changes).map(str::to_owned)
 }
 
 /// The request that a message is, where its answer gets more.
@@ -209,11 +241,13 @@ fn asked(said: &Value, documents: &Documents) -> Option<Asked> {
             character: params["position"]["character"].as_u64()?,
         }),
         // Wrong types are an error, so that without one there is nothing to mend.
-        "textDocument/codeAction" if !params["context"]["diagnostics"].as_array()?.is_empty() => {
-            Some(Asked::Actions {
+        "textDocument/codeAction" => {
+            let diagnostics = params["context"]["diagnostics"].as_array()?.clone();
+            (!diagnostics.is_empty()).then_some(Asked::Actions {
                 uri: uri()?.to_owned(),
                 document: document()?,
                 line: params["range"]["start"]["line"].as_u64()?,
+                diagnostics,
             })
         }
         "textDocument/definition" => Some(Asked::Definition {

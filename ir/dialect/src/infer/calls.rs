@@ -21,7 +21,6 @@ pub(super) fn results<'c>(
     let [name] = callee[..] else {
         return None;
     };
-    let count = entry_of(attributes, "results").and_then(integer_value)?;
     let found = signatures::of_function(entry("file")?, entry("text")?, name);
     let mut known: Option<Vec<Type<'c>>> = None;
     for (heads, given) in found {
@@ -31,7 +30,7 @@ pub(super) fn results<'c>(
         }
         known = Some(types);
     }
-    let types = known.filter(|types| i64::try_from(types.len()) == Ok(count))?;
+    let types = known?;
     let is_open = |ty: &Type<'c>| {
         matches!(CuteType::of(*ty), Some(CuteType::Any)) || !types::names_in_type(*ty).is_empty()
     };

@@ -13,9 +13,10 @@ pub(crate) use written::{compatible, operand_types};
 
 use crate::{
     algebra::{self, value_of},
+    mlir::is_index,
     mlir::{Op, attributes_of, context_of, dictionary, entry_of, name_of, operands_of},
-    ops::cute,
-    types::CuteType,
+    ops::{self, cute},
+    types::{CuteType, int_width},
 };
 use cute_layout::ops::Value as LayoutValue;
 use melior::{
@@ -41,10 +42,16 @@ pub(crate) fn infer<'c>(
     if let Some(result) = omitted::infer(name, context, operands, attributes) {
         return result;
     }
-    let decoded: Vec<CuteType<'c>> = operands
-        .iter()
-        .map(|ty| CuteType::of(*ty).ok_or_else(|| format!("expected a cute type, found {ty}")))
-        .collect::<Result<_, _>>()?;
+    let mut decoded: Vec<CuteType<'c>> = Vec::new();
+    for (index, ty) in operands.iter().enumerate() {
+        decoded.push(CuteType::of(*ty).ok_or_else(|| {
+            let cure = match int_width(*ty).is_some() || is_index(*ty) {
+                true => "; cute.make_coord makes a coordinate of numbers, cute.make_shape a shape",
+                false => "",
+            };
+            format!("expected a type of the dialect as operand {index}, found {ty}{cure}")
+        })?);
+    }
     if let Some(result) = tensors::infer(name, context, &decoded, attributes) {
         return result;
     }
@@ -53,7 +60,8 @@ pub(crate) fn infer<'c>(
         Some(values) if algebra::has(name) => algebra::infer(name, context, &values, attributes),
         _ if operands.is_empty() => Err(omitted::written()),
         _ => Err(format!(
-            "does not take operands of the types ({})",
+            "expected the operands {}, found ({})",
+            ops::taken(name).unwrap_or("that its entry in the reference has"),
             operands
                 .iter()
                 .map(ToString::to_string)

@@ -127,6 +127,20 @@ pub(super) fn infer<'c>(
             }
             _ => Err(expected("a tensor in registers", operands)),
         },
+        cute::RECAST if let Some(element) = element_attribute(attributes) => match decoded(0) {
+            Some(CuteType::MemRef(tensor)) => {
+                view::recast(tensor, element).and_then(|tensor| memref_type(context, tensor))
+            }
+            _ => Err(expected("a tensor", operands)),
+        },
+        cute::RECAST | cute::CONVERT => Err(format!(
+            "{}, or the type of its elements, as in ' to {}'",
+            written(),
+            match name {
+                cute::RECAST => "i32",
+                _ => "f16",
+            }
+        )),
         cute::MMA_MAKE_TILED_COPY => match (decoded(0), operands.get(1)) {
             (Some(mma), Some(atom)) => integer_attribute(attributes, "operand_id")
                 .and_then(|operand| tensor::copy_of_mma(context, &mma, *atom, operand))

@@ -1,6 +1,8 @@
 //! Functions that a GPU module imports: those of the library that comes with the compiler, by the name of a part (`ir/lib`), and those of files; and
 //! what functions give, as far as their texts say it.
 
+use std::{borrow::Cow, fs};
+
 pub mod files;
 pub(crate) mod signatures;
 
@@ -17,6 +19,72 @@ const PARTS: &[(&str, &str)] = &[
 /// The parts of the library by name, such as `std/copy`, each with its text.
 pub fn parts() -> &'static [(&'static str, &'static str)] {
     PARTS
+}
+
+/// The part of the library that has a function of a name.
+pub fn part_with(function: &str) -> Option<&'static str> {
+    let mut all = parts().iter();
+    all.find_map(|(part, text)| signatures::definition(text, function).map(|_| *part))
+}
+
+/// The names that a text imports, as they stand in it, each with the byte behind it.
+pub fn imports(text: &str) -> Vec<(String, usize)> {
+    signatures::imports(text)
+}
+
+/// The byte at which the name of a function begins where a text defines it.
+pub fn definition(text: &str, function: &str) -> Option<usize> {
+    signatures::definition(text, function)
+}
+
+/// A text that another one imports.
+pub struct Imported {
+    /// The file, or the name of the part of the library.
+    pub name: String,
+    /// Tells whether it is a file, and no part.
+    pub is_file: bool,
+    /// What is in it.
+    pub text: Cow<'static, str>,
+}
+
+impl Imported {
+    /// The text that a name in an import of a text stands for; nothing where there is none that can be read, which is said where it is imported.
+    pub fn of(importer: &str, name: &str) -> Option<Self> {
+        if files::is_path(name) {
+            let file = files::file_of(importer, name);
+            return Some(Self {
+                text: String::from_utf8(files::read(&file).ok()?).ok()?.into(),
+                // One file has one name, so that files that import each other come to an end.
+                name: fs::canonicalize(&file).ok()?.to_str()?.to_owned(),
+                is_file: true,
+            });
+        }
+        let (part, text) = parts().iter().find(|(part, _)| *part == name)?;
+        Some(Self {
+            name: (*part).to_owned(),
+            is_file: false,
+            text: (*text).into(),
+        })
+    }
+
+    /// The texts that a text of a file imports, and those that these import, each once.
+    pub fn all(file: &str, text: &str) -> Vec<Self> {
+        let of = |file: &str, text: &str| -> Vec<Self> {
+            let names = imports(text).into_iter();
+            names
+                .filter_map(|(name, _)| Self::of(file, &name))
+                .collect()
+        };
+        let mut found: Vec<Self> = Vec::new();
+        let mut left = of(file, text);
+        while let Some(imported) = left.pop() {
+            if !found.iter().any(|other| other.name == imported.name) {
+                left.extend(of(&imported.name, &imported.text));
+                found.push(imported);
+            }
+        }
+        found
+    }
 }
 
 /// The definitions of a text's aliases of types and attributes, `!name = type`, without all else: what they mean can be asked of a text that is not whole.

@@ -1,11 +1,10 @@
 //! What functions give, as the heads of a text say it before anything of it is read: a call may stand before its function, and the functions of other
 //! files are nowhere in the text.
 
-use super::{files, parts};
+use super::Imported;
 use std::{
     cell::RefCell,
-    collections::{HashMap, HashSet},
-    hash::{DefaultHasher, Hash, Hasher},
+    collections::{HashMap, VecDeque},
     rc::Rc,
 };
 
@@ -14,10 +13,19 @@ use std::{
 pub(crate) struct Heads {
     /// The definitions of aliases, a line each.
     pub(crate) aliases: String,
-    /// What the functions of a name give, as text behind the arrow; several modules may have one of the name.
-    functions: HashMap<String, Vec<String>>,
-    /// The names that are imported.
-    imports: Vec<String>,
+    /// The functions of a name; several modules may have one of the name.
+    functions: HashMap<String, Vec<Head>>,
+    /// The names that are imported, each with the byte behind it.
+    imports: Vec<(String, usize)>,
+}
+
+/// The head of a function.
+#[derive(Clone, Debug)]
+struct Head {
+    /// What it gives, as text behind the arrow.
+    given: String,
+    /// The byte at which its name begins.
+    at: usize,
 }
 
 /// The definitions of a text's aliases, a line each or several.
@@ -25,49 +33,33 @@ pub(super) fn aliases(text: &str) -> String {
     heads(text).aliases.clone()
 }
 
+/// The byte at which the name of a function begins where a text defines it.
+pub(super) fn definition(text: &str, name: &str) -> Option<usize> {
+    let heads = heads(text);
+    heads.functions.get(name)?.first().map(|head| head.at)
+}
+
+/// The names that a text imports, each with the byte behind it.
+pub(super) fn imports(text: &str) -> Vec<(String, usize)> {
+    heads(text).imports.clone()
+}
+
 /// What the functions give that a call of a name may mean, each with the heads of its text: those of the text itself, else those that are imported.
 pub(crate) fn of_function(file: &str, text: &str, name: &str) -> Vec<(Rc<Heads>, String)> {
-    let own = heads(text);
-    let found = results(&own, name);
+    let found = results(&heads(text), name);
     if !found.is_empty() {
         return found;
     }
-    let mut found = Vec::new();
-    let mut seen = HashSet::new();
-    let mut left: Vec<(String, String)> = imported(file, &own);
-    while let Some((importer, import)) = left.pop() {
-        let of_part = parts().iter().find(|(part, _)| *part == import);
-        let (file, text) = match (of_part, files::is_path(&import)) {
-            (Some((part, text)), false) => ((*part).to_owned(), (*text).to_owned()),
-            (_, true) => {
-                let file = files::file_of(&importer, &import);
-                // What is wrong with a file is said where it is imported.
-                let read = files::read(&file).map(String::from_utf8);
-                let Ok(Ok(text)) = read else {
-                    continue;
-                };
-                (file.display().to_string(), text)
-            }
-            _ => continue,
-        };
-        if seen.insert(file.clone()) {
-            let heads = heads(&text);
-            found.extend(results(&heads, name));
-            left.extend(imported(&file, &heads));
-        }
-    }
-    found
-}
-
-fn imported(file: &str, heads: &Heads) -> Vec<(String, String)> {
-    let all = heads.imports.iter();
-    all.map(|import| (file.to_owned(), import.clone()))
+    let imported = Imported::all(file, text).into_iter();
+    imported
+        .flat_map(|imported| results(&heads(&imported.text), name))
         .collect()
 }
 
 fn results(heads: &Rc<Heads>, name: &str) -> Vec<(Rc<Heads>, String)> {
     let all = heads.functions.get(name).into_iter().flatten();
-    all.map(|given| (heads.clone(), given.clone())).collect()
+    all.map(|head| (heads.clone(), head.given.clone()))
+        .collect()
 }
 
 /// The heads of a text, which are kept for its next call.
@@ -75,20 +67,16 @@ fn heads(text: &str) -> Rc<Heads> {
     /// Texts that are kept at once.
     const KEPT: usize = 32;
     thread_local! {
-        static HEADS: RefCell<HashMap<(u64, usize), Rc<Heads>>> = RefCell::default();
+        static HEADS: RefCell<VecDeque<(Box<str>, Rc<Heads>)>> = RefCell::default();
     }
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    let key = (hasher.finish(), text.len());
     HEADS.with_borrow_mut(|kept| {
-        if let Some(heads) = kept.get(&key) {
+        // Each call of a long text asks: to compare takes a tenth of the time of a hash.
+        if let Some((_, heads)) = kept.iter().find(|(of, _)| **of == *text) {
             return heads.clone();
         }
-        if kept.len() >= KEPT {
-            kept.clear();
-        }
         let heads = Rc::new(Heads::read(text));
-        kept.insert(key, heads.clone());
+        kept.truncate(KEPT - 1);
+        kept.push_front((text.into(), heads.clone()));
         heads
     })
 }
@@ -113,8 +101,8 @@ impl Heads {
                 }
             } else if !in_word && rest.starts_with("func.func") {
                 cursor.at += "func.func".len();
-                if let Some((name, given)) = cursor.function() {
-                    heads.functions.entry(name).or_default().push(given);
+                if let Some((name, head)) = cursor.function() {
+                    heads.functions.entry(name).or_default().push(head);
                 }
                 before = Some(' ');
             } else if !in_word && rest.starts_with("cute.import") {
@@ -124,7 +112,10 @@ impl Heads {
                 if cursor.peek() == Some('"') {
                     cursor.step();
                     let string = text.get(start + 1..cursor.at.saturating_sub(1));
-                    heads.imports.extend(string.map(str::to_owned));
+                    let end = cursor.at;
+                    heads
+                        .imports
+                        .extend(string.map(|name| (name.to_owned(), end)));
                 }
             } else {
                 cursor.step();
@@ -211,8 +202,8 @@ impl<'t> Cursor<'t> {
         self.text.get(start..self.at)
     }
 
-    /// Reads what stands behind `func.func`: the name, and what the function gives.
-    fn function(&mut self) -> Option<(String, String)> {
+    /// Reads what stands behind `func.func`: the name, and the head.
+    fn function(&mut self) -> Option<(String, Head)> {
         self.skip_space();
         if self.peek() != Some('@') {
             // The word before it says who sees the function.
@@ -223,6 +214,7 @@ impl<'t> Cursor<'t> {
             return None;
         }
         self.step();
+        let at = self.at;
         let name = self.piece(|c| !c.is_alphanumeric() && !"_$.-".contains(c));
         self.skip_space();
         if name.is_empty() || self.peek() != Some('(') {
@@ -231,7 +223,8 @@ impl<'t> Cursor<'t> {
         self.brackets();
         self.skip_space();
         if !self.rest().starts_with("->") {
-            return Some((name.to_owned(), "()".to_owned()));
+            let given = "()".to_owned();
+            return Some((name.to_owned(), Head { given, at }));
         }
         self.step();
         self.skip_space();
@@ -239,7 +232,8 @@ impl<'t> Cursor<'t> {
             Some('(') => self.brackets(),
             _ => self.piece(|c| c.is_whitespace() || c == '{'),
         };
-        (!given.is_empty()).then(|| (name.to_owned(), given.to_owned()))
+        let given = given.to_owned();
+        (!given.is_empty()).then(|| (name.to_owned(), Head { given, at }))
     }
 
     /// Goes over brackets with what is in them, and gives that.
@@ -255,6 +249,7 @@ impl<'t> Cursor<'t> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn heads_are_found_where_they_stand() {
@@ -280,14 +275,20 @@ gpu.module @m {
 }
 "#;
         let heads = Heads::read(text);
-        let given = |name: &str| heads.functions.get(name).map(|given| given.join("; "));
+        let given = |name: &str| {
+            let all = heads.functions.get(name)?.iter();
+            Some(all.map(|head| &*head.given).collect::<Vec<_>>().join("; "))
+        };
         assert_eq!(given("one").as_deref(), Some("i32"));
         assert_eq!(given("two").as_deref(), Some("(!frag, vector<4xf32>)"));
         assert_eq!(given("none").as_deref(), Some("()"));
         let bare = "!cute.memref<f32, rmem, \"4:1\">";
         assert_eq!(given("bare").as_deref(), Some(bare));
         assert_eq!(heads.functions.len(), 4, "{heads:?}");
-        assert_eq!(heads.imports, ["std/index", "x/a.mlir"]);
+        let imports: Vec<&str> = heads.imports.iter().map(|(name, _)| &**name).collect();
+        assert_eq!(imports, ["std/index", "x/a.mlir"]);
+        let at = definition(text, "two").unwrap();
+        assert!(text[at..].starts_with("two(%f"), "{at}");
         assert_eq!(heads.aliases.lines().count(), 4, "{}", heads.aliases);
         for broken in [
             "func.func @f(",
@@ -299,6 +300,21 @@ gpu.module @m {
         ] {
             Heads::read(broken);
         }
+    }
+
+    #[test]
+    fn files_that_import_each_other_by_other_paths_come_to_an_end() {
+        let folder = std::env::temp_dir().join(format!("cute-signatures-{}", std::process::id()));
+        let at = |name: &str| folder.join(name).display().to_string();
+        fs::create_dir_all(at("x")).unwrap();
+        fs::write(at("x/b.mlir"), "cute.import \"../c.mlir\"\n").unwrap();
+        let back = "cute.import \"x/b.mlir\"\nfunc.func @deep() -> f32 { }\n";
+        fs::write(at("c.mlir"), back).unwrap();
+        let import = "cute.import \"x/b.mlir\"\n";
+        let found = of_function(&at("a.mlir"), import, "deep");
+        assert_eq!(found.len(), 1);
+        assert!(of_function(&at("a.mlir"), import, "none").is_empty());
+        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]

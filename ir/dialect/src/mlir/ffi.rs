@@ -104,6 +104,12 @@ unsafe extern "C" {
     pub(super) fn cuteTypeGet(location: MlirLocation, parts: *const CuteParts) -> MlirType;
     pub(super) fn cuteTypeTable(r#type: MlirType) -> *mut c_void;
     pub(super) fn cuteOpDropReferences(op: MlirOperation);
+    pub(super) fn cuteMeantOp(
+        context: MlirContext,
+        name: MlirStringRef,
+        sink: unsafe extern "C" fn(MlirStringRef, *mut c_void),
+        user: *mut c_void,
+    );
     pub(super) fn cuteTargetGet(
         target: MlirAttribute,
         chip: *mut MlirStringRef,

@@ -1,19 +1,42 @@
 //! The values of parameters by name.
 
 use super::{Bound, Declared, Kind};
-use crate::{mlir::*, names::did_you_mean};
+use crate::{Failure, mlir::*, names::did_you_mean};
 use cute_layout::parameter::{self, Parameter};
 use melior::{
     Context,
     ir::{Attribute, Type},
 };
-use std::{collections::BTreeMap, fmt};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, HashMap},
+    fmt,
+    rc::Rc,
+};
 
 /// The values of parameters by name.
 #[derive(Clone, Debug, Default)]
-pub struct Bindings<'c>(BTreeMap<String, Bound<'c>>);
+pub struct Bindings<'c>(BTreeMap<String, Bound<'c>>, Failed);
+
+/// What has no meaning with some values, with the failures that said so: each is said once, however many ops have it. Bindings that were made of each
+/// other share it.
+type Failed = Rc<RefCell<HashMap<String, Failure>>>;
 
 impl<'c> Bindings<'c> {
+    /// The failure that said that a type has no meaning with these values.
+    pub(super) fn failure_of(&self, ty: Type<'c>) -> Option<Failure> {
+        let failed = self.1.borrow();
+        match failed.is_empty() {
+            true => None,
+            false => failed.get(&format!("{ty} with {self}")).copied(),
+        }
+    }
+
+    pub(super) fn note_failure(&self, ty: Type<'c>, failure: Failure) {
+        let key = format!("{ty} with {self}");
+        self.1.borrow_mut().insert(key, failure);
+    }
+
     /// The values that a caller gives parameters which an op declares; `whose` is the op in messages.
     ///
     /// # Errors

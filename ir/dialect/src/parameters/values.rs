@@ -37,12 +37,16 @@ pub fn instantiate<'c>(
     };
     replace_parameters(
         op,
-        &mut |ty| match types::with_values(ty, &values, at) {
-            Ok(given) => given,
-            Err(failure) => {
-                failed.set(Some(failure));
-                None
-            }
+        &mut |ty| {
+            let given = match bindings.failure_of(ty) {
+                Some(failure) => Err(failure),
+                None => types::with_values(ty, &values, at)
+                    .inspect_err(|failure| bindings.note_failure(ty, *failure)),
+            };
+            given
+                .map_err(|failure| failed.set(Some(failure)))
+                .ok()
+                .flatten()
         },
         &mut |kind, text| {
             let given = match kind {

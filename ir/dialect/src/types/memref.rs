@@ -111,7 +111,7 @@ impl<'c> MemRef<'c> {
     pub fn check_allocation(&self) -> Result<(), String> {
         if !self.layout.is_static() {
             return Err(format!(
-                "expected a static layout to allocate, found {}",
+                "expected a static layout to allocate, found {}; write extents that are known, or parameters, as in \"($D,2):(1,$D)\"",
                 self.layout
             ));
         }

@@ -179,6 +179,20 @@ fn check_coordinates(atom: Val<'_>, coords: &[Val<'_>], smem: Option<&MemRef<'_>
 
 pub(super) fn verify_tma_load(op: cute_nvgpu::TmaLoad<'_>) -> Checked {
     check_policy(op.op())?;
+    let coordinates: Vec<Type> = op.coords().iter().map(ValueLike::r#type).collect();
+    let are_coordinates = coordinates.iter().all(|ty| {
+        matches!(types::int_width(*ty), Some(32 | 64))
+            || matches!(CuteType::of(*ty), Some(CuteType::CoordTensor { .. }))
+    });
+    if !are_coordinates || types::memref_of(op.destination()).is_none() {
+        let types: Vec<String> = coordinates.iter().map(ToString::to_string).collect();
+        return Err(format!(
+            "expected a TMA atom, the tile of the coordinates that were made with it, or integers, and a tensor in smem, as in (%atom, [%tile], \
+             %place), found [{}] and {}",
+            types.join(", "),
+            op.destination().r#type()
+        ));
+    }
     let smem = operand(2, op.destination())?;
     check_coordinates(op.atom(), &op.coords(), Some(&smem))?;
     match (op.barriers(), op.index()) {

@@ -4,13 +4,12 @@ use super::{Checked, same, tensor};
 use crate::mlir::*;
 use crate::ops::cute;
 use crate::{
-    algebra,
     infer::{self, dynamic_leaves},
-    types::{self, CuteType, MemRef},
+    types::{self, CuteType},
     view,
 };
-use cute_layout::{IntTuple, Layout, ops::Value};
-use melior::ir::{Type, ValueLike, operation::OperationLike};
+use cute_layout::IntTuple;
+use melior::ir::{ValueLike, operation::OperationLike};
 
 /// An operand's type; diagnostics name its place.
 fn decoded<'c>(place: usize, value: Val<'c>) -> Result<CuteType<'c>, String> {
@@ -29,7 +28,6 @@ fn element_at(coord: Val<'_>) -> Result<IntTuple, String> {
     }
 }
 
-/// The dynamic leaves of a coordinate.
 /// The operands are those that the result's type says; a layout that is left out is static.
 pub(super) fn verify_make_view(op: cute::MakeView<'_>) -> Checked {
     let result = op.result().r#type();
@@ -94,56 +92,14 @@ pub(super) fn verify_store_vec(op: cute::MemrefStoreVec<'_>) -> Checked {
     }
 }
 
-fn bits(ty: Type) -> Result<i64, String> {
-    types::element_bits(ty).ok_or_else(|| format!("expected a number type, found {ty}"))
-}
-
-/// The layout of a tensor's bits as elements of another width.
-fn recast_layout(layout: &Layout, from: i64, to: i64) -> Result<Layout, String> {
-    let attrs = cute_layout::ops::Attrs {
-        new_type_bits: Some(to),
-        old_type_bits: Some(from),
-        ..Default::default()
-    };
-    match algebra::apply(
-        cute::RECAST_LAYOUT,
-        &[Value::Layout(layout.clone())],
-        &attrs,
-    )?
-    .pop()
-    {
-        Some(Value::Layout(layout)) => Ok(layout),
-        _ => Err("expected a layout".to_owned()),
-    }
-}
-
 pub(super) fn verify_recast(op: cute::Recast<'_>) -> Checked {
     let source = tensor(0, op.tensor())?;
     let ty = op.result().r#type();
     let Some(CuteType::MemRef(result)) = CuteType::of(ty) else {
         return Err("expected a tensor".to_owned());
     };
-    if source.inner.is_some() {
-        return Err(
-            "recasts a tensor whose layout is swizzled in elements; expected a swizzle on the pointer, which acts on bytes: recast \
-             the pointer by cute.recast_iter"
-                .to_owned(),
-        );
-    }
-    let layout = recast_layout(&source.layout, bits(source.element)?, bits(result.element)?)?;
-    if source.align % result.element_bytes() != 0 {
-        return Err(format!(
-            "expected a tensor aligned to the new element's {} bytes, found {}",
-            result.element_bytes(),
-            source.align
-        ));
-    }
-    let expected = MemRef {
-        element: result.element,
-        layout,
-        ..source
-    };
-    let expected = expected
+    let element = op.element().and_then(type_value);
+    let expected = view::recast(source, element.unwrap_or(result.element))?
         .to_type(op.op().location())
         .map_err(|_| "has no valid result type")?;
     same("a result", ty, expected)

@@ -140,6 +140,16 @@ impl TiledCopy {
         thr: &Layout,
         val: &Layout,
     ) -> Result<TiledCopy> {
+        let (layout_tv, tiler) = Self::thread_value(thr, val)?;
+        Self::new(atom, layout_tv, tiler)
+    }
+
+    /// What [`TiledCopy::make_tiled_copy`] makes of a thread layout and a value layout, whatever the atom: (thread, value) to the column-major index of
+    /// the tile, and the tile.
+    ///
+    /// # Errors
+    /// Layouts that do not number their threads and values from 0 without gaps.
+    pub fn thread_value(thr: &Layout, val: &Layout) -> Result<(Layout, Tile)> {
         let layout_mn = thr.raked_product(val)?;
         let shape = tuple([int(thr.size()?), int(val.size()?)]);
         let inverse = layout_mn.right_inverse()?;
@@ -154,7 +164,7 @@ impl TiledCopy {
         }
         let layout_tv = inverse.with_shape(&shape)?;
         let tiler = Tile::from_shape(&layout_mn.shape().product_each()?)?;
-        Self::new(atom, layout_tv, tiler)
+        Ok((layout_tv, tiler))
     }
 
     /// The atom.

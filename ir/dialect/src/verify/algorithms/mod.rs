@@ -98,8 +98,14 @@ pub(super) fn verify_convert(op: cute::Convert<'_>) -> Checked {
         || !types::is_float(to)
         || types::element_bits(from) == types::element_bits(to)
     {
+        let cure = match from == to {
+            true => "; elements that are of the type already need no conversion",
+            false => {
+                "; integers and types of one width are converted element by element, in a cute.transform"
+            }
+        };
         return Err(format!(
-            "expected floating-point types of different widths, found {from} and {to}"
+            "expected floating-point types of different widths, found {from} and {to}{cure}"
         ));
     }
     if let Some(element) = op.element().and_then(type_value)
