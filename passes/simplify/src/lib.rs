@@ -31,6 +31,7 @@ mod cost;
 mod explain;
 mod extract;
 mod graph;
+mod guard;
 mod linear;
 mod node;
 #[cfg(test)]
@@ -41,7 +42,8 @@ mod search;
 
 pub use cost::dag_cost;
 pub use cute_arith::{Cast, Facts, Op, Predicate};
-pub use explain::{Step, explain, steps};
+pub use explain::{Step, explain, steps, text};
+pub use guard::{Guard, simplify_guarded};
 pub use node::{Error, Leaf, Node, Operands, Region, eval, facts_of, widths};
 pub use rules::rule_names;
 pub use saturate::{Limits, Simplified, Stats, simplify};

@@ -66,6 +66,21 @@ pub struct Stats {
     pub hit_limit: bool,
 }
 
+impl Stats {
+    /// Adds what another simplification took; not its costs.
+    pub(crate) fn add(&mut self, other: &Stats) {
+        self.iterations += other.iterations;
+        self.e_nodes += other.e_nodes;
+        self.hit_limit |= other.hit_limit;
+        for &(rule, count) in &other.applied {
+            match self.applied.iter_mut().find(|(name, _)| *name == rule) {
+                Some((_, all)) => *all += count,
+                None => self.applied.push((rule, count)),
+            }
+        }
+    }
+}
+
 /// The cheapest DAG found for a region's roots. Fails only if the region is not well formed.
 pub fn simplify(region: &Region, limits: &Limits) -> Result<Simplified, Error> {
     let leaves = validate(region)?;

@@ -4,18 +4,21 @@
 //! them, comparisons and selections. Its leaves are what it is computed from, with what is known of them (`facts.rs`). Its roots
 //! are the values that anything else uses. Each root is computed anew as `cute-simplify` gives it (`emit.rs`): once, where all
 //! that use it have it, and as far out of loops as its leaves allow; a constant that is added last moves from an address's
-//! offset into the address itself, where instructions have room for it.
+//! offset into the address itself, where instructions have room for it. What is used in a branch only is simplified once more under
+//! the branch's condition (`guards.rs`).
 
 mod emit;
 mod explain;
 mod facts;
+mod guards;
 
 use cute_arith::{Cast, Op as Arith, mask};
 use cute_ir::names::builtin;
 use cute_ir::ops::{arith, gpu};
 use cute_ir::{Anchor, Failure, PassSpec, diag, mlir::*, options::Options};
-use cute_simplify::{Leaf, Limits, Node, Region, simplify};
+use cute_simplify::{Guard, Leaf, Limits, Node, Region, simplify, simplify_guarded};
 use facts::{Known, predicate_of, width_of};
+use guards::Guards;
 use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::{HashMap, HashSet};
 
@@ -58,8 +61,10 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, options: &[&str]) -> Resu
     if indices.roots.is_empty() {
         return Ok(());
     }
-    let simple = simplify(&indices.region, &LIMITS)
-        .map_err(|e| diag::error(kernel.location(), format!("cute-simplify-indices: {e}")))?;
+    let wrong = |e| diag::error(kernel.location(), format!("cute-simplify-indices: {e}"));
+    let simple = simplify(&indices.region, &LIMITS).map_err(wrong)?;
+    let simple =
+        simplify_guarded(&indices.region, &indices.guards, simple, &LIMITS).map_err(wrong)?;
     if let Some(line) = explain {
         explain::say(&indices, &simple, line)?;
     }
@@ -78,8 +83,10 @@ struct Indices<'c> {
     region: Region,
     /// The value of each leaf: an integer, or an index.
     leaves: Vec<Val<'c>>,
-    /// Each root: its value, and what uses it that is not arithmetic, in program order.
+    /// Each root: its value, and what uses it that is not arithmetic, under one guard or under none, in program order.
     roots: Vec<(Val<'c>, Vec<Op<'c>>)>,
+    /// The guards, with the roots that are used under each.
+    guards: Vec<Guard>,
     /// Operations that the graph replaces, in program order.
     old: Vec<Op<'c>>,
     /// The place of each operation in the program.
@@ -233,6 +240,7 @@ impl<'c> Indices<'c> {
             .map(|(i, op)| (op_key(*op), i))
             .collect();
         let mut roots = Vec::new();
+        let mut guards = Guards::new(kernel, &nodes, &region);
         for (op, meaning) in &ours {
             // Constants are where they are wanted already.
             if matches!(meaning, Meaning::Constant(_)) {
@@ -245,16 +253,29 @@ impl<'c> Indices<'c> {
                 .collect();
             users.sort_by_key(|user| order[&op_key(*user)]);
             users.dedup_by_key(|user| op_key(*user));
-            if !users.is_empty() {
+            let mut guarded: Vec<(Option<usize>, Vec<Op<'c>>)> = Vec::new();
+            for user in users {
+                let guard = guards.around(user, &mut region);
+                match guarded.iter_mut().find(|(other, _)| *other == guard) {
+                    Some((_, users)) => users.push(user),
+                    None => guarded.push((guard, vec![user])),
+                }
+            }
+            for (guard, users) in guarded {
+                if let Some(guard) = guard {
+                    guards.all[guard].roots.push(region.roots.len());
+                }
                 region.roots.push(nodes[&key(value)]);
                 roots.push((value, users));
             }
         }
+        let guards = guards.all;
         Self {
             kernel,
             region,
             leaves,
             roots,
+            guards,
             old: ours.into_iter().map(|(op, _)| op).collect(),
             order,
         }
