@@ -1,8 +1,8 @@
 //! Random regions mean the same before and after.
 
 use cute_simplify::{
-    Cast, Facts, Guard, Leaf, Limits, Node, Op, Predicate, Region, Simplified, eval, simplify,
-    simplify_guarded, widths,
+    Cast, Facts, Guard, Leaf, Limits, Node, Op, Predicate, Region, Simplified, Way, eval, simplify,
+    simplify_by, simplify_guarded, widths,
 };
 use proptest::prelude::*;
 
@@ -346,6 +346,15 @@ proptest! {
                 prop_assert!(facts.contains(*value), "{} is not in {:?}", value, facts);
             }
         }
+    }
+
+    /// The cheaper ways of applying rules are right as well, and cost no more than what they are given.
+    #[test]
+    fn cheaper_ways_mean_the_same((region, knowns) in mixed_cases(), is_greedy in any::<bool>()) {
+        let way = if is_greedy { Way::Greedy } else { Way::Eager };
+        let simple = simplify_by(&region, &Limits { nodes: 3000, iterations: 8 }, way).unwrap();
+        prop_assert!(simple.stats.cost_after <= simple.stats.cost_before);
+        prop_assert_eq!(differ(&region, &simple, &knowns), None);
     }
 
     /// What belongs to a guard is right where it holds, and all else everywhere.
