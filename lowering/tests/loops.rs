@@ -1,6 +1,6 @@
 //! The main loop of a product of open sizes has no arithmetic that the one of known sizes has not, but for what its rows and predicates need.
 
-use cute_lowering::{CompileOptions, Compiler};
+use cute_lowering::{CompileOptions, Compiler, Options};
 use std::collections::BTreeMap;
 
 /// The PTX of one kernel.
@@ -51,6 +51,7 @@ fn loops_of(ptx: &str) -> (Vec<&str>, Vec<(usize, usize)>) {
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Counts {
     products: usize,
+    products_of_variables: usize,
     divisions: usize,
     extensions: usize,
     wide_comparisons: usize,
@@ -64,7 +65,13 @@ fn counts(ops: &[&str]) -> Counts {
         names.filter(|name| is(name)).count()
     };
     let integer = |name: &str| !["f16", "f32", "f64"].iter().any(|ty| name.contains(ty));
+    let of_variables = |op: &&&str| {
+        let is_product = integer(op) && (op.starts_with("mul.") || op.starts_with("mad."));
+        let mut operands = op.split(',').skip(1).take(2);
+        is_product && operands.all(|operand| operand.trim_start().starts_with('%'))
+    };
     Counts {
+        products_of_variables: ops.iter().filter(of_variables).count(),
         products: count(&|name| {
             integer(name) && (name.starts_with("mul.") || name.starts_with("mad."))
         }),
@@ -113,9 +120,14 @@ fn compare(name: &str, known: &str, open: &str) -> (usize, usize) {
         known.copies > 0 && open.copies == known.copies,
         "{name}: {known:?} {open:?}"
     );
+    // One by the bytes of a turn may be made anew, which is one instruction, where carrying two pointers of 64 bits on would be four.
     assert!(
-        open.products <= known.products,
+        open.products <= known.products + 1,
         "{name}: {known:?} {open:?}"
+    );
+    assert_eq!(
+        open.products_of_variables, known.products_of_variables,
+        "{name}"
     );
     assert!(
         open.extensions <= known.extensions,

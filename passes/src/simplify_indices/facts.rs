@@ -350,3 +350,8 @@ pub(super) fn taken_out(op: Op) -> Option<Val> {
         vector = put.vector();
     }
 }
+
+/// Tells whether an operation puts an element into a vector.
+pub(super) fn is_put(op: Op) -> bool {
+    name_of(op) == llvm::INSERTELEMENT
+}

@@ -21,7 +21,7 @@ use cute_ir::{
     options::{OptionValue, Options},
 };
 use cute_simplify::{Guard, Leaf, Limits, Node, Region, Way, simplify_by, simplify_guarded};
-use facts::{Known, predicate_of, taken_out, width_of};
+use facts::{Known, is_put, predicate_of, taken_out, width_of};
 use guards::Guards;
 use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::{HashMap, HashSet};
@@ -301,6 +301,16 @@ impl<'c> Indices<'c> {
             .enumerate()
             .map(|(i, op)| (op_key(*op), i))
             .collect();
+        // Vectors that are taken apart in the graph alone are made for nothing.
+        let mut unused: HashSet<OpKey> = HashSet::new();
+        for op in all.iter().rev().filter(|op| is_put(**op)) {
+            let mut users = users_of(result_of(*op, 0)).into_iter();
+            let is_ours =
+                |user: Op<'c>| [&ids, &unused].iter().any(|of| of.contains(&op_key(user)));
+            if users.all(is_ours) {
+                unused.insert(op_key(*op));
+            }
+        }
         let mut roots = Vec::new();
         let mut guards = Guards::new(kernel, &nodes, &region);
         for (op, meaning) in &ours {
@@ -311,7 +321,7 @@ impl<'c> Indices<'c> {
             let value = result_of(*op, 0);
             let mut users: Vec<_> = users_of(value)
                 .into_iter()
-                .filter(|user| !ids.contains(&op_key(*user)))
+                .filter(|user| !ids.contains(&op_key(*user)) && !unused.contains(&op_key(*user)))
                 .collect();
             users.sort_by_key(|user| order[&op_key(*user)]);
             users.dedup_by_key(|user| op_key(*user));
@@ -338,7 +348,10 @@ impl<'c> Indices<'c> {
             leaves,
             roots,
             guards,
-            old: ours.into_iter().map(|(op, _)| op).collect(),
+            old: all
+                .into_iter()
+                .filter(|op| ids.contains(&op_key(*op)) || unused.contains(&op_key(*op)))
+                .collect(),
             order,
         }
     }
