@@ -160,4 +160,21 @@ gpu.module @kernels {
     }
     gpu.return
   }
+
+  // The rank of a block stays below 2 outside of the branch as well: LLVM computes addresses ahead of branches, and there are two blocks.
+  // CHECK-LABEL: gpu.func @early
+  // CHECK: scf.if
+  // CHECK-NEXT: %[[RANK:.*]] = arith.andi %arg1, %c1_i32
+  // CHECK-NEXT: nvvm.mapa %arg0, %[[RANK]]
+  gpu.func @early(%p: !llvm.ptr<3>, %i: i32) kernel {
+    %c1 = arith.constant 1 : i32
+    %c2 = arith.constant 2 : i32
+    %is_below = arith.cmpi ult, %i, %c2 : i32
+    scf.if %is_below {
+      %rank = arith.remui %i, %c2 : i32
+      %there = nvvm.mapa %p, %rank : !llvm.ptr<3> -> !llvm.ptr<7>
+      llvm.store %c1, %there : i32, !llvm.ptr<7>
+    }
+    gpu.return
+  }
 }

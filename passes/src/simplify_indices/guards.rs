@@ -5,6 +5,7 @@ use cute_arith::{Op as Arith, Predicate};
 use cute_ir::mlir::*;
 use cute_ir::ops::scf;
 use cute_simplify::{Guard, Node, Region};
+use melior::ir::operation::OperationLike;
 use std::collections::{HashMap, HashSet};
 
 /// Conditions by node, each with whether it holds; those of outer branches first.
@@ -50,6 +51,9 @@ impl<'a, 'c> Guards<'a, 'c> {
 
     /// The number of the guard of an operation; nothing where it is under none. Comparisons of counters become nodes of the region.
     pub(super) fn around(&mut self, op: Op<'c>, region: &mut Region) -> Option<usize> {
+        if is_asked_early(op, MOST_NESTING) {
+            return None;
+        }
         let conditions = self.conditions(op, region);
         if conditions.is_empty() {
             return None;
@@ -105,4 +109,17 @@ impl<'a, 'c> Guards<'a, 'c> {
         region.nodes.push(Node::Compare(predicate, a, b));
         Some(region.nodes.len() - 1)
     }
+}
+
+/// The number of operations in a row that are looked through.
+const MOST_NESTING: usize = 16;
+
+/// Tells whether an operation may be executed where its guard does not hold, with operands that it cannot have there. LLVM executes what only
+/// computes ahead of branches, and an instruction such as `mapa` is undefined for some operands though nobody uses what it gives.
+fn is_asked_early(op: Op, nesting: usize) -> bool {
+    if name_of(op).starts_with("nvvm.") {
+        return op.result_count() > 0;
+    }
+    let mut users = results_of(op).into_iter().flat_map(users_of);
+    is_pure(op) && (nesting == 0 || users.any(|user| is_asked_early(user, nesting - 1)))
 }
