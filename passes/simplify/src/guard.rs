@@ -244,7 +244,7 @@ impl<'a> All<'a> {
         let conditions = self.conditions(guard);
         let needed = cone(&self.nodes, own.iter().map(|&root| self.roots[root]));
         let is_op = |&i: &usize| !self.nodes[i].operands().is_empty();
-        if !needed.iter().any(|i| is_op(i)) {
+        if !needed.iter().any(is_op) {
             return;
         }
         let asked = conditions.iter().map(|&(node, _)| node);
