@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """Integer instructions of the project's own kernels, with LLVM's simplification alone and with the compiler's.
 
-The corpus is what the lit tests run on the emulator: each function of each file, with the sizes of its first run. Each is compiled
-with `simplify=false` and with `simplify=true`; the emulator counts the instructions of PTX that warps execute, `nvdisasm` shows
-those of SASS.
+The corpus is what the lit tests run on the emulator: each function of each file, with the sizes of its first run. Each is compiled in
+several ways: `llvm` is `simplify=false`, `all` is what the compiler does; `eager` and `greedy` apply the same rules in cheaper ways, and `mlir`
+has MLIR's canonicalisation in their place. LLVM's passes run behind each. The emulator counts the instructions of PTX that warps execute,
+`nvdisasm` shows those of SASS.
 
-    tools/integers.py --tools target/release --bin target/tools/bin [--json FILE] [PATTERN ...]
+    tools/integers.py --tools target/release --bin target/tools/bin [--ways llvm,all] [--json FILE] [PATTERN ...]
+    tools/integers.py --tools target/release --times
 
 Prints a table in Markdown: PTX executed in all and of these integer arithmetic, SASS in the body of the innermost loop with the most
-integer instructions and in all, registers of a thread; then geometric means.
+integer instructions and in all, registers of a thread; then geometric means of the change from the first way to each other one, by kind of
+kernel. With `--times`, how long the pass that simplifies takes for each kernel of the corpus.
 """
 
 import argparse
@@ -26,7 +29,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 # Opcodes of SASS that are integer arithmetic, with their uniform twins; moves are not.
 INTEGER = set("IADD3 IADD VIADD IMAD LOP3 SHF LEA ISETP SEL IMNMX VIMNMX PRMT PLOP3 IABS POPC FLO".split())
-WAYS = ("false", "true")
+WAYS = {"llvm": "simplify=false", "all": "simplify=true", "eager": "rules=eager", "greedy": "rules=greedy", "mlir": "rules=mlir"}
 
 Case = namedtuple("Case", "name file options function arguments")
 Figures = namedtuple("Figures", "executed integer loop code registers")
@@ -115,7 +118,7 @@ def measure(case, way, tools, binaries, folder):
     package = folder / f"{hashlib.sha256(compiled.encode()).hexdigest()[:16]}.cutepkg"
     cubin = package.with_suffix(".cubin")
     if not package.exists():
-        options = f"{case.options} simplify={way} package={package}"
+        options = f"{case.options} {WAYS[way]} package={package}"
         if run(tools / "cute-opt", case.file, f"--cute-compile={options}", "-o", "/dev/null") is None:
             return None
         run(tools / "cute-run", package, "--emit", "cubin", "--to", cubin)
@@ -142,32 +145,118 @@ def mean(pairs):
     return 100 * (math.exp(sum(logs) / len(logs)) - 1) if logs else 0.0
 
 
+# Kinds of kernels, by the first pattern that the name of one has.
+KINDS = {
+    "kernels by hand": r"\(by hand\)",
+    "convolutions, gathers, gradients": r"conv|im2col|gather",
+    "products with K split": r"split|parts",
+    "fused regions, attention": r"fused|attention|swiglu|nested|experts|deep",
+    "products with prologues, epilogues, reduced outputs": r"prologue|epilogue|reduced|linear_gelu|w8a16|scale",
+    "maps and reductions": r"^maps|^map_|norms|algorithms|cluster|softmax",
+    "other products: transposes, tails, batches, open sizes, types": r"",
+}
+
+
+def kind(name):
+    """The kind of a kernel."""
+    return next(kind for kind, pattern in KINDS.items() if re.search(pattern, name))
+
+
+def compare(rows, ways):
+    """Prints the geometric means of the change from the first way to each other one, by kind, and what has more than in the first."""
+    for way in ways[1:]:
+        print(f"\n{ways[0]} to {way}; geometric means of the change:\n")
+        print("| kernels | how many | executed | integer | SASS, loop | SASS | registers |\n| --- | --- | --- | --- | --- | --- | --- |")
+        for chosen in [*sorted(KINDS), "all"]:
+            pairs = [(row[ways[0]], row[way]) for name, row in rows.items() if chosen in ("all", kind(name))]
+            if pairs:
+                means = [mean([(before[key], after[key]) for before, after in pairs]) for key in Figures._fields]
+                cells = [f"{value:+.1f} %".replace("-", "−") for value in means]
+                print(f"| {chosen} | {len(pairs)} | {' | '.join(cells)} |")
+        print()
+        for key in Figures._fields:
+            worse = {name: (row[ways[0]][key], row[way][key]) for name, row in rows.items() if row[way][key] > row[ways[0]][key]}
+            named = [f"{name} ({before}, {after})" for name, (before, after) in worse.items()]
+            print(f"- {key}: more in {len(worse)}: {', '.join(named[:12])}")
+
+
+def kernels_of(text):
+    """Modules of one kernel each, of a module with several."""
+    lines = text.splitlines()
+    starts = [at for at, line in enumerate(lines) if re.match(r"\s*gpu\.func @", line)]
+    depth = len(lines[starts[0]]) - len(lines[starts[0]].lstrip()) if starts else 0
+    end = re.compile(rf" {{{depth}}}}}")
+    spans = [(at, next(to for to in range(at + 1, len(lines)) if end.match(lines[to]))) for at in starts]
+    module = next(at for at, line in enumerate(lines) if re.match(r"\s*gpu\.module @", line))
+    needed = [line for line in lines[module + 1 :] if re.match(r"\s*llvm\.(mlir\.global|func)", line)]
+    for at, to in spans:
+        name = re.search(r"@(\w+)", lines[at])[1]
+        yield name, "\n".join(["module {", lines[module], *needed, *lines[at : to + 1], "}", "}"])
+
+
+def times(tools, patterns):
+    """Prints how long the pass takes for each kernel, the quickest of five runs, and the percentiles of these."""
+    taken = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for case in {(case.file, case.options): case for case in corpus()}.values():
+            if patterns and not any(re.search(pattern, case.name) for pattern in patterns):
+                continue
+            dump = ("--mlir-print-ir-before=cute-simplify-indices", "--mlir-print-ir-module-scope", "--mlir-disable-threading")
+            command = [tools / "cute-opt", case.file, f"--cute-compile={case.options}", *dump, "-o", "/dev/null"]
+            text = subprocess.run([str(word) for word in command], capture_output=True, text=True).stderr
+            dumps = re.split(r"^// -----// IR Dump Before.*$", text, flags=re.M)[1:]
+            # Where no plan spills, the first one is the one that is taken.
+            module = next((dump for dump in dumps if "gpu.module" in dump), "")
+            for name, kernel in kernels_of(module) if module else ():
+                key = f"{Path(case.file).stem}:{name}"
+                if key in taken:
+                    continue
+                file = Path(folder) / "kernel.mlir"
+                file.write_text(kernel)
+                command = [tools / "cute-opt", file, "--cute-simplify-indices", "--mlir-timing", "-o", "/dev/null"]
+                found = []
+                for _ in range(5):
+                    told = subprocess.run([str(word) for word in command], capture_output=True, text=True).stderr
+                    found += [float(s) for s in re.findall(r"([\d.]+) \([^)]*\)\s+cute-simplify-indices", told)]
+                if found:
+                    taken[key] = (1000 * min(found), len(kernel.splitlines()))
+    ordered = sorted(taken.items(), key=lambda item: item[1])
+    for name, (ms, lines) in ordered[::-1][:20]:
+        print(f"{ms:8.1f} ms  {lines:6} operations  {name}")
+    for part in (50, 90, 99):
+        print(f"p{part}: {ordered[min(len(ordered) - 1, len(ordered) * part // 100)][1][0]:.1f} ms of {len(ordered)} kernels")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tools", type=Path, default=ROOT / "target" / "release", help="folder with cute-opt and cute-run")
     parser.add_argument("--bin", type=Path, default=ROOT / "target" / "tools" / "bin", help="folder with nvdisasm")
+    parser.add_argument("--ways", default="llvm,all", help=f"ways to compile, the first one to compare with: of {', '.join(WAYS)}")
+    parser.add_argument("--times", action="store_true", help="measures the pass instead")
     parser.add_argument("--json", type=Path, help="writes the figures")
     parser.add_argument("patterns", nargs="*", help="regular expressions of names; all cases by default")
     arguments = parser.parse_args()
+    if arguments.times:
+        return times(arguments.tools, arguments.patterns)
+    ways = arguments.ways.split(",")
+    if unknown := [way for way in ways if way not in WAYS]:
+        parser.error(f"no such way: {', '.join(unknown)}")
     rows = {}
     print("| kernel | PTX executed | integer | SASS, loop | SASS, integer | registers |\n| --- | --- | --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory() as folder:
         for case in corpus():
             if arguments.patterns and not any(re.search(pattern, case.name) for pattern in arguments.patterns):
                 continue
-            both = [measure(case, way, arguments.tools, arguments.bin, Path(folder)) for way in WAYS]
-            if None in both:
+            found = [measure(case, way, arguments.tools, arguments.bin, Path(folder)) for way in ways]
+            if None in found:
                 continue
-            rows[case.name] = [figures._asdict() for figures in both]
-            cells = [f"{a}, {b}" for a, b in zip(*both)]
+            rows[case.name] = {way: figures._asdict() for way, figures in zip(ways, found)}
+            cells = [", ".join(map(str, figures)) for figures in zip(*found)]
             print(f"| {case.name} | {' | '.join(cells)} |", flush=True)
-    print(f"\n{len(rows)} kernels and functions; geometric means of the change:")
-    for key in Figures._fields:
-        pairs = [(before[key], after[key]) for before, after in rows.values()]
-        worse = [name for name, (before, after) in rows.items() if after[key] > before[key]]
-        print(f"- {key}: {mean(pairs):+.1f} %; more in {len(worse)}: {', '.join(worse[:12])}")
+    compare(rows, ways)
     if arguments.json:
         arguments.json.write_text(json.dumps(rows, indent=1))
+    return None
 
 
 if __name__ == "__main__":

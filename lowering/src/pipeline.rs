@@ -9,7 +9,7 @@ use cute_passes::{
     instantiate::{self, InstantiateOptions},
     order::{ON_KERNELS, ON_MODULES, Step},
     plan::{Avoid, Request},
-    simplify_indices::SimplifyOptions,
+    simplify_indices::{Rules, SimplifyOptions},
     tile::TileOptions,
 };
 use cute_runtime::cuda::CudaDevice;
@@ -162,6 +162,10 @@ impl CompileOptions {
         ];
         if self.simplify {
             let simplify = self.explained.pass("cute-simplify-indices");
+            let simplify = match self.explained.rules() {
+                Rules::Applied(_) => simplify,
+                Rules::Mlir => "canonicalize".to_owned(),
+            };
             passes.push(format!(
                 "gpu.module(gpu.func(cute-carry-remainders,{simplify}))"
             ));

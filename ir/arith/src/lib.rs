@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs, unreachable_pub)]
 
+mod backward;
 mod cast;
 mod facts;
 mod gcd;

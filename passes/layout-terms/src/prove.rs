@@ -572,6 +572,32 @@ static WRONG: &[Rule] = &[
     ),
     // Equal as functions, but of another shape.
     Rule::new("flat-for-nested", "(flatten ?a)", "?a"),
+    // The modes of B are composed in their order.
+    Rule::new(
+        "modes-swapped",
+        "(composition ?a (cat ?b ?c))",
+        "(cat (composition ?a ?c) (composition ?a ?b))",
+    ),
+    // Not every composition has the right side's modes of the left one.
+    Rule::new(
+        "mode-of-left",
+        "(get.i (composition ?a ?b))",
+        "(composition (get.i ?a) ?b)",
+    ),
+    // The complement fills what a layout leaves, not what its inverse does.
+    Rule::new(
+        "complement-of-inverse",
+        "(complement ?a ?b)",
+        "(complement (right_inverse ?a) ?b)",
+    ),
+    // A slice of a layout is not a mode of it.
+    Rule::new("slice-is-nothing", "(slice ?a ?c)", "?a"),
+    // An index is taken through B first.
+    Rule::new(
+        "eval-inside-out",
+        "(layout_eval ?i (composition ?a ?b))",
+        "(layout_eval (to_coord (layout_eval ?i ?a)) ?b)",
+    ),
     // Said to be a part of the left side, and not always defined.
     Rule::new(
         "claims-to-narrow",
@@ -583,7 +609,7 @@ static WRONG: &[Rule] = &[
 
 #[test]
 fn wrong_laws_are_found_out() {
-    assert!(WRONG.len() >= 10);
+    assert!(WRONG.len() >= 20);
     for rule in WRONG {
         let compiled = Compiled::new(rule).unwrap();
         let found = prove(&compiled);

@@ -4,6 +4,7 @@
 //! answer. That makes it a proof of the answer as it is, and not a story of how another one might have come about.
 
 use crate::graph::{Analysis, Graph, Term, add_in_form, rebuild};
+use crate::guard::{Guard, Seeds, relate, sharpen};
 use crate::linear;
 use crate::node::{Error, Node, Region, validate};
 use crate::rules::{Compiled, cast_word, word};
@@ -25,7 +26,8 @@ pub struct Step {
 /// The most nodes of a question or an answer, written as trees, that are explained.
 const MOST_NODES: usize = 600;
 
-/// The steps that lead from the root with number `root` of a region to the answer for it; leaves are named by `names`.
+/// The steps that lead from the root with number `root` of a region to the answer for it, under its guard if it has one; leaves are named by
+/// `names`.
 ///
 /// Nothing where either is longer than some hundred operations written out, or where the rules within the limits do not lead from one to
 /// the other when they look at this root alone.
@@ -34,6 +36,7 @@ const MOST_NODES: usize = 600;
 /// If the region is not well formed.
 pub fn explain(
     region: &Region,
+    guards: &[Guard],
     answer: &Simplified,
     root: usize,
     limits: &Limits,
@@ -45,6 +48,7 @@ pub fn explain(
     if !short(&region.nodes, asked) || !short(&answer.nodes, given) {
         return Ok(None);
     }
+    let seeds = Seeds::of(region, &leaves, guards, answer, root);
     let graph = Graph::new(Analysis {
         leaves,
         touched: Vec::new(),
@@ -55,6 +59,17 @@ pub fn explain(
         .without_explanation_length_optimization();
     let asked = add(&mut graph, &region.nodes, asked);
     let given = add(&mut graph, &answer.nodes, given);
+    if let Some(seeds) = seeds {
+        let mut ids: Vec<Id> = Vec::with_capacity(seeds.nodes.len());
+        for (&node, &facts) in seeds.nodes.iter().zip(&seeds.facts) {
+            let id = with_form(&mut graph, Term::of(node, &ids));
+            sharpen(&mut graph, id, facts);
+            ids.push(id);
+        }
+        for (predicate, a, b) in seeds.holding {
+            relate(&mut graph, predicate, ids[a], ids[b]);
+        }
+    }
     rebuild(&mut graph);
     saturate(&mut graph, limits, &mut Stats::default());
     linear::group(&mut graph, limits.nodes);
@@ -64,7 +79,7 @@ pub fn explain(
     }
     let mut explanation = graph.explain_id_equivalence(asked, given);
     let terms = explanation.make_flat_explanation();
-    Ok(Some(steps(terms, &|term| text(term, names))))
+    Ok(Some(steps(terms, &|term| flat_text(term, names))))
 }
 
 /// The steps of egg's chain of terms, in words.
@@ -145,10 +160,28 @@ fn step<L: Language>(
     parts.find_map(|(before, after)| step(before, after, text))
 }
 
+/// A node of a region in the words of rules, with leaves named by `names`; nothing where that is longer than some hundred operations.
+pub fn text(nodes: &[Node], root: usize, names: &dyn Fn(u32) -> String) -> Option<String> {
+    (tree_size(nodes, root) <= MOST_NODES).then(|| written(nodes, root, names))
+}
+
+fn written(nodes: &[Node], root: usize, names: &dyn Fn(u32) -> String) -> String {
+    let parts = nodes[root].operands();
+    let parts = parts.iter().map(|&part| written(nodes, part, names));
+    // Operands have no part in the words for a term.
+    let none = vec![Id::from(0); root + 1];
+    let parts: Vec<String> = parts.collect();
+    words(Term::of(nodes[root], &none), &parts, names)
+}
+
 /// A term in the words of rules.
-fn text(term: &FlatTerm<Term>, names: &dyn Fn(u32) -> String) -> String {
-    let parts: Vec<String> = term.children.iter().map(|part| text(part, names)).collect();
-    let head = match term.node {
+fn flat_text(term: &FlatTerm<Term>, names: &dyn Fn(u32) -> String) -> String {
+    let parts = term.children.iter().map(|part| flat_text(part, names));
+    words(term.node, &parts.collect::<Vec<_>>(), names)
+}
+
+fn words(term: Term, parts: &[String], names: &dyn Fn(u32) -> String) -> String {
+    let head = match term {
         Term::Const(value, _) => return value.to_string(),
         Term::Leaf(leaf) => return names(leaf),
         Term::Op(op, _) => word(op).to_owned(),
@@ -163,14 +196,14 @@ fn text(term: &FlatTerm<Term>, names: &dyn Fn(u32) -> String) -> String {
 mod tests {
     use super::*;
     use crate::rules::compiled;
-    use crate::{Facts, Leaf, Op, simplify};
+    use crate::{Facts, Leaf, Op, simplify, simplify_guarded};
 
     /// The steps for one root.
     fn steps(region: &Region) -> Vec<Step> {
         let limits = Limits::default();
         let answer = simplify(region, &limits).unwrap();
         let names = |leaf| format!("x{leaf}");
-        explain(region, &answer, 0, &limits, &names)
+        explain(region, &[], &answer, 0, &limits, &names)
             .unwrap()
             .unwrap()
     }
@@ -232,6 +265,43 @@ mod tests {
     }
 
     #[test]
+    fn the_condition_of_a_branch_is_said() {
+        // t % 24 where t / 8 is below 3
+        let region = Region {
+            leaves: vec![Leaf::new(32, Facts::range(0, 1023))],
+            nodes: vec![
+                Node::Leaf(0),
+                Node::Const(24, 32),
+                Node::Op(Op::RemU, 0, 1),
+                Node::Const(8, 32),
+                Node::Op(Op::DivU, 0, 3),
+                Node::Const(3, 32),
+                Node::Compare(cute_arith::Predicate::Ult, 4, 5),
+            ],
+            roots: vec![6, 2],
+        };
+        let guards = [Guard {
+            conditions: vec![(6, true)],
+            roots: vec![1],
+        }];
+        let limits = Limits::default();
+        let answer = simplify(&region, &limits).unwrap();
+        let answer = simplify_guarded(&region, &guards, answer, &limits).unwrap();
+        let names = |leaf| format!("x{leaf}");
+        let steps = explain(&region, &guards, &answer, 1, &limits, &names).unwrap();
+        assert_eq!(
+            steps.unwrap(),
+            [Step {
+                rule: "rem-small".to_owned(),
+                before: "(% x0 24)".to_owned(),
+                after: "x0".to_owned()
+            }]
+        );
+        // Without the guard it is not so.
+        assert_eq!(explain(&region, &[], &answer, 1, &limits, &names), Ok(None));
+    }
+
+    #[test]
     fn what_is_too_long_is_not_explained() {
         let mut nodes = vec![Node::Leaf(0)];
         nodes.extend((0..12).map(|i| Node::Op(Op::Xor, i, i.saturating_sub(1))));
@@ -239,7 +309,7 @@ mod tests {
         let region = region(vec![Leaf::new(32, Facts::any(32))], nodes);
         let limits = Limits::default();
         let answer = simplify(&region, &limits).unwrap();
-        let found = explain(&region, &answer, 0, &limits, &|_| String::new());
+        let found = explain(&region, &[], &answer, 0, &limits, &|_| String::new());
         assert_eq!(found, Ok(None));
     }
 }

@@ -27,10 +27,13 @@
 //! so that it can be hoisted out of loops.
 #![warn(missing_docs, unreachable_pub)]
 
+mod cheaper;
+mod conjunction;
 mod cost;
 mod explain;
 mod extract;
 mod graph;
+mod guard;
 mod linear;
 mod node;
 #[cfg(test)]
@@ -39,9 +42,11 @@ mod rules;
 mod saturate;
 mod search;
 
+pub use cheaper::Way;
 pub use cost::dag_cost;
 pub use cute_arith::{Cast, Facts, Op, Predicate};
-pub use explain::{Step, explain, steps};
+pub use explain::{Step, explain, steps, text};
+pub use guard::{Guard, simplify_guarded};
 pub use node::{Error, Leaf, Node, Operands, Region, eval, facts_of, widths};
 pub use rules::rule_names;
-pub use saturate::{Limits, Simplified, Stats, simplify};
+pub use saturate::{Limits, Simplified, Stats, simplify, simplify_by};

@@ -1,6 +1,7 @@
 //! The nodes of a region, what they mean, and what makes a region valid.
 
 use cute_arith::{Cast, Facts, Op, Predicate, mask};
+use smallvec::{SmallVec, smallvec};
 use std::collections::HashMap;
 
 /// Index arithmetic to simplify.
@@ -93,7 +94,7 @@ impl Node {
 
     /// The node with other operands.
     #[must_use]
-    pub fn with(self, of: impl Fn(usize) -> usize) -> Node {
+    pub fn with(self, mut of: impl FnMut(usize) -> usize) -> Node {
         match self {
             Node::Const(..) | Node::Leaf(_) => self,
             Node::Op(op, a, b) => Node::Op(op, of(a), of(b)),
@@ -269,28 +270,81 @@ pub(crate) fn levels(leaves: &[Leaf], nodes: &[Node]) -> Vec<u32> {
 pub fn facts_of(leaves: &[Leaf], nodes: &[Node]) -> Vec<Facts> {
     let widths = widths(leaves, nodes);
     let mut all: Vec<Facts> = Vec::with_capacity(nodes.len());
-    for (&node, &width) in nodes.iter().zip(&widths) {
-        let of = |i: usize| all.get(i).copied().unwrap_or(Facts::any(64));
-        let width_of = |i: usize| widths.get(i).copied().unwrap_or(64);
-        let facts = match node {
-            Node::Const(value, _) => Facts::constant(value),
-            Node::Leaf(leaf) => {
-                let known = leaves
-                    .get(leaf as usize)
-                    .map(|leaf| leaf.facts.tight(width));
-                known.flatten().unwrap_or(Facts::any(width))
-            }
-            Node::Op(op, a, b) => op.facts(of(a), of(b), width),
-            Node::Compare(predicate, a, b) => {
-                let decided = predicate.decided(of(a), of(b), width_of(a));
-                decided.map_or(Facts::any(1), |truth| Facts::constant(u64::from(truth)))
-            }
-            Node::Cast(cast, a, to) => cast.facts(of(a), width_of(a), to),
-            Node::Select(_, a, b) => of(a).or(of(b)),
-        };
-        all.push(facts);
+    for &node in nodes {
+        let operands = node.operands();
+        let of = |&i: &usize| all.get(i).copied().unwrap_or(Facts::any(64));
+        let known: Vec<Facts> = operands.iter().map(of).collect();
+        let of = |&i: &usize| widths.get(i).copied().unwrap_or(64);
+        let widths: Vec<u32> = operands.iter().map(of).collect();
+        all.push(forward(node, leaves, &known, &widths));
     }
     all
+}
+
+/// The facts about a node from those about its operands, and their widths.
+pub(crate) fn forward(node: Node, leaves: &[Leaf], of: &[Facts], widths: &[u32]) -> Facts {
+    match (node, of, widths) {
+        (Node::Const(value, _), ..) => Facts::constant(value),
+        (Node::Leaf(leaf), ..) => {
+            let Leaf { width, facts, .. } =
+                leaves.get(leaf as usize).copied().unwrap_or(Leaf::any(64));
+            facts.tight(width).unwrap_or(Facts::any(width))
+        }
+        (Node::Op(op, ..), &[a, b], &[width, _]) => op.facts(a, b, width),
+        (Node::Compare(predicate, ..), &[a, b], &[width, _]) => {
+            let decided = predicate.decided(a, b, width);
+            decided.map_or(Facts::any(1), |truth| Facts::constant(u64::from(truth)))
+        }
+        (Node::Cast(cast, _, to), &[a], &[from]) => cast.facts(a, from, to),
+        (Node::Select(..), &[condition, yes, no], _) => match condition.as_constant() {
+            Some(0) => no,
+            Some(_) => yes,
+            None => yes.or(no),
+        },
+        _ => Facts::any(64),
+    }
+}
+
+/// The facts about the operands of a node from those about them and about it, and their widths; nothing where no operands give such a
+/// result.
+pub(crate) fn backward(
+    node: Node,
+    out: Facts,
+    of: &[Facts],
+    widths: &[u32],
+) -> Option<SmallVec<[Facts; 3]>> {
+    Some(match (node, of, widths) {
+        (Node::Op(op, ..), &[a, b], &[width, _]) => {
+            let (a, b) = op.backward(out, a, b, width)?;
+            smallvec![a, b]
+        }
+        (Node::Compare(predicate, ..), &[a, b], &[width, _]) => {
+            let holds = match out.as_constant() {
+                Some(0) => predicate.negated(),
+                Some(_) => predicate,
+                None => return Some(smallvec![a, b]),
+            };
+            smallvec![
+                holds.facts(a, b, width)?,
+                holds.swapped().facts(b, a, width)?
+            ]
+        }
+        (Node::Cast(cast, _, to), &[a], &[from]) => {
+            smallvec![cast.backward(out, a, from, to)?]
+        }
+        (Node::Select(..), &[condition, yes, no], &[_, width, _]) => {
+            let can = |arm: Facts| arm.and(out).tight(width);
+            match (condition.as_constant(), can(yes), can(no)) {
+                (Some(0), _, arm) => smallvec![condition, yes, arm?],
+                (Some(_), arm, _) => smallvec![condition, arm?, no],
+                (None, Some(arm), None) => smallvec![Facts::constant(1), arm, no],
+                (None, None, Some(arm)) => smallvec![Facts::constant(0), yes, arm],
+                (None, None, None) => return None,
+                (None, Some(_), Some(_)) => smallvec![condition, yes, no],
+            }
+        }
+        _ => of.iter().copied().collect(),
+    })
 }
 
 /// Checks a region, and returns its leaves with their facts in their tightest form.

@@ -3,13 +3,15 @@
 //! The loop is our own rather than egg's runner: it has no clock, looks again only where something changed, and lets
 //! patterns ask for constants, which prunes most matches before they are made.
 
+use crate::cheaper::{self, Way};
+use crate::conjunction;
 use crate::cost::dag_cost;
 use crate::explain;
 use crate::extract::extract;
 use crate::graph::{Analysis, Graph, Term, add_in_form, rebuild};
 use crate::linear;
 use crate::node::{Error, Node, Region, hash_cons, validate};
-use crate::rules::{Pat, Typed, compiled};
+use crate::rules::{Compiled, Pat, Typed, compiled};
 use crate::search::{Match, search};
 use cute_arith::{Facts, mask};
 use egg::Id;
@@ -66,25 +68,63 @@ pub struct Stats {
     pub hit_limit: bool,
 }
 
+impl Stats {
+    /// Notes how often each rule taught the graph something, in the order of the rules.
+    pub(crate) fn count(&mut self, counts: &[usize]) {
+        let named = compiled().iter().zip(counts);
+        let named = named.map(|(rule, &count)| (rule.rule.name, count));
+        self.applied = named.filter(|&(_, count)| count > 0).collect();
+    }
+
+    /// Adds what another simplification took; not its costs.
+    pub(crate) fn add(&mut self, other: &Stats) {
+        self.iterations += other.iterations;
+        self.e_nodes += other.e_nodes;
+        self.hit_limit |= other.hit_limit;
+        for &(rule, count) in &other.applied {
+            match self.applied.iter_mut().find(|(name, _)| *name == rule) {
+                Some((_, all)) => *all += count,
+                None => self.applied.push((rule, count)),
+            }
+        }
+    }
+}
+
 /// The cheapest DAG found for a region's roots. Fails only if the region is not well formed.
 pub fn simplify(region: &Region, limits: &Limits) -> Result<Simplified, Error> {
+    simplify_by(region, limits, Way::Saturate)
+}
+
+/// The same by another way of applying the rules.
+///
+/// # Errors
+/// If the region is not well formed.
+pub fn simplify_by(region: &Region, limits: &Limits, way: Way) -> Result<Simplified, Error> {
     let leaves = validate(region)?;
     let (nodes, roots) = hash_cons(&region.nodes, &region.roots);
     let mut graph = Graph::new(Analysis {
         leaves,
         touched: Vec::new(),
     });
-    let mut ids: Vec<Id> = Vec::with_capacity(nodes.len());
-    for &node in &nodes {
-        ids.push(add_in_form(&mut graph, Term::of(node, &ids)));
-    }
-    rebuild(&mut graph);
     let mut stats = Stats {
         cost_before: dag_cost(&region.leaves, &nodes, &roots),
         ..Stats::default()
     };
-    saturate(&mut graph, limits, &mut stats);
-    linear::group(&mut graph, limits.nodes);
+    let ids = match way {
+        Way::Saturate => {
+            let mut ids: Vec<Id> = Vec::with_capacity(nodes.len());
+            for &node in &nodes {
+                ids.push(add_in_form(&mut graph, Term::of(node, &ids)));
+            }
+            rebuild(&mut graph);
+            saturate(&mut graph, limits, &mut stats);
+            ids
+        }
+        _ => cheaper::add_all(&mut graph, &nodes, way, limits, &mut stats),
+    };
+    if way != Way::Greedy {
+        linear::group(&mut graph, limits.nodes);
+    }
     let root_ids: Vec<Id> = roots.iter().map(|&r| graph.find(ids[r])).collect();
     let facts = root_ids.iter().map(|&id| graph[id].data.facts).collect();
     stats.e_nodes = graph.total_number_of_nodes();
@@ -116,7 +156,7 @@ pub(crate) fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
             break;
         }
         stats.iterations += 1;
-        linear::normalise(graph, &touched);
+        in_order(graph, &touched);
         rebuild(graph);
         let mut dirty = touched;
         dirty.extend(take_touched(graph));
@@ -126,26 +166,30 @@ pub(crate) fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
                 stats.hit_limit = true;
                 break;
             }
-            let rule = &rules[found.rule];
-            let learned = if graph.are_explanations_enabled() {
-                explain::apply(graph, rule, &found)
-            } else {
-                let id = instance(graph, &rule.rhs, &found, add_in_form);
-                graph.union(found.class, id)
-            };
-            counts[found.rule] += usize::from(learned);
+            counts[found.rule] += usize::from(apply(graph, &rules[found.rule], &found));
         }
         rebuild(graph);
     }
-    let named = rules
-        .iter()
-        .zip(counts)
-        .map(|(r, count)| (r.rule.name, count));
-    stats.applied = named.filter(|&(_, count)| count > 0).collect();
+    stats.count(&counts);
+}
+
+/// Writes sums and conjunctions in order, beside what stands there.
+pub(crate) fn in_order(graph: &mut Graph, classes: &BTreeSet<Id>) {
+    linear::normalise(graph, classes);
+    conjunction::normalise(graph, classes);
+}
+
+/// Applies a match; tells whether that taught the graph something.
+pub(crate) fn apply(graph: &mut Graph, rule: &Compiled, found: &Match) -> bool {
+    if graph.are_explanations_enabled() {
+        return explain::apply(graph, rule, found);
+    }
+    let id = instance(graph, &rule.rhs, found, add_in_form);
+    graph.union(found.class, id)
 }
 
 /// The classes touched since the last time, in order.
-fn take_touched(graph: &mut Graph) -> BTreeSet<Id> {
+pub(crate) fn take_touched(graph: &mut Graph) -> BTreeSet<Id> {
     let touched = std::mem::take(&mut graph.analysis.touched);
     touched.into_iter().map(|id| graph.find(id)).collect()
 }

@@ -251,3 +251,20 @@ fn limits_leave_an_answer() {
         );
     }
 }
+
+/// The answer for a kernel is the same however often it is asked for, in two threads. It was over 1,000 runs; these are as many as take a second.
+#[test]
+fn the_same_answer_each_time() {
+    let region = gemm_region();
+    let first = simplify(&region, &Limits::default()).unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                for run in 0..40 {
+                    let again = simplify(&region, &Limits::default()).unwrap();
+                    assert_eq!(again, first, "run {run}");
+                }
+            });
+        }
+    });
+}

@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::{Build, show_all};
+use common::{Build, show, show_all};
 use cute_simplify::{
-    Cast, Error, Facts, Leaf, Limits, Node, Op, Predicate, Region, eval, simplify,
+    Cast, Error, Facts, Leaf, Limits, Node, Op, Predicate, Region, Way, eval, simplify, simplify_by,
 };
 
 /// One root over `t` with the facts given, as text.
@@ -428,4 +428,32 @@ fn regions_that_are_not_well_formed() {
     )
     .unwrap();
     assert_eq!((empty.nodes.len(), empty.roots.len()), (0, 0));
+}
+
+/// The cheaper ways find what facts decide; of the addresses of a kernel they find no more than all rules until nothing changes.
+#[test]
+fn cheaper_ways_find_less() {
+    let mut b = Build::new(32);
+    let t = b.leaf(thread());
+    let quotient = b.div(t, 128);
+    b.root(quotient);
+    let region = &b.region;
+    for way in [Way::Eager, Way::Greedy, Way::Saturate] {
+        let simple = simplify_by(region, &Limits::default(), way).unwrap();
+        assert_eq!(show(&simple.nodes, simple.roots[0]), "0", "{way:?}");
+    }
+    let region = common::gemm_region();
+    let cost = |way| {
+        let simple = simplify_by(&region, &Limits::default(), way).unwrap();
+        simple.stats.cost_after
+    };
+    let [all, eager, greedy] = [Way::Saturate, Way::Eager, Way::Greedy].map(cost);
+    assert!(all <= eager && eager <= greedy, "{all} {eager} {greedy}");
+    assert!(
+        greedy
+            < simplify(&region, &Limits::default())
+                .unwrap()
+                .stats
+                .cost_before
+    );
 }

@@ -1,7 +1,8 @@
 //! Random regions mean the same before and after.
 
 use cute_simplify::{
-    Cast, Facts, Leaf, Limits, Node, Op, Predicate, Region, Simplified, eval, simplify, widths,
+    Cast, Facts, Guard, Leaf, Limits, Node, Op, Predicate, Region, Simplified, Way, eval, simplify,
+    simplify_by, simplify_guarded, widths,
 };
 use proptest::prelude::*;
 
@@ -239,6 +240,78 @@ fn a_wrong_law_is_found() {
     }
 }
 
+/// Guards of a region: by nodes of one bit from the end, the roots that are left under one of them or under both.
+fn guards(region: &Region, conditions: &[(usize, bool)]) -> Vec<Guard> {
+    let of = widths(&region.leaves, &region.nodes);
+    let bits: Vec<usize> = (0..region.nodes.len()).filter(|&i| of[i] == 1).collect();
+    let mut known: Vec<(usize, bool)> = Vec::new();
+    let mut guards: Vec<Guard> = Vec::new();
+    for (number, &(back, holds)) in conditions.iter().enumerate() {
+        if !bits.is_empty() {
+            known.push((bits[bits.len() - 1 - back % bits.len()], holds));
+            let roots = (0..region.roots.len()).filter(|root| root % 3 == number + 1);
+            guards.push(Guard {
+                conditions: known.clone(),
+                roots: roots.collect(),
+            });
+        }
+    }
+    guards
+}
+
+/// The roots at which an answer differs from what is asked for: of those of a guard, only where it holds, or everywhere.
+fn differ_under(
+    region: &Region,
+    guards: &[Guard],
+    answer: &Simplified,
+    values: &[u64],
+    leaks: bool,
+) -> Vec<usize> {
+    let all: Vec<usize> = (0..region.nodes.len()).collect();
+    let nodes = eval(&region.leaves, &region.nodes, &all, values);
+    let after = eval(&region.leaves, &answer.nodes, &answer.roots, values);
+    let holds = |guard: &Guard| {
+        let mut conditions = guard.conditions.iter();
+        conditions.all(|&(node, holds)| nodes[node] == u64::from(holds))
+    };
+    let counts = |root: &usize| {
+        let guard = guards.iter().find(|guard| guard.roots.contains(root));
+        leaks || guard.is_none_or(holds)
+    };
+    let is_wrong = |root: &usize| {
+        let before = nodes[region.roots[*root]];
+        before != after[*root] || !answer.facts[*root].contains(before)
+    };
+    let roots = 0..region.roots.len();
+    roots.filter(counts).filter(is_wrong).collect()
+}
+
+/// Answers of guards that are taken where the guards do not hold are found, and not by chance.
+#[test]
+fn leaks_are_found() {
+    use proptest::{strategy::ValueTree, test_runner::TestRunner};
+    let mut runner = TestRunner::deterministic();
+    let limits = Limits {
+        nodes: 1500,
+        iterations: 6,
+    };
+    let mut leaks = 0;
+    for _ in 0..5000 {
+        let (region, knowns) = mixed_cases().new_tree(&mut runner).unwrap().current();
+        let guards = guards(&region, &[(0, true), (3, false)]);
+        let simple = simplify(&region, &limits).unwrap();
+        let answer = simplify_guarded(&region, &guards, simple, &limits).unwrap();
+        for i in 0..6 {
+            let values: Vec<u64> = knowns.iter().map(|(_, k)| k.values[i]).collect();
+            let wrong = differ_under(&region, &guards, &answer, &values, false);
+            assert_eq!(wrong, [0; 0], "{region:?} {guards:?} {values:?}");
+            let wrong = differ_under(&region, &guards, &answer, &values, true);
+            leaks += usize::from(!wrong.is_empty());
+        }
+    }
+    assert!(leaks > 50, "{leaks}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -272,6 +345,32 @@ proptest! {
             for (value, facts) in roots.iter().zip(&simple.facts) {
                 prop_assert!(facts.contains(*value), "{} is not in {:?}", value, facts);
             }
+        }
+    }
+
+    /// The cheaper ways of applying rules are right as well, and cost no more than what they are given.
+    #[test]
+    fn cheaper_ways_mean_the_same((region, knowns) in mixed_cases(), is_greedy in any::<bool>()) {
+        let way = if is_greedy { Way::Greedy } else { Way::Eager };
+        let simple = simplify_by(&region, &Limits { nodes: 3000, iterations: 8 }, way).unwrap();
+        prop_assert!(simple.stats.cost_after <= simple.stats.cost_before);
+        prop_assert_eq!(differ(&region, &simple, &knowns), None);
+    }
+
+    /// What belongs to a guard is right where it holds, and all else everywhere.
+    #[test]
+    fn guarded_regions_mean_the_same_where_guards_hold(
+        (region, knowns) in mixed_cases(),
+        conditions in prop::collection::vec((0..8_usize, any::<bool>()), 1..3),
+    ) {
+        let limits = Limits { nodes: 2000, iterations: 8 };
+        let guards = guards(&region, &conditions);
+        let simple = simplify(&region, &limits).unwrap();
+        let answer = simplify_guarded(&region, &guards, simple, &limits).unwrap();
+        for i in 0..6 {
+            let values: Vec<u64> = knowns.iter().map(|(_, k)| k.values[i]).collect();
+            let wrong = differ_under(&region, &guards, &answer, &values, false);
+            prop_assert_eq!(wrong, [0; 0], "{:?} {:?}", guards, values);
         }
     }
 

@@ -3,7 +3,7 @@
 use super::{Indices, LIMITS, emit::leaf_sets};
 use crate::explain::{is_from, nothing, origin, told};
 use cute_ir::{Failure, diag, mlir::*};
-use cute_simplify::{Simplified, Step, explain};
+use cute_simplify::{Simplified, Step, explain, text};
 use melior::ir::operation::OperationLike;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -21,11 +21,29 @@ pub(super) fn say(indices: &Indices<'_>, simple: &Simplified, line: i64) -> Resu
         }
         found = true;
         let names = |leaf| format!("x{leaf}");
-        let steps = explain(&indices.region, simple, root, &LIMITS, &names)
+        let guards = &indices.guards;
+        let steps = explain(&indices.region, guards, simple, root, &LIMITS, &names)
             .map_err(|e| diag::error(kernel.location(), format!("cute-simplify-indices: {e}")))?;
         let place = defining_op(*value).unwrap_or(kernel).location();
-        let leaves = &leaves[indices.region.roots[root]];
-        diag::remark(place, of_leaves(indices, leaves, steps.as_deref()));
+        let under = guards.iter().find(|guard| guard.roots.contains(&root));
+        let conditions = under.map_or(&[][..], |guard| &guard.conditions);
+        let asked = conditions.iter().map(|(node, _)| *node);
+        let asked = asked.chain([indices.region.roots[root]]);
+        let used: BTreeSet<u32> = asked
+            .flat_map(|node| leaves[node].iter().copied())
+            .collect();
+        let is_told = steps.as_ref().is_some_and(|steps| !steps.is_empty());
+        let mut told = of_leaves(indices, &used, steps.as_deref());
+        for (condition, holds) in conditions.iter().filter(|_| is_told) {
+            let Some(condition) = text(&indices.region.nodes, *condition, &names) else {
+                continue;
+            };
+            let _ = match holds {
+                true => write!(told, "\n  it is used where {condition} holds"),
+                false => write!(told, "\n  it is used where {condition} does not hold"),
+            };
+        }
+        diag::remark(place, told);
     }
     if !found {
         let text = nothing(line, "index arithmetic", "kernel", &others);

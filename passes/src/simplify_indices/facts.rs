@@ -5,7 +5,7 @@ use cute_arith::{Cast, Facts, Op as Arith, Predicate, mask};
 use cute_ir::attributes::{DIVISOR, LEAST};
 use cute_ir::block::dimension_of;
 use cute_ir::mlir::*;
-use cute_ir::ops::{arith, cf, gpu, scf};
+use cute_ir::ops::{arith, cf, gpu, llvm, scf};
 use melior::ir::ValueLike;
 use std::collections::{HashMap, HashSet};
 
@@ -120,6 +120,9 @@ impl<'c> Known<'c> {
         let name = name_of(op);
         if let Some(facts) = self.hardware(op) {
             return Some(facts);
+        }
+        if let Some(value) = taken_out(op) {
+            return Some(self.of_value(value, nesting));
         }
         let operands = operands_of(op);
         if name == arith::CONSTANT {
@@ -331,4 +334,24 @@ pub(super) fn predicate_of(op: Op) -> Option<Predicate> {
         return None;
     }
     Predicate::numbered(integer_of(op, "predicate")?)
+}
+
+/// The value that an operation takes out of a vector, where it was put into it at that place: predicates of copies are elements of
+/// fragments.
+pub(super) fn taken_out(op: Op) -> Option<Val> {
+    let take = llvm::Extractelement::of(op)?;
+    let place = constant_of(take.position())?;
+    let mut vector = take.vector();
+    loop {
+        let put = llvm::Insertelement::of(defining_op(vector)?)?;
+        if constant_of(put.position())? == place {
+            return Some(put.value());
+        }
+        vector = put.vector();
+    }
+}
+
+/// Tells whether an operation puts an element into a vector.
+pub(super) fn is_put(op: Op) -> bool {
+    name_of(op) == llvm::INSERTELEMENT
 }

@@ -4,18 +4,25 @@
 //! them, comparisons and selections. Its leaves are what it is computed from, with what is known of them (`facts.rs`). Its roots
 //! are the values that anything else uses. Each root is computed anew as `cute-simplify` gives it (`emit.rs`): once, where all
 //! that use it have it, and as far out of loops as its leaves allow; a constant that is added last moves from an address's
-//! offset into the address itself, where instructions have room for it.
+//! offset into the address itself, where instructions have room for it. What is used in a branch only is simplified once more under
+//! the branch's condition (`guards.rs`).
 
 mod emit;
 mod explain;
 mod facts;
+mod guards;
 
 use cute_arith::{Cast, Op as Arith, mask};
 use cute_ir::names::builtin;
 use cute_ir::ops::{arith, gpu};
-use cute_ir::{Anchor, Failure, PassSpec, diag, mlir::*, options::Options};
-use cute_simplify::{Leaf, Limits, Node, Region, simplify};
-use facts::{Known, predicate_of, width_of};
+use cute_ir::{
+    Anchor, Failure, PassSpec, diag,
+    mlir::*,
+    options::{OptionValue, Options},
+};
+use cute_simplify::{Guard, Leaf, Limits, Node, Region, Way, simplify_by, simplify_guarded};
+use facts::{Known, is_put, predicate_of, taken_out, width_of};
+use guards::Guards;
 use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::{HashMap, HashSet};
 
@@ -25,6 +32,45 @@ cute_ir::options! {
     pub struct SimplifyOptions {
         explain: Option<i64> = None, "",
             "A line of the source; remarks say by which rules its index arithmetic became what it is";
+        rules: Rules = Rules::Applied(Way::Saturate), "saturate",
+            "How index arithmetic is simplified: saturate, or to compare with, eager or greedy for cheaper ways with the same rules, mlir for MLIR's canonicalisation";
+    }
+}
+
+impl SimplifyOptions {
+    /// The way in which index arithmetic is simplified.
+    pub fn rules(&self) -> Rules {
+        self.rules
+    }
+}
+
+/// The way in which index arithmetic is simplified, as an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rules {
+    /// By the rules, applied this way.
+    Applied(Way),
+    /// By MLIR's canonicalisation in the pass's place: a pipeline's to arrange.
+    Mlir,
+}
+
+/// The ways by name.
+const WAYS: [(&str, Rules); 4] = [
+    ("saturate", Rules::Applied(Way::Saturate)),
+    ("eager", Rules::Applied(Way::Eager)),
+    ("greedy", Rules::Applied(Way::Greedy)),
+    ("mlir", Rules::Mlir),
+];
+
+impl OptionValue for Rules {
+    fn read(text: &str) -> Result<Self, String> {
+        let found = WAYS.iter().find(|(name, _)| *name == text);
+        let wrong = || format!("expected saturate, eager, greedy or mlir, found '{text}'");
+        found.map(|(_, way)| *way).ok_or_else(wrong)
+    }
+
+    fn written(&self) -> String {
+        let found = WAYS.iter().find(|(_, way)| way == self);
+        found.map_or("", |(name, _)| name).to_owned()
     }
 }
 
@@ -44,9 +90,9 @@ const LIMITS: Limits = Limits {
 };
 
 fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, options: &[&str]) -> Result<(), Failure> {
-    let SimplifyOptions { explain } =
+    let SimplifyOptions { explain, rules } =
         SimplifyOptions::of(options).map_err(|wrong| diag::error(kernel.location(), wrong))?;
-    let Some(body) = body_of(kernel, 0) else {
+    let (Some(body), Rules::Applied(way)) = (body_of(kernel, 0), rules) else {
         return Ok(());
     };
     // Where control jumps from block to block, nothing is known of who comes before whom: LLVM has it.
@@ -58,8 +104,12 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, options: &[&str]) -> Resu
     if indices.roots.is_empty() {
         return Ok(());
     }
-    let simple = simplify(&indices.region, &LIMITS)
-        .map_err(|e| diag::error(kernel.location(), format!("cute-simplify-indices: {e}")))?;
+    let wrong = |e| diag::error(kernel.location(), format!("cute-simplify-indices: {e}"));
+    let mut simple = simplify_by(&indices.region, &LIMITS, way).map_err(wrong)?;
+    if way == Way::Saturate {
+        simple =
+            simplify_guarded(&indices.region, &indices.guards, simple, &LIMITS).map_err(wrong)?;
+    }
     if let Some(line) = explain {
         explain::say(&indices, &simple, line)?;
     }
@@ -78,8 +128,10 @@ struct Indices<'c> {
     region: Region,
     /// The value of each leaf: an integer, or an index.
     leaves: Vec<Val<'c>>,
-    /// Each root: its value, and what uses it that is not arithmetic, in program order.
+    /// Each root: its value, and what uses it that is not arithmetic, under one guard or under none, in program order.
     roots: Vec<(Val<'c>, Vec<Op<'c>>)>,
+    /// The guards, with the roots that are used under each.
+    guards: Vec<Guard>,
     /// Operations that the graph replaces, in program order.
     old: Vec<Op<'c>>,
     /// The place of each operation in the program.
@@ -88,15 +140,28 @@ struct Indices<'c> {
 
 /// The meaning of an operation in the graph.
 #[derive(Clone, Copy)]
-enum Meaning {
+enum Meaning<'c> {
     Constant(u64),
     /// A node of its operands, which stand at 0, 1 and 2.
     Node(Node),
     /// An index as an integer of a width.
     Index(u32),
+    /// The value itself that the operation takes out of a vector.
+    Same(Val<'c>),
 }
 
-fn meaning<'c>(op: Op<'c>, known: &mut Known<'c>) -> Option<Meaning> {
+impl<'c> Meaning<'c> {
+    /// The values that an operation of this meaning is computed from.
+    fn operands(self, op: Op<'c>) -> Vec<Val<'c>> {
+        match self {
+            Meaning::Constant(_) => Vec::new(),
+            Meaning::Same(value) => vec![value],
+            Meaning::Node(_) | Meaning::Index(_) => operands_of(op),
+        }
+    }
+}
+
+fn meaning<'c>(op: Op<'c>, known: &mut Known<'c>) -> Option<Meaning<'c>> {
     if op.result_count() != 1 || known.sources.contains(&op_key(op)) {
         return None;
     }
@@ -106,6 +171,9 @@ fn meaning<'c>(op: Op<'c>, known: &mut Known<'c>) -> Option<Meaning> {
     if name == arith::CONSTANT {
         let value = integer_of(op, "value")?;
         return Some(Meaning::Constant(value as u64 & mask(width)));
+    }
+    if let Some(value) = taken_out(op) {
+        return Some(Meaning::Same(value));
     }
     let operands = operands_of(op);
     if let (arith::INDEX_CAST | arith::INDEX_CASTUI, [index]) = (name, &operands[..]) {
@@ -168,7 +236,7 @@ impl<'c> Indices<'c> {
     fn collect(kernel: Op<'c>, body: Blk<'c>) -> Self {
         let mut known = Known::of(kernel, body);
         let all = nested_ops(kernel);
-        let mut ours: Vec<(Op<'c>, Meaning)> = Vec::new();
+        let mut ours: Vec<(Op<'c>, Meaning<'c>)> = Vec::new();
         for op in &all {
             if let Some(meaning) = meaning(*op, &mut known) {
                 ours.push((*op, meaning));
@@ -179,8 +247,8 @@ impl<'c> Indices<'c> {
         // Leaves: what changes least first, so that sums put it first.
         let mut leaves: Vec<Val<'c>> = Vec::new();
         let mut seen: HashSet<ValueKey> = HashSet::new();
-        for (op, _) in &ours {
-            for operand in operands_of(*op) {
+        for (op, meaning) in &ours {
+            for operand in meaning.operands(*op) {
                 let inner = defining_op(operand).is_some_and(|op| ids.contains(&op_key(op)));
                 if !inner && seen.insert(key(operand)) {
                     leaves.push(operand);
@@ -207,7 +275,8 @@ impl<'c> Indices<'c> {
             region.nodes.push(Node::Leaf(number as u32));
         }
         for (op, meaning) in &ours {
-            let operands: Vec<usize> = operands_of(*op)
+            let operands: Vec<usize> = meaning
+                .operands(*op)
                 .iter()
                 .map(|operand| nodes[&key(*operand)])
                 .collect();
@@ -215,7 +284,7 @@ impl<'c> Indices<'c> {
             let node = match *meaning {
                 Meaning::Constant(value) => Node::Const(value, width_of(result).unwrap_or(64)),
                 Meaning::Node(node) => node.with(|at| operands[at]),
-                Meaning::Index(32) => {
+                Meaning::Index(32) | Meaning::Same(_) => {
                     nodes.insert(key(result), operands[0]);
                     continue;
                 }
@@ -232,7 +301,18 @@ impl<'c> Indices<'c> {
             .enumerate()
             .map(|(i, op)| (op_key(*op), i))
             .collect();
+        // Vectors that are taken apart in the graph alone are made for nothing.
+        let mut unused: HashSet<OpKey> = HashSet::new();
+        for op in all.iter().rev().filter(|op| is_put(**op)) {
+            let mut users = users_of(result_of(*op, 0)).into_iter();
+            let is_ours =
+                |user: Op<'c>| [&ids, &unused].iter().any(|of| of.contains(&op_key(user)));
+            if users.all(is_ours) {
+                unused.insert(op_key(*op));
+            }
+        }
         let mut roots = Vec::new();
+        let mut guards = Guards::new(kernel, &nodes, &region);
         for (op, meaning) in &ours {
             // Constants are where they are wanted already.
             if matches!(meaning, Meaning::Constant(_)) {
@@ -241,21 +321,37 @@ impl<'c> Indices<'c> {
             let value = result_of(*op, 0);
             let mut users: Vec<_> = users_of(value)
                 .into_iter()
-                .filter(|user| !ids.contains(&op_key(*user)))
+                .filter(|user| !ids.contains(&op_key(*user)) && !unused.contains(&op_key(*user)))
                 .collect();
             users.sort_by_key(|user| order[&op_key(*user)]);
             users.dedup_by_key(|user| op_key(*user));
-            if !users.is_empty() {
+            let mut guarded: Vec<(Option<usize>, Vec<Op<'c>>)> = Vec::new();
+            for user in users {
+                let guard = guards.around(user, &mut region);
+                match guarded.iter_mut().find(|(other, _)| *other == guard) {
+                    Some((_, users)) => users.push(user),
+                    None => guarded.push((guard, vec![user])),
+                }
+            }
+            for (guard, users) in guarded {
+                if let Some(guard) = guard {
+                    guards.all[guard].roots.push(region.roots.len());
+                }
                 region.roots.push(nodes[&key(value)]);
                 roots.push((value, users));
             }
         }
+        let guards = guards.all;
         Self {
             kernel,
             region,
             leaves,
             roots,
-            old: ours.into_iter().map(|(op, _)| op).collect(),
+            guards,
+            old: all
+                .into_iter()
+                .filter(|op| ids.contains(&op_key(*op)) || unused.contains(&op_key(*op)))
+                .collect(),
             order,
         }
     }

@@ -24,7 +24,17 @@ pub(crate) fn extract(
     leaves: &[Leaf],
     roots: &[Id],
 ) -> Option<(Vec<Node>, Vec<usize>)> {
-    let problem = Problem::new(graph, roots);
+    extract_beside(graph, leaves, roots, &[])
+}
+
+/// The same where some classes are there already, each as a leaf, by its number.
+pub(crate) fn extract_beside(
+    graph: &Graph,
+    leaves: &[Leaf],
+    roots: &[Id],
+    given: &[(Id, u32)],
+) -> Option<(Vec<Node>, Vec<usize>)> {
+    let problem = Problem::new(graph, roots, given);
     let in_order: Vec<usize> = (0..roots.len()).collect();
     let mut alone = Choice::new(&problem);
     let all: Vec<usize> = (0..problem.classes.len()).collect();
@@ -83,7 +93,7 @@ impl Candidate {
 }
 
 impl Problem {
-    fn new(graph: &Graph, roots: &[Id]) -> Problem {
+    fn new(graph: &Graph, roots: &[Id], given: &[(Id, u32)]) -> Problem {
         let mut place: HashMap<Id, usize> = HashMap::new();
         let mut order: Vec<Id> = Vec::new();
         // Depth first, without recursion: e-graphs may be deep.
@@ -128,10 +138,24 @@ impl Problem {
                 adds_constant: matches!(term, Term::Op(Op::Add, _)) && right.is_some(),
             }
         };
-        let classes = order
+        let mut classes: Vec<Vec<Candidate>> = order
             .iter()
             .map(|&id| graph[id].nodes.iter().map(candidate).collect())
             .collect();
+        for &(id, leaf) in given {
+            // A constant or a leaf is there for nothing itself.
+            let is_free = |c: &Candidate| c.operands.is_empty();
+            if let Some(&at) = place.get(&id)
+                && !classes[at].iter().any(is_free)
+            {
+                classes[at].push(Candidate {
+                    term: Term::Leaf(leaf),
+                    operands: Operands::new(),
+                    cost: 0,
+                    adds_constant: false,
+                });
+            }
+        }
         Problem {
             classes,
             roots: roots.iter().map(|&r| place[&graph.find(r)]).collect(),

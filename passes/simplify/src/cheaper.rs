@@ -1,0 +1,154 @@
+//! Cheaper ways of applying the same rules, to compare with: one eager pass, as Cranelift's, and a greedy one that keeps the best term only.
+//!
+//! Both go through the nodes of a region once, operands first, and rewrite a term when it is made and not again when more is known of its
+//! operands. An eager pass keeps all forms of a term, among which the answer is chosen at the end; a greedy one keeps the cheapest.
+
+use crate::cost::{EPSILON, cast_cost, compare_cost, op_cost, select_cost, turns};
+use crate::graph::{Graph, Term, add_in_form, constant, rebuild, width};
+use crate::node::Node;
+use crate::rules::compiled;
+use crate::saturate::{Limits, Stats, apply, in_order, take_touched};
+use crate::search::search;
+use egg::{Id, Language};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// The way in which rules are applied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Way {
+    /// Until nothing is learned any more or a limit is met.
+    #[default]
+    Saturate,
+    /// To each term once, when it is made.
+    Eager,
+    /// As the eager way, with the cheapest form of each term alone kept.
+    Greedy,
+}
+
+/// The number of times that what a rule makes is rewritten again, as in Cranelift.
+const MOST_DEPTH: usize = 5;
+
+/// The classes of nodes, rewritten as they are added.
+pub(crate) fn add_all(
+    graph: &mut Graph,
+    nodes: &[Node],
+    way: Way,
+    limits: &Limits,
+    stats: &mut Stats,
+) -> Vec<Id> {
+    let rules = compiled();
+    let mut counts = vec![0; rules.len()];
+    let mut heights: Vec<usize> = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        let below = node.operands().iter().map(|&i| heights[i] + 1).max();
+        heights.push(below.unwrap_or(0));
+    }
+    let mut of_height: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (node, &height) in heights.iter().enumerate() {
+        of_height.entry(height).or_default().push(node);
+    }
+    let mut ids: Vec<Option<Id>> = vec![None; nodes.len()];
+    let mut best = Best::default();
+    for level in of_height.into_values() {
+        for &node in &level {
+            let operands = nodes[node].operands();
+            let of: Vec<Id> = operands.iter().filter_map(|&i| ids[i]).collect();
+            let mut at = 0..;
+            let here = nodes[node].with(|_| at.next().unwrap_or(0));
+            ids[node] = Some(add_in_form(graph, Term::of(here, &of)));
+        }
+        rebuild(graph);
+        for _ in 0..MOST_DEPTH {
+            let mut dirty = take_touched(graph);
+            if dirty.is_empty() || graph.total_size() > limits.nodes {
+                break;
+            }
+            stats.iterations += 1;
+            in_order(graph, &dirty);
+            rebuild(graph);
+            dirty.extend(take_touched(graph));
+            for found in search(graph, rules, &dirty) {
+                counts[found.rule] += usize::from(apply(graph, &rules[found.rule], &found));
+            }
+            rebuild(graph);
+            if way == Way::Greedy {
+                best.keep(graph, &dirty);
+            }
+        }
+        take_touched(graph);
+    }
+    stats.count(&counts);
+    ids.into_iter().flatten().collect()
+}
+
+/// The cheapest term of each class that was looked at.
+#[derive(Default)]
+struct Best {
+    costs: HashMap<Id, u64>,
+}
+
+impl Best {
+    /// Leaves the cheapest term alone in each of these classes. What each operand costs is counted as often as it is used.
+    fn keep(&mut self, graph: &mut Graph, classes: &BTreeSet<Id>) {
+        for &class in classes {
+            let class = graph.find(class);
+            if graph[class].nodes.len() < 2 {
+                continue;
+            }
+            let costs = graph[class].nodes.iter().map(|term| {
+                let below = term
+                    .children()
+                    .iter()
+                    .map(|&id| self.cost(graph, id, &mut vec![class]));
+                let below = below.fold(0, u64::saturating_add);
+                below.saturating_add(own_cost(graph, term))
+            });
+            let costs: Vec<u64> = costs.collect();
+            let Some(least) = (0..costs.len()).min_by_key(|&at| costs[at]) else {
+                continue;
+            };
+            self.costs.insert(class, costs[least]);
+            let term = graph[class].nodes[least];
+            graph[class].nodes.retain(|other| *other == term);
+        }
+    }
+
+    /// The cost of a class by its cheapest term; one that is met within itself costs too much.
+    fn cost(&mut self, graph: &Graph, class: Id, within: &mut Vec<Id>) -> u64 {
+        let class = graph.find(class);
+        if within.contains(&class) || within.len() > 64 {
+            return u64::MAX / 4;
+        }
+        if let Some(&cost) = self.costs.get(&class) {
+            return cost;
+        }
+        within.push(class);
+        let costs = graph[class].nodes.iter().map(|term| {
+            let below = term
+                .children()
+                .iter()
+                .map(|&id| self.cost(graph, id, within));
+            let below = below.fold(0, u64::saturating_add);
+            below.saturating_add(own_cost(graph, term))
+        });
+        let least = costs.min().unwrap_or(0);
+        within.pop();
+        if least < u64::MAX / 4 {
+            self.costs.insert(class, least);
+        }
+        least
+    }
+}
+
+fn own_cost(graph: &Graph, term: &Term) -> u64 {
+    let operands = term.children();
+    let of = |at: usize| operands.get(at).map_or(64, |&id| width(graph, id));
+    let cost = match *term {
+        Term::Const(..) | Term::Leaf(_) => return 0,
+        Term::Op(op, [_, b]) => op_cost(op, constant(graph, b), of(0)),
+        Term::Compare(predicate, _) => compare_cost(predicate, of(0)),
+        Term::Cast(cast, ..) => cast_cost(cast, of(0)),
+        Term::Select(_) => select_cost(of(1)),
+    };
+    let level = operands.iter().map(|&id| graph[id].data.level).max();
+    (cost + EPSILON) * turns(level.unwrap_or(0))
+}

@@ -1,0 +1,563 @@
+//! A graph for each guarded part of a kernel, with what the guard says.
+//!
+//! What is computed for use where a condition holds is simplified once more, in a graph of its own, in which the condition is 1 and the
+//! facts about what it compares are as sharp as that makes them. Nothing that is learned there leaves it: the graph answers for the
+//! roots of this guard alone. What others compute anyway costs nothing there; where the answer is not cheaper, it is not taken.
+
+use crate::cost::dag_cost;
+use crate::extract::extract_beside;
+use crate::graph::{
+    Analysis, Graph, Term, add_compare, add_constant, add_in_form, add_op, join, rebuild, width,
+};
+use crate::linear;
+use crate::node::{Error, Leaf, Node, Region, backward, forward, hash_cons, validate, width_of};
+use crate::saturate::{Limits, Simplified, Stats, saturate};
+use cute_arith::{Cast, Facts, Op, Predicate, Sign, mask};
+use egg::Id;
+use std::cmp::Ordering;
+use std::collections::{BTreeSet, HashMap};
+
+/// A part of a kernel that is executed only where conditions hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Guard {
+    /// Nodes of the region of one bit, each with what it is there: true or false.
+    pub conditions: Vec<(usize, bool)>,
+    /// The numbers of roots that are used there only.
+    pub roots: Vec<usize>,
+}
+
+impl Guard {
+    /// Tells whether no thread gets to both: a condition holds here and does not there.
+    fn excludes(&self, other: &Guard) -> bool {
+        let not = |&(node, holds): &(usize, bool)| other.conditions.contains(&(node, !holds));
+        self.conditions.iter().any(not)
+    }
+}
+
+/// The rounds in which facts are led back to operands and on to results.
+const ROUNDS: usize = 3;
+
+/// An answer that is cheaper where conditions hold, from one that is right everywhere: its roots are those of `simple`, but for some
+/// that belong to a guard. Never dearer than `simple`.
+///
+/// # Errors
+/// If the region is not well formed.
+pub fn simplify_guarded(
+    region: &Region,
+    guards: &[Guard],
+    simple: Simplified,
+    limits: &Limits,
+) -> Result<Simplified, Error> {
+    let leaves = validate(region)?;
+    if guards.is_empty() {
+        return Ok(simple);
+    }
+    let mut all = All::new(region, &leaves, guards, &simple);
+    let mut stats = Stats::default();
+    for guard in 0..guards.len() {
+        // The graphs of all guards together have as many nodes as that of the kernel may have.
+        if stats.e_nodes > limits.nodes {
+            stats.hit_limit = true;
+            break;
+        }
+        all.simplify(guard, limits, &mut stats);
+    }
+    let (nodes, roots) = match all.changed {
+        true => hash_cons(&all.nodes, &all.roots),
+        false => (simple.nodes, simple.roots),
+    };
+    let mut took = simple.stats;
+    took.add(&stats);
+    Ok(Simplified {
+        nodes,
+        roots,
+        facts: all.facts_of_roots,
+        stats: took,
+    })
+}
+
+/// Nodes, each once, with the widths and facts that they have everywhere.
+struct All<'a> {
+    region: &'a Region,
+    leaves: &'a [Leaf],
+    guards: &'a [Guard],
+    nodes: Vec<Node>,
+    places: HashMap<Node, usize>,
+    widths: Vec<u32>,
+    levels: Vec<u32>,
+    facts: Vec<Facts>,
+    /// The roots as they are now, and as they are right everywhere.
+    roots: Vec<usize>,
+    everywhere: Vec<usize>,
+    facts_of_roots: Vec<Facts>,
+    /// The guard of each root.
+    guard_of: Vec<Option<usize>>,
+    /// Tells whether answers of guards are among the roots already.
+    is_guarded: bool,
+    /// Tells whether any guard made something cheaper.
+    changed: bool,
+}
+
+/// What is known where a guard holds, for the explanation of an answer.
+pub(crate) struct Seeds {
+    /// The nodes of the conditions and of the answer, operands first.
+    pub(crate) nodes: Vec<Node>,
+    /// The facts about each.
+    pub(crate) facts: Vec<Facts>,
+    /// The comparisons that hold.
+    pub(crate) holding: Vec<(Predicate, usize, usize)>,
+}
+
+impl Seeds {
+    /// What the guard of a root says; nothing where the root is under none.
+    pub(crate) fn of(
+        region: &Region,
+        leaves: &[Leaf],
+        guards: &[Guard],
+        answer: &Simplified,
+        root: usize,
+    ) -> Option<Seeds> {
+        let guard = guards
+            .iter()
+            .position(|guard| guard.roots.contains(&root))?;
+        let mut all = All::new(region, leaves, guards, answer);
+        all.is_guarded = true;
+        let conditions = all.conditions(guard);
+        let asked = conditions.iter().map(|&(node, _)| node);
+        let places = cone(&all.nodes, asked.chain([all.roots[root]]));
+        let known = all.assume(&places, &conditions)?;
+        let holding = all.holding(&places, &known);
+        let at: HashMap<usize, usize> = places.iter().copied().zip(0..).collect();
+        Some(Seeds {
+            nodes: places
+                .iter()
+                .map(|&i| all.nodes[i].with(|i| at[&i]))
+                .collect(),
+            facts: places.iter().map(|i| known[i]).collect(),
+            holding: holding
+                .into_iter()
+                .map(|(predicate, a, b)| (predicate, at[&a], at[&b]))
+                .collect(),
+        })
+    }
+}
+
+impl<'a> All<'a> {
+    fn new(
+        region: &'a Region,
+        leaves: &'a [Leaf],
+        guards: &'a [Guard],
+        simple: &Simplified,
+    ) -> Self {
+        let mut guard_of = vec![None; simple.roots.len()];
+        for (number, guard) in guards.iter().enumerate() {
+            for &root in &guard.roots {
+                guard_of[root] = Some(number);
+            }
+        }
+        let mut all = Self {
+            region,
+            leaves,
+            guards,
+            nodes: Vec::new(),
+            places: HashMap::new(),
+            widths: Vec::new(),
+            levels: Vec::new(),
+            facts: Vec::new(),
+            roots: Vec::new(),
+            everywhere: Vec::new(),
+            facts_of_roots: simple.facts.clone(),
+            guard_of,
+            is_guarded: false,
+            changed: false,
+        };
+        let mut at = Vec::with_capacity(simple.nodes.len());
+        for node in &simple.nodes {
+            at.push(all.intern(node.with(|i| at[i])));
+        }
+        all.roots = simple.roots.iter().map(|&root| at[root]).collect();
+        all.everywhere.clone_from(&all.roots);
+        all
+    }
+
+    /// The place of a node, which is added if it is new; its operands are places.
+    fn intern(&mut self, node: Node) -> usize {
+        if let Some(&place) = self.places.get(&node) {
+            return place;
+        }
+        let place = self.nodes.len();
+        let operands = node.operands();
+        let of: Vec<u32> = operands.iter().map(|&i| self.widths[i]).collect();
+        let known: Vec<Facts> = operands.iter().map(|&i| self.facts[i]).collect();
+        self.widths.push(width_of(node, self.leaves, &of));
+        self.levels.push(match node {
+            Node::Leaf(leaf) => self.leaves[leaf as usize].level,
+            _ => {
+                let below = operands.iter().map(|&i| self.levels[i]);
+                below.max().unwrap_or(0)
+            }
+        });
+        self.facts.push(forward(node, self.leaves, &known, &of));
+        self.nodes.push(node);
+        self.places.insert(node, place);
+        place
+    }
+
+    /// The places of the conditions of a guard: as they are written, and as they were simplified.
+    fn conditions(&mut self, guard: usize) -> Vec<(usize, bool)> {
+        let mut found = Vec::new();
+        for &(condition, holds) in &self.guards[guard].conditions {
+            let mut at: HashMap<usize, usize> = HashMap::new();
+            for node in cone(&self.region.nodes, [condition]) {
+                let written = self.region.nodes[node].with(|i| at[&i]);
+                let place = self.intern(written);
+                at.insert(node, place);
+            }
+            found.push((at[&condition], holds));
+            let is_everywhere = |&root: &usize| !self.is_guarded || self.guard_of[root].is_none();
+            let mut roots = 0..self.region.roots.len();
+            let root =
+                roots.find(|root| self.region.roots[*root] == condition && is_everywhere(root));
+            found.extend(root.map(|root| (self.everywhere[root], holds)));
+        }
+        found
+    }
+
+    /// The nodes that are computed whatever becomes of a guard, as its roots or others of which a thread that gets there has need.
+    fn given(&self, guard: usize) -> Vec<bool> {
+        let mut given = vec![false; self.nodes.len()];
+        let own = &self.guards[guard];
+        let others = self.roots.iter().zip(&self.guard_of);
+        let others = others.filter(|(_, of)| match **of {
+            Some(other) => other != guard && !own.excludes(&self.guards[other]),
+            None => true,
+        });
+        for node in cone(&self.nodes, others.map(|(&root, _)| root)) {
+            given[node] = true;
+        }
+        given
+    }
+
+    /// Simplifies the roots of a guard under its conditions.
+    fn simplify(&mut self, guard: usize, limits: &Limits, stats: &mut Stats) {
+        let own = self.guards[guard].roots.clone();
+        let conditions = self.conditions(guard);
+        let needed = cone(&self.nodes, own.iter().map(|&root| self.roots[root]));
+        let is_op = |&i: &usize| !self.nodes[i].operands().is_empty();
+        if !needed.iter().any(is_op) {
+            return;
+        }
+        let asked = conditions.iter().map(|&(node, _)| node);
+        let places = cone(
+            &self.nodes,
+            own.iter().map(|&root| self.roots[root]).chain(asked),
+        );
+        // A part that is never executed stays as it is.
+        let Some(facts) = self.assume(&places, &conditions) else {
+            return;
+        };
+        let holding = self.holding(&places, &facts);
+        let learns = |&&i: &&usize| self.learns(i, &facts, &holding);
+        if !needed.iter().any(|i| learns(&i)) {
+            return;
+        }
+        let given = self.given(guard);
+        if !needed.iter().filter(learns).any(|&i| !given[i]) {
+            return;
+        }
+        let mut graph = Graph::new(Analysis {
+            leaves: self.leaves.to_vec(),
+            touched: Vec::new(),
+        });
+        let mut ids: HashMap<usize, Id> = HashMap::new();
+        for &place in &places {
+            let node = self.nodes[place];
+            let id = add_in_form(&mut graph, term_of(node, &ids));
+            sharpen(&mut graph, id, facts[&place]);
+            ids.insert(place, id);
+        }
+        for &(predicate, a, b) in &holding {
+            relate(&mut graph, predicate, ids[&a], ids[&b]);
+        }
+        rebuild(&mut graph);
+        let mut own_stats = Stats::default();
+        let limits = Limits {
+            nodes: limits.nodes / 4,
+            ..*limits
+        };
+        saturate(&mut graph, &limits, &mut own_stats);
+        linear::group(&mut graph, limits.nodes);
+        own_stats.e_nodes = graph.total_number_of_nodes();
+        stats.add(&own_stats);
+        self.take(&graph, &own, &ids, &given, &needed);
+    }
+
+    /// Takes what a graph of a guard has for its roots, if that is cheaper beside what is computed anyway.
+    fn take(
+        &mut self,
+        graph: &Graph,
+        own: &[usize],
+        ids: &HashMap<usize, Id>,
+        given: &[bool],
+        needed: &[usize],
+    ) {
+        // What is given is a leaf behind those that there are.
+        let first = self.leaves.len();
+        let mut leaves = self.leaves.to_vec();
+        let mut number: HashMap<usize, u32> = HashMap::new();
+        let mut free: Vec<usize> = Vec::new();
+        for &place in needed {
+            if given[place] && !self.nodes[place].operands().is_empty() {
+                number.insert(place, (first + free.len()) as u32);
+                free.push(place);
+                let leaf = Leaf::new(self.widths[place], self.facts[place]);
+                leaves.push(leaf.within(self.levels[place]));
+            }
+        }
+        let mut nodes = Vec::new();
+        let mut at: HashMap<usize, usize> = HashMap::new();
+        for &place in needed {
+            nodes.push(match number.get(&place) {
+                Some(&leaf) => Node::Leaf(leaf),
+                None => self.nodes[place].with(|i| at[&i]),
+            });
+            at.insert(place, nodes.len() - 1);
+        }
+        let old: Vec<usize> = own.iter().map(|&root| at[&self.roots[root]]).collect();
+        let (nodes, old) = hash_cons(&nodes, &old);
+        let before = dag_cost(&leaves, &nodes, &old);
+        let root_ids: Vec<Id> = own
+            .iter()
+            .map(|&root| graph.find(ids[&self.roots[root]]))
+            .collect();
+        for (&root, &id) in own.iter().zip(&root_ids) {
+            self.facts_of_roots[root] = graph[id].data.facts;
+        }
+        let beside: Vec<(Id, u32)> = free
+            .iter()
+            .map(|place| (graph.find(ids[place]), number[place]))
+            .collect();
+        let Some((nodes, roots)) = extract_beside(graph, &leaves, &root_ids, &beside) else {
+            return;
+        };
+        if dag_cost(&leaves, &nodes, &roots) >= before {
+            return;
+        }
+        let mut at = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            at.push(match node {
+                Node::Leaf(leaf) if leaf as usize >= first => free[leaf as usize - first],
+                _ => self.intern(node.with(|i| at[i])),
+            });
+        }
+        for (&root, new) in own.iter().zip(roots) {
+            // What it was not computed from need not be there where it is used.
+            let had = leaves_below(&self.region.nodes, self.region.roots[root]);
+            if leaves_below(&self.nodes, at[new]).is_subset(&had) {
+                self.changed |= self.roots[root] != at[new];
+                self.roots[root] = at[new];
+            }
+        }
+    }
+
+    /// The facts about some nodes, operands first, where conditions hold; nothing where they cannot hold together.
+    fn assume(
+        &self,
+        places: &[usize],
+        conditions: &[(usize, bool)],
+    ) -> Option<HashMap<usize, Facts>> {
+        let mut known: HashMap<usize, Facts> = places.iter().map(|&i| (i, self.facts[i])).collect();
+        let asked = cone(&self.nodes, conditions.iter().map(|&(node, _)| node));
+        for _ in 0..ROUNDS {
+            let before = known.clone();
+            for &(condition, holds) in conditions {
+                let truth = Facts::constant(u64::from(holds));
+                let both = known[&condition].and(truth).tight(1)?;
+                known.insert(condition, both);
+            }
+            for &place in asked.iter().rev() {
+                let node = self.nodes[place];
+                let operands = node.operands();
+                let of: Vec<Facts> = operands.iter().map(|i| known[i]).collect();
+                let widths: Vec<u32> = operands.iter().map(|&i| self.widths[i]).collect();
+                let led = backward(node, known[&place], &of, &widths)?;
+                for (operand, facts) in operands.iter().zip(led) {
+                    // One node may be both operands.
+                    let both = known[operand].and(facts).tight(self.widths[*operand])?;
+                    known.insert(*operand, both);
+                }
+            }
+            for &place in places {
+                let node = self.nodes[place];
+                let operands = node.operands();
+                let of: Vec<Facts> = operands.iter().map(|i| known[i]).collect();
+                let widths: Vec<u32> = operands.iter().map(|&i| self.widths[i]).collect();
+                if !of.is_empty() {
+                    let forward = forward(node, self.leaves, &of, &widths);
+                    let both = known[&place].and(forward).tight(self.widths[place])?;
+                    known.insert(place, both);
+                }
+            }
+            if known == before {
+                break;
+            }
+        }
+        Some(known)
+    }
+
+    /// The comparisons that hold under the facts and were not known to hold.
+    fn holding(
+        &self,
+        places: &[usize],
+        facts: &HashMap<usize, Facts>,
+    ) -> Vec<(Predicate, usize, usize)> {
+        let compared = places.iter().filter_map(|&place| {
+            let Node::Compare(predicate, a, b) = self.nodes[place] else {
+                return None;
+            };
+            let is_new = self.facts[place].as_constant().is_none();
+            match facts[&place].as_constant().filter(|_| is_new)? {
+                0 => Some((predicate.negated(), a, b)),
+                _ => Some((predicate, a, b)),
+            }
+        });
+        let mut found: Vec<_> = compared
+            .flat_map(|(predicate, a, b)| {
+                let width = self.widths[a];
+                let half = mask(width) >> 1;
+                let same = facts[&a].hi <= half && facts[&b].hi <= half;
+                let other = same.then(|| with_other_sign(predicate)).flatten();
+                [Some(predicate), other]
+                    .into_iter()
+                    .flatten()
+                    .map(move |p| (p, a, b))
+            })
+            .collect();
+        found.dedup();
+        found
+    }
+
+    /// Tells whether what is known where conditions hold may be of use for a node: its result is known, or it is an operation that rules
+    /// ask for facts about, and these are sharper.
+    fn learns(
+        &self,
+        place: usize,
+        facts: &HashMap<usize, Facts>,
+        holding: &[(Predicate, usize, usize)],
+    ) -> bool {
+        let node = self.nodes[place];
+        let operands = node.operands();
+        if operands.is_empty() {
+            return false;
+        }
+        let is_new = |i: usize| facts[&i] != self.facts[i];
+        if is_new(place) && facts[&place].as_constant().is_some() {
+            return true;
+        }
+        let pair = |a: usize, b: usize| {
+            let is_pair = |&(_, x, y): &(_, usize, usize)| (x, y) == (a, b) || (y, x) == (a, b);
+            holding.iter().any(is_pair)
+        };
+        let is_op = |i: usize| matches!(self.nodes[i], Node::Op(..));
+        match node {
+            Node::Op(Op::Add | Op::Mul | Op::Shl, ..) | Node::Cast(Cast::Truncate, ..) => false,
+            // Sums are led through conversions where they fit.
+            Node::Cast(Cast::ZeroExtend, a, _) => is_new(a) && is_op(a),
+            Node::Op(Op::Sub, a, b) => pair(a, b),
+            Node::Compare(_, a, b) | Node::Op(_, a, b) => is_new(a) || is_new(b) || pair(a, b),
+            _ => operands.iter().any(|&i| is_new(i)),
+        }
+    }
+}
+
+/// Sharpens the facts about a class by those that hold where its graph does.
+pub(crate) fn sharpen(graph: &mut Graph, id: Id, facts: Facts) {
+    let mut data = graph[id].data;
+    if let Some(both) = data.facts.and(facts).tight(data.width)
+        && both != data.facts
+    {
+        data.facts = both;
+        graph.set_analysis_data(id, data);
+    }
+}
+
+/// Says in a graph that a comparison of two classes holds, and what follows of other comparisons and of the difference.
+pub(crate) fn relate(graph: &mut Graph, predicate: Predicate, a: Id, b: Id) {
+    let orders = [Ordering::Less, Ordering::Equal, Ordering::Greater];
+    let of = |p: Predicate| orders.map(|order| p.holds(order));
+    let same = |p: &&Predicate| {
+        let signs = [p.sign(), predicate.sign()];
+        signs[0] == signs[1] || signs.contains(&Sign::Any)
+    };
+    let holds = of(predicate);
+    for &other in Predicate::ALL.iter().filter(same) {
+        let is = of(other);
+        let both = |wanted: bool| (0..3).all(|at| !holds[at] || is[at] == wanted);
+        if let Some(truth) = [true, false].into_iter().find(|&wanted| both(wanted)) {
+            let compared = add_compare(graph, other, a, b);
+            let truth = add_constant(graph, u64::from(truth), 1);
+            join(graph, compared, truth, "the condition of a branch");
+        }
+    }
+    // Of what is larger without a sign, the difference is not negative.
+    let (low, high, least) = match predicate {
+        Predicate::Ult => (a, b, 1),
+        Predicate::Ule => (a, b, 0),
+        Predicate::Ugt => (b, a, 1),
+        Predicate::Uge => (b, a, 0),
+        _ => return,
+    };
+    let difference = add_op(graph, Op::Sub, high, low);
+    let most = graph[high]
+        .data
+        .facts
+        .hi
+        .saturating_sub(graph[low].data.facts.lo);
+    let width = width(graph, difference);
+    if least <= most && most <= mask(width) {
+        sharpen(graph, difference, Facts::range(least, most));
+    }
+}
+
+/// The comparison of the same numbers with a sign for one without, and the other way round; for numbers that are not negative.
+fn with_other_sign(predicate: Predicate) -> Option<Predicate> {
+    use Predicate::{Sge, Sgt, Sle, Slt, Uge, Ugt, Ule, Ult};
+    Some(match predicate {
+        Slt => Ult,
+        Sle => Ule,
+        Sgt => Ugt,
+        Sge => Uge,
+        Ult => Slt,
+        Ule => Sle,
+        Ugt => Sgt,
+        Uge => Sge,
+        Predicate::Eq | Predicate::Ne => return None,
+    })
+}
+
+fn term_of(node: Node, ids: &HashMap<usize, Id>) -> Term {
+    let operands = node.operands();
+    let ids: Vec<Id> = operands.iter().map(|i| ids[i]).collect();
+    let mut at = 0..;
+    Term::of(node.with(|_| at.next().unwrap_or(0)), &ids)
+}
+
+/// The nodes that some need, themselves included, operands before users.
+fn cone(nodes: &[Node], roots: impl IntoIterator<Item = usize>) -> Vec<usize> {
+    let mut found = BTreeSet::new();
+    let mut todo: Vec<usize> = roots.into_iter().collect();
+    while let Some(node) = todo.pop() {
+        if found.insert(node) {
+            todo.extend(nodes[node].operands().iter());
+        }
+    }
+    found.into_iter().collect()
+}
+
+fn leaves_below(nodes: &[Node], root: usize) -> BTreeSet<u32> {
+    let leaf = |node: usize| match nodes[node] {
+        Node::Leaf(leaf) => Some(leaf),
+        _ => None,
+    };
+    cone(nodes, [root]).into_iter().filter_map(leaf).collect()
+}
