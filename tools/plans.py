@@ -7,8 +7,8 @@
     done
     tools/plans.py libraries --shape 4096x4096x4096 --shape 8192x8192x512 --rounds 5 --results times.jsonl
 
-Each library has one function of A (M,K), B (N,K) and C (M,N), f16, rows one after the other, each extent open or known; it is timed at the
-shapes that it takes. A plan is checked once for each shape against torch.matmul; those that are right, and torch.matmul in a CUDA graph, are timed in rounds, in an order of its own in each, by events around
+Each library has one function of A (M,K), B (N,K) and C (M,N) of one type, each extent open or known; it is timed at the shapes that it takes.
+--majors says which modes are contiguous: kkn, rows one after the other, where it is left out; A by columns is mkn, B by columns knn. A plan is checked once for each shape against torch.matmul; those that are right, and torch.matmul in a CUDA graph, are timed in rounds, in an order of its own in each, by events around
 runs in a row through as many sets of operands as exceed the cache, with the host ahead. Times are medians of the rounds.
 """
 
@@ -25,6 +25,10 @@ import sys
 import torch
 
 BYTES_OF_SETS = 160_000_000
+# DLPack's code and bits of a type.
+CODES = {torch.float16: (2, 16), torch.bfloat16: (4, 16)}
+# The error that an element may have, of the largest one: two roundings to the type.
+ERRORS = {torch.float16: 4e-3, torch.bfloat16: 1e-2}
 
 
 class Device(ctypes.Structure):
@@ -65,7 +69,7 @@ class Arguments:
         for place, tensor in enumerate(tensors):
             ints = ctypes.c_int64 * tensor.dim()
             own = Tensor(
-                tensor.data_ptr(), Device(2, 0), tensor.dim(), DType(2, 16, 1), ints(*tensor.shape), ints(*tensor.stride()), 0
+                tensor.data_ptr(), Device(2, 0), tensor.dim(), DType(*CODES[tensor.dtype], 1), ints(*tensor.shape), ints(*tensor.stride()), 0
             )
             self.held.append(own)
             self.values[place] = Value(7, 0, ctypes.pointer(own))
@@ -105,12 +109,25 @@ def microseconds(stream, reps, queue):
     return begin.elapsed_time(end) * 1000 / reps
 
 
-def measure(shape, plans, stream, rounds):
+def matrix(fill, rows, columns, by_rows, dtype):
+    """A matrix on the GPU whose rows, or columns, lie one after the other."""
+    if by_rows:
+        return fill(rows, columns, device="cuda", dtype=dtype)
+    return fill(columns, rows, device="cuda", dtype=dtype).t()
+
+
+def measure(shape, plans, stream, rounds, dtype, majors):
     m, n, k = shape
     size = 2 * (m * k + n * k + m * n)
-    make = lambda rows, columns: torch.randn(rows, columns, device="cuda", dtype=torch.half)
     count = max(2, min(40, -(-BYTES_OF_SETS // size)))
-    sets = [(make(m, k), make(n, k), torch.empty(m, n, device="cuda", dtype=torch.half)) for _ in range(count)]
+    sets = [
+        (
+            matrix(torch.randn, m, k, majors[0] == "k", dtype),
+            matrix(torch.randn, n, k, majors[1] == "k", dtype),
+            matrix(torch.empty, m, n, majors[2] == "n", dtype),
+        )
+        for _ in range(count)
+    ]
     arguments = [Arguments(tensors) for tensors in sets]
     a, b, c = sets[0]
     expected = torch.matmul(a, b.t()).float()
@@ -135,7 +152,7 @@ def measure(shape, plans, stream, rounds):
             wrong[plan.name] = str(error)
             continue
         off = ((c.float() - expected).abs().max() / expected.abs().max().clamp(min=1)).item()
-        if off < 4e-3:
+        if off < ERRORS[dtype]:
             right.append(plan)
         else:
             wrong[plan.name] = f"off by {off:.3g} of the largest element"
@@ -161,20 +178,23 @@ def main():
     parser.add_argument("libraries", help="the folder of the libraries")
     parser.add_argument("--shape", action="append", required=True, metavar="MxNxK")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--type", choices=["f16", "bf16"], default="f16")
+    parser.add_argument("--majors", choices=[a + b + c for a in "mk" for b in "nk" for c in "mn"], default="kkn")
     parser.add_argument("--results", help="a file that gets a line of JSON for each shape")
     options = parser.parse_args()
     if not torch.cuda.is_available():
         sys.exit("error: expected a GPU, found none")
+    dtype = {"f16": torch.float16, "bf16": torch.bfloat16}[options.type]
     stream = torch.cuda.Stream()
     torch.cuda.set_stream(stream)
     plans = [Plan(path, stream) for path in sorted(glob.glob(os.path.join(options.libraries, "lib*.so")))]
     if not plans:
         sys.exit(f"error: expected libraries, lib*.so, in {options.libraries}, found none; cute-run PACKAGE --export makes them")
-    print(f"{torch.cuda.get_device_name()}, {len(plans)} plans")
+    print(f"{torch.cuda.get_device_name()}, {options.type}, {options.majors}, {len(plans)} plans")
     for text in options.shape:
         shape = [int(part) for part in text.split("x")]
         here = [plan for plan in plans if plan.takes(shape)]
-        times, wrong = measure(shape, here, stream, options.rounds)
+        times, wrong = measure(shape, here, stream, options.rounds, dtype, options.majors)
         peer = times.pop("torch.matmul")
         best = sorted(times, key=times.get)[:3]
         flops = 2e-6 * shape[0] * shape[1] * shape[2]
