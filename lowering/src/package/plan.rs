@@ -16,8 +16,8 @@ use cute_ir::{
     ops::{arith, cf, cute, func, gpu, scf},
     types::{self, CuteType, memref_of},
 };
-use cute_layout::Leaf;
-use cute_passes::{launch::kernel_of, memory::root_of};
+use cute_layout::IntTuple;
+use cute_passes::launch::kernel_of;
 use cute_runtime::package::{
     CandidateChoice, Expr, Im2colParam, Launch, MAX_DEPTH, MAX_NODES, MapParam, Op as Apply, Param,
     Requirement,
@@ -339,7 +339,7 @@ impl HostPlan {
         if let Some(offset) = self.offsets.get(&key(start_of(value))) {
             return Ok(Param::Workspace(offset.clone()));
         }
-        if let Some(param) = tensor_map(launch, value)? {
+        if let Some(param) = self.tensor_map(launch, value)? {
             return Ok(param);
         }
         match source(value) {
@@ -359,6 +359,95 @@ impl HostPlan {
                 ),
             )),
         }
+    }
+
+    /// The tensor map that a launch makes of a TMA atom; nothing for other values. Errors: an atom that no op of the function makes of one of its
+    /// arguments, or of a view that
+    /// begins where one does.
+    fn tensor_map<'c>(&mut self, launch: Op<'c>, value: Val<'c>) -> Result<Option<Param>, Failure> {
+        let atom = atom_of(value);
+        let Some(CuteType::Tma { map, .. }) = CuteType::get(atom.r#type()) else {
+            return Ok(None);
+        };
+        let fail = |message: &str| {
+            Err(diag::error(
+                defining_op(atom).unwrap_or(launch).location(),
+                message,
+            ))
+        };
+        let tensor = defining_op(atom).and_then(|op| operands_of(op).first().copied());
+        let argument = tensor.and_then(|tensor| {
+            let (_, arg) = block_argument(start_of(tensor))?;
+            Some((tensor, arg, memref_of(tensor)?))
+        });
+        let Some((tensor, arg, memref)) = argument else {
+            return fail(
+                "expected a TMA atom that cute_nvgpu.atom.make_tma_load, make_im2col_tma_load or make_tma_store makes of an argument of the function, or of a view that \
+             begins where one does; a launch plan has no other tensors",
+            );
+        };
+        // The leaves of a package are numbered from those of the shape to those of the stride.
+        let both = [memref.layout.shape(), memref.layout.stride()];
+        let dynamic = match defining_op(tensor).and_then(cute::MakeView::of) {
+            None => {
+                let leaves = both.into_iter().flat_map(IntTuple::leaves);
+                let count = leaves.filter(|leaf| !leaf.is_static()).count();
+                (0..count).map(|leaf| Expr::Leaf(arg, leaf)).collect()
+            }
+            Some(view) => {
+                let Some(leaves) = view.layout().map_or(Some(Vec::new()), integers_of) else {
+                    return fail(
+                        "expected a TMA atom of a view whose layout cute.make_layout, cute.make_shape and cute.make_stride make of integers",
+                    );
+                };
+                let leaves = leaves.into_iter().map(|leaf| self.expression(launch, leaf));
+                leaves.collect::<Result<Vec<_>, _>>()?
+            }
+        };
+        let mut dynamic = dynamic.into_iter();
+        let mut numbers = |of: &IntTuple| -> Option<Vec<Expr>> {
+            let leaves = of.leaves().into_iter();
+            leaves
+                .map(|leaf| {
+                    leaf.as_static()
+                        .map(Expr::Constant)
+                        .or_else(|| dynamic.next())
+                })
+                .collect()
+        };
+        let [Some(sizes), Some(strides)] = both.map(&mut numbers) else {
+            return fail(
+                "expected a layout with an integer for each leaf that only a launch knows",
+            );
+        };
+        let modes: Vec<usize> = match &map.im2col {
+            // Channels, pixels and images are the tensor's modes as they are.
+            Some(_) => (0..sizes.len()).collect(),
+            None => map.dims.iter().map(|dim| dim.mode).collect(),
+        };
+        let of = |all: &[Expr], skip: usize| -> Option<Vec<Expr>> {
+            let modes = modes.iter().skip(skip);
+            modes.map(|mode| all.get(*mode).cloned()).collect()
+        };
+        let (Some(sizes), Some(strides)) = (of(&sizes, 0), of(&strides, 1)) else {
+            return fail("expected a TMA atom whose dimensions are modes of the tensor");
+        };
+        let im2col = map.im2col.as_ref().map(|pixels| {
+            let corner = |all: &[i64]| all.iter().map(|along| *along as i32).collect();
+            Im2colParam {
+                lower: corner(&pixels.lower),
+                upper: corner(&pixels.upper),
+                strides: pixels.strides.iter().map(|step| *step as u32).collect(),
+            }
+        });
+        Ok(Some(Param::TensorMap(MapParam {
+            arg,
+            sizes,
+            strides,
+            box_sizes: map.dims.iter().map(|dim| dim.extent as u32).collect(),
+            swizzle: map.swizzle as u32,
+            im2col,
+        })))
     }
 
     /// Makes a value of the plan stand for an integer of the function.
@@ -484,20 +573,20 @@ fn source(value: Val<'_>) -> Option<Source> {
     Some(Source::Leaf(index, before.count()))
 }
 
-/// Tells whether two tensors have the same layout but for what is known of leaves that only a launch knows.
-fn is_same_but_facts(one: Val<'_>, other: Val<'_>) -> bool {
-    let leaves = |value: Val<'_>| match CuteType::of(value.r#type()) {
-        Some(CuteType::MemRef(memref)) => {
-            let (shape, stride) = (
-                memref.layout.shape().leaves(),
-                memref.layout.stride().leaves(),
-            );
-            let all = shape.into_iter().chain(stride);
-            Some(all.map(Leaf::as_static).collect::<Vec<_>>())
+/// The dynamic leaves of a layout that ops of the function make of integers; nothing for a layout that comes of anything else.
+fn integers_of(layout: Val<'_>) -> Option<Vec<Val<'_>>> {
+    if bits(layout.r#type()).is_some() {
+        return Some(vec![layout]);
+    }
+    let op = defining_op(layout)?;
+    match name_of(op) {
+        cute::STATIC => Some(Vec::new()),
+        cute::MAKE_LAYOUT | cute::MAKE_SHAPE | cute::MAKE_STRIDE => {
+            let of = operands_of(op).into_iter().map(integers_of);
+            Some(of.collect::<Option<Vec<_>>>()?.concat())
         }
         _ => None,
-    };
-    leaves(one).is_some() && leaves(one) == leaves(other)
+    }
 }
 
 /// The value that a launch passes, behind the cast to the type that a kernel takes.
@@ -509,88 +598,6 @@ fn atom_of(value: Val<'_>) -> Val<'_> {
         _ => None,
     };
     atom.unwrap_or(value)
-}
-
-/// The tensor map that a launch makes of a TMA atom; nothing for other values. Errors: an atom that no op of the function makes of one of its
-/// arguments.
-fn tensor_map(launch: Op<'_>, value: Val<'_>) -> Result<Option<Param>, Failure> {
-    let atom = atom_of(value);
-    let Some(CuteType::Tma { map, .. }) = CuteType::get(atom.r#type()) else {
-        return Ok(None);
-    };
-    let fail = |message: &str| {
-        Err(diag::error(
-            defining_op(atom).unwrap_or(launch).location(),
-            message,
-        ))
-    };
-    let tensor = defining_op(atom).and_then(|op| operands_of(op).first().copied());
-    // A view of all of an argument, of whose leaves more is said, is the argument.
-    let argument = tensor.and_then(|tensor| {
-        let root = root_of(tensor);
-        let is_whole = is_same_but_facts(tensor, root);
-        Some((root, block_argument(root)?.1)).filter(|_| is_whole)
-    });
-    let Some((tensor, arg)) = argument else {
-        return fail(
-            "expected a TMA atom that cute_nvgpu.atom.make_tma_load, make_im2col_tma_load or make_tma_store makes of an argument of the function; a launch plan has \
-             no other tensors",
-        );
-    };
-    let Some(CuteType::MemRef(memref)) = CuteType::get(tensor.r#type()) else {
-        return fail("expected a TMA atom of a tensor");
-    };
-    // The leaves of a package are numbered from those of the shape to those of the stride.
-    let mut next = 0;
-    let mut number = |leaf: &Leaf| match leaf.as_static() {
-        Some(known) => Expr::Constant(known),
-        None => {
-            next += 1;
-            Expr::Leaf(arg, next - 1)
-        }
-    };
-    let sizes: Vec<_> = memref
-        .layout
-        .shape()
-        .leaves()
-        .iter()
-        .map(|leaf| number(leaf))
-        .collect();
-    let strides: Vec<_> = memref
-        .layout
-        .stride()
-        .leaves()
-        .iter()
-        .map(|leaf| number(leaf))
-        .collect();
-    let modes: Vec<usize> = match &map.im2col {
-        // Channels, pixels and images are the tensor's modes as they are.
-        Some(_) => (0..sizes.len()).collect(),
-        None => map.dims.iter().map(|dim| dim.mode).collect(),
-    };
-    let of = |all: &[Expr], skip: usize| -> Option<Vec<Expr>> {
-        let modes = modes.iter().skip(skip);
-        modes.map(|mode| all.get(*mode).cloned()).collect()
-    };
-    let (Some(sizes), Some(strides)) = (of(&sizes, 0), of(&strides, 1)) else {
-        return fail("expected a TMA atom whose dimensions are modes of the tensor");
-    };
-    let im2col = map.im2col.as_ref().map(|pixels| {
-        let corner = |all: &[i64]| all.iter().map(|along| *along as i32).collect();
-        Im2colParam {
-            lower: corner(&pixels.lower),
-            upper: corner(&pixels.upper),
-            strides: pixels.strides.iter().map(|step| *step as u32).collect(),
-        }
-    });
-    Ok(Some(Param::TensorMap(MapParam {
-        arg,
-        sizes,
-        strides,
-        box_sizes: map.dims.iter().map(|dim| dim.extent as u32).collect(),
-        swizzle: map.swizzle as u32,
-        im2col,
-    })))
 }
 
 /// The value whose pointer it is that a cast, a view or a view's start is of: a workspace, or a tensor that is an argument.
