@@ -1,7 +1,7 @@
 //! Remarks of ptxas on `wgmma` and `setmaxnreg`: each remark stands for products that run one after another, or for registers that no
 //! role gets, and has a cure.
 
-use cute_runtime::ptx::{self, Instruction, Item, Place, Places, Statement};
+use cute_runtime::ptx::{self, Item, Place, Places};
 
 /// A remark's number, and what is to be done about it.
 type Remark = (&'static str, &'static str);
@@ -96,27 +96,15 @@ pub(crate) fn place(log: &str, text: &str) -> Option<Place> {
     let line: u32 = rest.split(' ').next()?.parse().ok()?;
     let module = ptx::parse(text).ok()?;
     let places = Places::of(&module);
-    let mut all = Vec::new();
-    for item in &module.items {
-        if let Item::Function(function) = item {
-            instructions(function.body.as_deref().unwrap_or_default(), &mut all);
-        }
-    }
-    let before = all.into_iter().filter(|one| one.line.0 <= line);
+    let all = module.items.iter().flat_map(|item| match item {
+        Item::Function(function) => function.instructions(),
+        _ => Vec::new(),
+    });
+    let before = all.filter(|one| one.line.0 <= line);
     let last = before
         .filter(|one| one.source.is_some())
         .max_by_key(|one| one.line.0)?;
     places.place(last.source.as_ref()?)
-}
-
-fn instructions<'a, 'p>(body: &'a [Statement<'p>], all: &mut Vec<&'a Instruction<'p>>) {
-    for statement in body {
-        match statement {
-            Statement::Instruction(one) => all.push(one),
-            Statement::Scope(inner) => instructions(inner, all),
-            _ => {}
-        }
-    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::BTreeSet;
 
 /// The allocation or argument that a tensor or a pointer is of; where a loop, a branch or a choice gives it, that.
-pub fn root_of(value: Val<'_>) -> Val<'_> {
+pub(crate) fn root_of(value: Val<'_>) -> Val<'_> {
     let mut value = value;
     while let Some(op) = defining_op(value) {
         // A view only computes, and is of one tensor: what makes memory of its own has that as an effect.

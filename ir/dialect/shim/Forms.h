@@ -26,7 +26,7 @@ template <typename Op>
 mlir::DictionaryAttr withProperties(mlir::MLIRContext *context, mlir::DictionaryAttr attributes,
                                     mlir::OpaqueProperties properties);
 
-/// Of ops whose result types follow from operands and attributes, as Rust says.
+/// The trait of ops whose result types follow from operands and attributes, as Rust says.
 template <typename ConcreteOp>
 class RustInfer : public mlir::OpTrait::TraitBase<ConcreteOp, RustInfer> {};
 

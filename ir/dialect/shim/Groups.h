@@ -56,7 +56,7 @@ private:
     UnresolvedOperand operand;
     /// How many operands the list has that this one begins; 0 where it begins none.
     size_t list;
-    /// Whether its type has been read or given.
+    /// Set once its type has been read or given.
     bool typed;
   };
   /// The types of some operands, as they are written: from a colon to what follows.
@@ -70,14 +70,14 @@ private:
   ParseResult give(Type &type);
   void take();
   void endSection();
-  /// Whether brackets and commas are not in the text: in brackets that are there, only commas between types are not.
+  /// Tells whether brackets and commas are not in the text: in brackets that are there, only commas between types are not.
   bool fakes() const { return leftOut && brackets.empty(); }
 
   SmallVector<Operand> all;
   /// How many operands there were when each bracket opened that is open.
   SmallVector<size_t> brackets;
   SmallVector<Section> sections;
-  /// Whether types are given of the values, and whether they are being read.
+  /// Set where types are given of the values, and while they are being read.
   bool leftOut = false, written = false;
 };
 

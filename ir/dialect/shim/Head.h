@@ -20,7 +20,7 @@ namespace cute {
 /// What of an op's definition decides how its types may be left out.
 struct Traits {
   bool noResults, oneRegion, segments, oneResult;
-  /// Whether no other result types are right than those that follow.
+  /// Set where no other result types are right than those that follow.
   bool follow;
 };
 
@@ -92,7 +92,7 @@ void mendTypes(Mended mended, function_ref<void()> run);
 /// Says which result types an op should have.
 LogicalResult refuseResults(Location location, StringRef op, TypeRange inferred, TypeRange found);
 
-/// Whether types are to be mended.
+/// Tells whether types are to be mended.
 bool mendsTypes();
 /// Says that the types between two places are wrong, which those of the operands follow in place of.
 void mendSection(SMLoc begin, SMLoc end);

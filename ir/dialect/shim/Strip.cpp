@@ -72,7 +72,7 @@ public:
 protected:
   mutable Held held;
 
-  /// Whether a type is one that is not printed.
+  /// Tells whether a type is one that is not printed.
   virtual bool takes(Type type) = 0;
   virtual void release() {
     inner.getStream() << held.text;
@@ -97,7 +97,7 @@ public:
   }
 
 private:
-  /// Whether types are being left out, and whether they are those at the end, in brackets of their own.
+  /// Set while types are left out, and where they are those at the end, in brackets of their own.
   bool inTypes = false, atEnd = false;
 
   void release() override {
@@ -125,7 +125,7 @@ class HeadPrinter : public HoldingPrinter {
 public:
   using HoldingPrinter::HoldingPrinter;
 
-  /// What stood behind the attributes: texts, each before a type, and the last one.
+  /// The end of the op, behind the attributes: texts, each before a type, and the last one.
   SmallVector<std::pair<std::string, Type>> tail;
   /// The types of the region's arguments that follow.
   SmallVector<Type> arguments;

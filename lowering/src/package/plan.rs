@@ -362,8 +362,7 @@ impl HostPlan {
     }
 
     /// The tensor map that a launch makes of a TMA atom; nothing for other values. Errors: an atom that no op of the function makes of one of its
-    /// arguments, or of a view that
-    /// begins where one does.
+    /// arguments, or of a view that begins where one does.
     fn tensor_map<'c>(&mut self, launch: Op<'c>, value: Val<'c>) -> Result<Option<Param>, Failure> {
         let atom = atom_of(value);
         let Some(CuteType::Tma { map, .. }) = CuteType::get(atom.r#type()) else {
@@ -383,7 +382,7 @@ impl HostPlan {
         let Some((tensor, arg, memref)) = argument else {
             return fail(
                 "expected a TMA atom that cute_nvgpu.atom.make_tma_load, make_im2col_tma_load or make_tma_store makes of an argument of the function, or of a view that \
-             begins where one does; a launch plan has no other tensors",
+                 begins where one does; a launch plan has no other tensors",
             );
         };
         // The leaves of a package are numbered from those of the shape to those of the stride.

@@ -3,8 +3,9 @@
 //! Both go through the nodes of a region once, operands first, and rewrite a term when it is made and not again when more is known of its
 //! operands. An eager pass keeps all forms of a term, among which the answer is chosen at the end; a greedy one keeps the cheapest.
 
-use crate::cost::{EPSILON, cast_cost, compare_cost, op_cost, select_cost, turns};
-use crate::graph::{Graph, Term, add_in_form, constant, rebuild, width};
+use crate::cost::EPSILON;
+use crate::extract::{term_cost, turns_of};
+use crate::graph::{Graph, Term, add_in_form, rebuild};
 use crate::node::Node;
 use crate::rules::compiled;
 use crate::saturate::{Limits, Stats, apply, in_order, take_touched};
@@ -52,9 +53,7 @@ pub(crate) fn add_all(
         for &node in &level {
             let operands = nodes[node].operands();
             let of: Vec<Id> = operands.iter().filter_map(|&i| ids[i]).collect();
-            let mut at = 0..;
-            let here = nodes[node].with(|_| at.next().unwrap_or(0));
-            ids[node] = Some(add_in_form(graph, Term::of(here, &of)));
+            ids[node] = Some(add_in_form(graph, Term::on(nodes[node], &of)));
         }
         rebuild(graph);
         for _ in 0..MOST_DEPTH {
@@ -94,15 +93,10 @@ impl Best {
             if graph[class].nodes.len() < 2 {
                 continue;
             }
-            let costs = graph[class].nodes.iter().map(|term| {
-                let below = term
-                    .children()
-                    .iter()
-                    .map(|&id| self.cost(graph, id, &mut vec![class]));
-                let below = below.fold(0, u64::saturating_add);
-                below.saturating_add(own_cost(graph, term))
-            });
-            let costs: Vec<u64> = costs.collect();
+            let terms = graph[class].nodes.iter();
+            let costs: Vec<u64> = terms
+                .map(|term| self.cost_of(graph, term, &mut vec![class]))
+                .collect();
             let Some(least) = (0..costs.len()).min_by_key(|&at| costs[at]) else {
                 continue;
             };
@@ -122,14 +116,8 @@ impl Best {
             return cost;
         }
         within.push(class);
-        let costs = graph[class].nodes.iter().map(|term| {
-            let below = term
-                .children()
-                .iter()
-                .map(|&id| self.cost(graph, id, within));
-            let below = below.fold(0, u64::saturating_add);
-            below.saturating_add(own_cost(graph, term))
-        });
+        let terms = graph[class].nodes.iter();
+        let costs = terms.map(|term| self.cost_of(graph, term, within));
         let least = costs.min().unwrap_or(0);
         within.pop();
         if least < u64::MAX / 4 {
@@ -137,18 +125,16 @@ impl Best {
         }
         least
     }
-}
 
-fn own_cost(graph: &Graph, term: &Term) -> u64 {
-    let operands = term.children();
-    let of = |at: usize| operands.get(at).map_or(64, |&id| width(graph, id));
-    let cost = match *term {
-        Term::Const(..) | Term::Leaf(_) => return 0,
-        Term::Op(op, [_, b]) => op_cost(op, constant(graph, b), of(0)),
-        Term::Compare(predicate, _) => compare_cost(predicate, of(0)),
-        Term::Cast(cast, ..) => cast_cost(cast, of(0)),
-        Term::Select(_) => select_cost(of(1)),
-    };
-    let level = operands.iter().map(|&id| graph[id].data.level).max();
-    (cost + EPSILON) * turns(level.unwrap_or(0))
+    /// The cost of a term with all that it is computed from.
+    fn cost_of(&mut self, graph: &Graph, term: &Term, within: &mut Vec<Id>) -> u64 {
+        let operands = term.children();
+        let below = operands.iter().map(|&id| self.cost(graph, id, within));
+        let below = below.fold(0, u64::saturating_add);
+        let own = match operands.is_empty() {
+            true => 0,
+            false => (term_cost(graph, term) + EPSILON) * turns_of(graph, term),
+        };
+        below.saturating_add(own)
+    }
 }

@@ -66,6 +66,12 @@ impl Term {
         }
     }
 
+    /// The term of a node with these operands, in their order.
+    pub(crate) fn on(node: Node, operands: &[Id]) -> Term {
+        let mut at = 0..operands.len();
+        Term::of(node.with(|_| at.next().unwrap_or_default()), operands)
+    }
+
     /// The node of the term with operands at these places.
     pub(crate) fn node(self, at: &[usize]) -> Option<Node> {
         Some(match (self, at) {

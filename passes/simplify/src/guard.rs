@@ -1,6 +1,6 @@
 //! A graph for each guarded part of a kernel, with what the guard says.
 //!
-//! What is computed for use where a condition holds is simplified once more, in a graph of its own, in which the condition is 1 and the
+//! Arithmetic that is used only where a condition holds is simplified once more, in a graph of its own, in which the condition is 1 and the
 //! facts about what it compares are as sharp as that makes them. Nothing that is learned there leaves it: the graph answers for the
 //! roots of this guard alone. What others compute anyway costs nothing there; where the answer is not cheaper, it is not taken.
 
@@ -98,7 +98,7 @@ struct All<'a> {
     changed: bool,
 }
 
-/// What is known where a guard holds, for the explanation of an answer.
+/// The facts where a guard holds, for the explanation of an answer.
 pub(crate) struct Seeds {
     /// The nodes of the conditions and of the answer, operands first.
     pub(crate) nodes: Vec<Node>,
@@ -109,7 +109,7 @@ pub(crate) struct Seeds {
 }
 
 impl Seeds {
-    /// What the guard of a root says; nothing where the root is under none.
+    /// The facts that follow from the guard of a root; nothing where the root is under none.
     pub(crate) fn of(
         region: &Region,
         leaves: &[Leaf],
@@ -272,7 +272,8 @@ impl<'a> All<'a> {
         let mut ids: HashMap<usize, Id> = HashMap::new();
         for &place in &places {
             let node = self.nodes[place];
-            let id = add_in_form(&mut graph, term_of(node, &ids));
+            let operands: Vec<Id> = node.operands().iter().map(|i| ids[i]).collect();
+            let id = add_in_form(&mut graph, Term::on(node, &operands));
             sharpen(&mut graph, id, facts[&place]);
             ids.insert(place, id);
         }
@@ -533,13 +534,6 @@ fn with_other_sign(predicate: Predicate) -> Option<Predicate> {
         Uge => Sge,
         Predicate::Eq | Predicate::Ne => return None,
     })
-}
-
-fn term_of(node: Node, ids: &HashMap<usize, Id>) -> Term {
-    let operands = node.operands();
-    let ids: Vec<Id> = operands.iter().map(|i| ids[i]).collect();
-    let mut at = 0..;
-    Term::of(node.with(|_| at.next().unwrap_or(0)), &ids)
 }
 
 /// The nodes that some need, themselves included, operands before users.

@@ -1,4 +1,4 @@
-//! What a guard says is used where it holds, and nowhere else.
+//! Facts that follow from a guard are used where it holds, and nowhere else.
 
 mod common;
 
@@ -31,13 +31,19 @@ fn both(b: &mut Build, condition: usize, holds: bool, value: usize) -> (String, 
     )
 }
 
-#[test]
-fn a_remainder_of_what_is_below_is_itself() {
+/// A thread, whether it is below 24, and its remainder by 24.
+fn below_24() -> (Build, [usize; 2]) {
     let mut b = Build::new(32);
     let t = b.leaf(Facts::range(0, 1023));
     let bound = b.c(24);
     let is_below = b.compare(Predicate::Ult, t, bound);
-    let place = b.rem(t, 24);
+    let rest = b.rem(t, 24);
+    (b, [is_below, rest])
+}
+
+#[test]
+fn a_remainder_of_what_is_below_is_itself() {
+    let (mut b, [is_below, place]) = below_24();
     assert_eq!(both(&mut b, is_below, true, place).1, "t");
     let (outside, inside) = both(&mut b, is_below, false, place);
     assert_eq!(outside, inside);
@@ -107,11 +113,7 @@ fn nothing_is_known_of_other_orders() {
 
 #[test]
 fn what_is_computed_anyway_is_not_computed_twice() {
-    let mut b = Build::new(32);
-    let t = b.leaf(Facts::range(0, 1023));
-    let bound = b.c(24);
-    let is_below = b.compare(Predicate::Ult, t, bound);
-    let rest = b.rem(t, 24);
+    let (mut b, [is_below, rest]) = below_24();
     let scaled = b.mul(rest, 5);
     // The product is there already, where the one with the thread itself would be another.
     b.region.roots = vec![is_below, scaled, scaled];
@@ -126,11 +128,7 @@ fn what_is_computed_anyway_is_not_computed_twice() {
 
 #[test]
 fn what_the_other_branch_computes_is_no_help() {
-    let mut b = Build::new(32);
-    let t = b.leaf(Facts::range(0, 1023));
-    let bound = b.c(24);
-    let is_below = b.compare(Predicate::Ult, t, bound);
-    let rest = b.rem(t, 24);
+    let (mut b, [is_below, rest]) = below_24();
     let scaled = b.mul(rest, 5);
     b.region.roots = vec![is_below, scaled, scaled];
     let guards = [true, false].map(|holds| Guard {

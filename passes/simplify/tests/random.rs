@@ -357,7 +357,7 @@ proptest! {
         prop_assert_eq!(differ(&region, &simple, &knowns), None);
     }
 
-    /// What belongs to a guard is right where it holds, and all else everywhere.
+    /// Asserts that what belongs to a guard is right where it holds, and all else everywhere.
     #[test]
     fn guarded_regions_mean_the_same_where_guards_hold(
         (region, knowns) in mixed_cases(),

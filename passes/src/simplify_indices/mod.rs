@@ -47,9 +47,9 @@ impl SimplifyOptions {
 /// The way in which index arithmetic is simplified, as an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rules {
-    /// By the rules, applied this way.
+    /// Applies the rules in this way.
     Applied(Way),
-    /// By MLIR's canonicalisation in the pass's place: a pipeline's to arrange.
+    /// Leaves it to MLIR's canonicalisation, which a pipeline has in the pass's place.
     Mlir,
 }
 

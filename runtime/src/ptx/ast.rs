@@ -207,6 +207,25 @@ pub struct Function<'a> {
     pub body: Option<Vec<Statement<'a>>>,
 }
 
+impl<'a> Function<'a> {
+    /// The instructions of the body, in their order, those in scopes within it too; none where the function is only declared.
+    pub fn instructions(&self) -> Vec<&Instruction<'a>> {
+        let mut all = Vec::new();
+        instructions_of(self.body.as_deref().unwrap_or_default(), &mut all);
+        all
+    }
+}
+
+fn instructions_of<'i, 'a>(body: &'i [Statement<'a>], all: &mut Vec<&'i Instruction<'a>>) {
+    for statement in body {
+        match statement {
+            Statement::Instruction(instruction) => all.push(instruction),
+            Statement::Scope(inside) => instructions_of(inside, all),
+            _ => {}
+        }
+    }
+}
+
 /// A promise or a demand of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Directive<'a> {

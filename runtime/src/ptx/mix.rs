@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::ast::{Function, Instruction, Statement, Type};
+use super::ast::{Function, Instruction, Type};
 use super::class::Class;
 
 /// Number of instructions by the bytes that one thread moves with each; an opcode whose type is not
@@ -45,7 +45,9 @@ impl Mix {
     /// Counts a function; one without a body has nothing.
     pub fn of(function: &Function<'_>) -> Mix {
         let mut mix = Mix::default();
-        mix.add_all(function.body.as_deref().unwrap_or_default());
+        for instruction in function.instructions() {
+            mix.add(instruction);
+        }
         mix
     }
 
@@ -67,16 +69,6 @@ impl Mix {
             + self.floating_point
             + self.control
             + self.other
-    }
-
-    fn add_all(&mut self, body: &[Statement<'_>]) {
-        for statement in body {
-            match statement {
-                Statement::Instruction(instruction) => self.add(instruction),
-                Statement::Scope(inside) => self.add_all(inside),
-                _ => {}
-            }
-        }
     }
 
     fn add(&mut self, instruction: &Instruction<'_>) {

@@ -22,7 +22,7 @@ const KEPT: usize = 32;
 /// The last answers by what was asked: a text that has not changed, nor what it imports, is read once for all requests.
 static ANSWERS: Mutex<VecDeque<(u64, Value)>> = Mutex::new(VecDeque::new());
 
-/// What decides an answer, as a number.
+/// The hash of all that decides an answer.
 fn key(name: &str, file: &str, text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     (name, file, text).hash(&mut hasher);
@@ -50,7 +50,7 @@ pub fn ask(name: &str, file: &str, text: String) -> Option<Value> {
     Some(answer).filter(|answer| !answer.is_null())
 }
 
-/// What the child of this name says of a text; nothing where the text is too long, and where the child says nothing in time.
+/// The bytes that the child of this name writes about a text; nothing where the text is too long, and where the child says nothing in time.
 fn say(name: &str, file: &str, text: String) -> Option<Vec<u8>> {
     if text.len() > MOST_TEXT {
         return None;

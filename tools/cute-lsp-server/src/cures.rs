@@ -1,11 +1,12 @@
 //! Code actions: what a diagnostic says is to be written, in the place of what it found.
 
+use crate::documents::{line_of, place_of};
 use cute_ir::names::nearest;
 use cute_layout::{IntTuple, Kind, Layout, TiledCopy};
 use serde_json::{Value, json};
 use std::ops::Range;
 
-/// What is to be done to a document: words for it, and texts in the places of some bytes.
+/// A change of a document: words for it, and texts in the places of some bytes.
 struct Cure {
     title: String,
     edits: Vec<(Range<usize>, String)>,
@@ -31,11 +32,9 @@ pub fn of(uri: &str, document: &str, diagnostics: &[Value]) -> Vec<Value> {
     cures.collect()
 }
 
-/// The line and the character, in UTF-16 units, of a byte.
 fn position(document: &str, at: usize) -> Value {
-    let before = &document[..at];
-    let line = before.rsplit('\n').next().unwrap_or_default();
-    json!({"line": before.matches('\n').count(), "character": line.encode_utf16().count()})
+    let (line, character) = place_of(document, at);
+    json!({"line": line, "character": character})
 }
 
 fn cure(document: &str, line: usize, message: &str) -> Option<Cure> {
@@ -52,14 +51,6 @@ fn between<'t>(text: &'t str, before: &str, behind: &str) -> Option<&'t str> {
 
 fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || "_$.".contains(c)
-}
-
-/// The bytes of a line, from 0.
-fn line_of(document: &str, line: usize) -> Option<Range<usize>> {
-    let before = document.split_inclusive('\n').take(line);
-    let start: usize = before.map(str::len).sum();
-    let text = document.get(start..)?.lines().next()?;
-    Some(start..start + text.len())
 }
 
 /// The places of a word in some bytes of a document, where it is no part of a longer one.

@@ -2,7 +2,7 @@
 //! which is there for reading.
 
 use crate::{
-    documents::{byte_of, name_around},
+    documents::{byte_of, line_of, name_around, place_of},
     hover::part,
 };
 use cute_ir::library::{self, Imported};
@@ -44,9 +44,8 @@ fn place(imported: &Imported, line: usize, characters: Range<usize>) -> Option<V
 pub fn of(file: &str, document: &str, line: u64, character: u64) -> Option<Value> {
     let (first, text) = part(document, line);
     let at = usize::try_from(line.checked_sub(first)?).ok()?;
-    let before: usize = text.split_inclusive('\n').take(at).map(str::len).sum();
-    let on_line = text.get(before..)?.lines().next()?;
-    let here = before..before + on_line.len() + 1;
+    let bytes = line_of(&text, at)?;
+    let (here, on_line) = (bytes.start..=bytes.end, &text[bytes]);
     if let Some((name, _)) = (library::imports(&text).iter()).find(|(_, end)| here.contains(end)) {
         return place(&Imported::of(file, name)?, 0, 0..0);
     }
@@ -54,7 +53,8 @@ pub fn of(file: &str, document: &str, line: u64, character: u64) -> Option<Value
     let (imported, line, at) = Imported::all(file, &text)
         .into_iter()
         .find_map(|imported| {
-            let (line, at) = place_of(&imported.text, name)?;
+            let at = library::definition(&imported.text, name)?;
+            let (line, at) = place_of(&imported.text, at);
             Some((imported, line, at))
         })?;
     place(&imported, line, at..at + name.len())
@@ -73,13 +73,6 @@ fn symbol_at(line: &str, character: u64) -> Option<&str> {
     let at = at + usize::from(line[at..].starts_with('@'));
     let name = name_around(line, at);
     (line[..name.start].ends_with('@') && !name.is_empty()).then(|| &line[name])
-}
-
-/// The line and the character of the name of a function, from 0, where it is defined.
-fn place_of(text: &str, name: &str) -> Option<(usize, usize)> {
-    let before = text.get(..library::definition(text, name)?)?;
-    let line = before.rsplit('\n').next()?;
-    Some((before.matches('\n').count(), line.encode_utf16().count()))
 }
 
 /// The file with a part, which is written if it is not there; none where that cannot be. Its folder is named by the text, so that compilers of several versions have files of their own.
@@ -141,12 +134,12 @@ mod tests {
             });
             let mut count = 0;
             for name in names {
-                assert!(place_of(text, name).is_some(), "{part}: {name}");
+                assert!(library::definition(text, name).is_some(), "{part}: {name}");
                 count += 1;
             }
             assert!(count > 0, "{part}");
         }
-        assert_eq!(place_of("func.func @ab(%x: i32)", "a"), None);
+        assert_eq!(library::definition("func.func @ab(%x: i32)", "a"), None);
     }
 
     #[test]

@@ -104,6 +104,21 @@ pub fn file_of(uri: &str) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| uri.to_owned())
 }
 
+/// The line and the character, in UTF-16 units, of a byte of a text, from 0.
+pub fn place_of(text: &str, at: usize) -> (usize, usize) {
+    let before = &text[..at];
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    (before.matches('\n').count(), line.encode_utf16().count())
+}
+
+/// The bytes of a line of a text, from 0; nothing behind its last one.
+pub fn line_of(text: &str, line: usize) -> Option<Range<usize>> {
+    let before = text.split_inclusive('\n').take(line);
+    let start: usize = before.map(str::len).sum();
+    let on_line = text.get(start..)?.lines().next()?;
+    Some(start..start + on_line.len())
+}
+
 /// The byte of a character of a line, in UTF-16 units; beyond the line's end is its end.
 pub fn byte_of(line: &str, character: usize) -> usize {
     let mut units = 0;

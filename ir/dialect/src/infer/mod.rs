@@ -13,8 +13,7 @@ pub(crate) use written::{compatible, operand_types};
 
 use crate::{
     algebra::{self, value_of},
-    mlir::is_index,
-    mlir::{Op, attributes_of, context_of, dictionary, entry_of, name_of, operands_of},
+    mlir::{Op, attributes_of, context_of, dictionary, entry_of, is_index, name_of, operands_of},
     ops::{self, cute},
     types::{CuteType, int_width},
 };

@@ -43,7 +43,7 @@ pub struct Imported {
     pub name: String,
     /// Tells whether it is a file, and no part.
     pub is_file: bool,
-    /// What is in it.
+    /// The text itself.
     pub text: Cow<'static, str>,
 }
 

@@ -22,7 +22,7 @@ pub(crate) struct Heads {
 /// The head of a function.
 #[derive(Clone, Debug)]
 struct Head {
-    /// What it gives, as text behind the arrow.
+    /// The types of its results, as text behind the arrow.
     given: String,
     /// The byte at which its name begins.
     at: usize,

@@ -107,7 +107,7 @@ unsafe extern "C" {
     pub(super) fn cuteMeantOp(
         context: MlirContext,
         name: MlirStringRef,
-        sink: unsafe extern "C" fn(MlirStringRef, *mut c_void),
+        sink: StringSink,
         user: *mut c_void,
     );
     pub(super) fn cuteTargetGet(
@@ -186,6 +186,16 @@ pub(super) fn string_ref(text: &str) -> MlirStringRef {
         data: text.as_ptr().cast(),
         length: text.len(),
     }
+}
+
+/// A sink that adds text to a `String`.
+///
+/// # Safety
+/// `text` outlives the call, and `user` is a `String` that nobody else has meanwhile.
+pub(super) unsafe extern "C" fn append(text: MlirStringRef, user: *mut c_void) {
+    // SAFETY: the caller's.
+    let (said, text) = unsafe { (&mut *user.cast::<String>(), bytes(text)) };
+    said.push_str(&String::from_utf8_lossy(text));
 }
 
 /// # Safety

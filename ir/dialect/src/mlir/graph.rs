@@ -6,7 +6,7 @@ use melior::ir::{
     operation::OperationLike,
 };
 use mlir_sys::*;
-use std::{collections::HashSet, ffi::c_void};
+use std::collections::HashSet;
 
 /// An operation. The handle lives as long as the module that it was reached from may be read, and within a pass as long as the
 /// pass, also if the operation is erased.
@@ -42,22 +42,17 @@ pub fn is_op(context: &melior::Context, name: &str) -> bool {
 
 /// The end of a message about an op that no dialect defines: the question whether the one that is spelt most like it was meant, if one is near.
 pub fn meant_op(context: &melior::Context, name: &str) -> String {
-    unsafe extern "C" fn append(text: MlirStringRef, user: *mut c_void) {
-        // SAFETY: the shim hands on the text that it is given here, and one that lives during the call.
-        let (text, all) = unsafe { (ffi::bytes(text), &mut *user.cast::<Vec<u8>>()) };
-        all.extend(text);
-    }
-    let mut meant: Vec<u8> = Vec::new();
+    let mut meant = String::new();
     // SAFETY: the context lives, and the name and the text outlive the call.
     unsafe {
         ffi::cuteMeantOp(
             context.to_raw(),
             ffi::string_ref(name),
-            append,
+            ffi::append,
             (&raw mut meant).cast(),
         );
     }
-    String::from_utf8_lossy(&meant).into_owned()
+    meant
 }
 
 /// Moves what is in a module to the end of a block, and gives the ops.

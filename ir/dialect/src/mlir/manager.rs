@@ -3,7 +3,6 @@
 use super::{OwnedCopy, ffi};
 use melior::{StringRef, ir::Module};
 use mlir_sys::*;
-use std::ffi::c_void;
 
 /// Runs a pipeline, such as `cute-tile,canonicalize`, on a module.
 ///
@@ -30,12 +29,6 @@ impl OwnedCopy<'_> {
 /// # Safety
 /// The operation lives, and nobody has a handle of it or of what is within it.
 unsafe fn run_on(operation: MlirOperation, pipeline: &str) -> Result<(), Option<String>> {
-    unsafe extern "C" fn append(text: MlirStringRef, user: *mut c_void) {
-        // SAFETY: `user` is the text below, which nobody else has meanwhile.
-        let said = unsafe { &mut *user.cast::<String>() };
-        // SAFETY: the text outlives the call.
-        said.push_str(&String::from_utf8_lossy(unsafe { ffi::bytes(text) }));
-    }
     let mut said = String::new();
     // SAFETY: the operation is the caller's, who has no handle of it while passes change it.
     let (known, done) = unsafe {
@@ -45,7 +38,7 @@ unsafe fn run_on(operation: MlirOperation, pipeline: &str) -> Result<(), Option<
         let parsed = mlirOpPassManagerAddPipeline(
             mlirPassManagerGetAsOpPassManager(manager),
             StringRef::new(pipeline).to_raw(),
-            Some(append),
+            Some(ffi::append),
             (&raw mut said).cast(),
         );
         let known = parsed.value != 0;

@@ -18,7 +18,7 @@ use std::{
 #[derive(Clone, Debug, Default)]
 pub struct Bindings<'c>(BTreeMap<String, Bound<'c>>, Failed);
 
-/// What has no meaning with some values, with the failures that said so: each is said once, however many ops have it. Bindings that were made of each
+/// The types that have no meaning with some values, with the failures that said so: each is said once, however many ops have it. Bindings that were made of each
 /// other share it.
 type Failed = Rc<RefCell<HashMap<String, Failure>>>;
 

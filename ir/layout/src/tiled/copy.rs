@@ -144,7 +144,7 @@ impl TiledCopy {
         Self::new(atom, layout_tv, tiler)
     }
 
-    /// What [`TiledCopy::make_tiled_copy`] makes of a thread layout and a value layout, whatever the atom: (thread, value) to the column-major index of
+    /// The layout and the tile that [`TiledCopy::make_tiled_copy`] makes of a thread layout and a value layout, whatever the atom: (thread, value) to the column-major index of
     /// the tile, and the tile.
     ///
     /// # Errors

@@ -92,6 +92,23 @@ impl Candidate {
     }
 }
 
+/// The cost of a term alone, computed once.
+pub(crate) fn term_cost(graph: &Graph, term: &Term) -> u64 {
+    match *term {
+        Term::Const(..) | Term::Leaf(_) => 0,
+        Term::Op(op, [a, b]) => op_cost(op, constant(graph, b), width(graph, a)),
+        Term::Compare(predicate, [a, _]) => compare_cost(predicate, width(graph, a)),
+        Term::Cast(cast, _, [a]) => cast_cost(cast, width(graph, a)),
+        Term::Select([_, a, _]) => select_cost(width(graph, a)),
+    }
+}
+
+/// The number of times that a term is taken to be computed, as its operands change in loops.
+pub(crate) fn turns_of(graph: &Graph, term: &Term) -> u64 {
+    let operands = egg::Language::children(term).iter();
+    turns(operands.map(|&id| graph[id].data.level).max().unwrap_or(0))
+}
+
 impl Problem {
     fn new(graph: &Graph, roots: &[Id], given: &[(Id, u32)]) -> Problem {
         let mut place: HashMap<Id, usize> = HashMap::new();
@@ -121,20 +138,10 @@ impl Problem {
         let candidate = |term: &Term| {
             let children = egg::Language::children(term);
             let right = children.get(1).and_then(|&b| constant(graph, b));
-            let of = |at: usize| children.get(at).map_or(64, |&id| width(graph, id));
-            let cost = match *term {
-                Term::Const(..) | Term::Leaf(_) => 0,
-                Term::Op(op, _) => op_cost(op, right, of(0)),
-                Term::Compare(predicate, _) => compare_cost(predicate, of(0)),
-                Term::Cast(cast, ..) => cast_cost(cast, of(0)),
-                Term::Select(_) => select_cost(of(1)),
-            };
-            let levels = children.iter().map(|&id| graph[id].data.level);
-            let cost = cost * turns(levels.max().unwrap_or(0));
             Candidate {
                 term: *term,
                 operands: children.iter().map(|&c| place[&graph.find(c)]).collect(),
-                cost,
+                cost: term_cost(graph, term) * turns_of(graph, term),
                 adds_constant: matches!(term, Term::Op(Op::Add, _)) && right.is_some(),
             }
         };

@@ -68,28 +68,19 @@ $L__info_string0:
 }
 "#;
 
-fn body<'a>(module: &'a Module<'a>, name: &str) -> &'a [Statement<'a>] {
+fn function<'a>(module: &'a Module<'a>, name: &str) -> &'a Function<'a> {
     let found = module.items.iter().find_map(|item| match item {
-        Item::Function(function) if function.name == name => function.body.as_deref(),
+        Item::Function(function) if function.name == name => Some(function),
         _ => None,
     });
     found.unwrap()
-}
-
-fn instructions<'a>(body: &'a [Statement<'a>]) -> Vec<&'a Instruction<'a>> {
-    let each = body.iter().flat_map(|statement| match statement {
-        Statement::Instruction(instruction) => vec![instruction],
-        Statement::Scope(inside) => instructions(inside),
-        _ => Vec::new(),
-    });
-    each.collect()
 }
 
 /// The only instruction of a kernel.
 fn with_instruction<T>(text: &str, check: impl FnOnce(&Instruction<'_>) -> T) -> T {
     let text = format!(".version 8.0 .target sm_80 .entry k() {{ {text} }}");
     let module = parse(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
-    check(instructions(body(&module, "k"))[0])
+    check(function(&module, "k").instructions()[0])
 }
 
 #[test]
@@ -185,7 +176,7 @@ fn initial_values_are_read() {
 #[test]
 fn each_instruction_knows_where_it_is_from() {
     let module = parse(SAMPLE).unwrap();
-    let all = instructions(body(&module, "kernel"));
+    let all = function(&module, "kernel").instructions();
     let place = |i: usize| all[i].source.map(|s| (s.file, s.line, s.column));
     assert_eq!(place(0), None);
     assert_eq!(place(1), Some((1, 12, 3)));
