@@ -61,8 +61,27 @@ gpu.module @kernels {
 !at = !cute.coord<"(?,?)">
 
 gpu.module @kernels {
-  // expected-error @below {{40 registers for the warpgroup that copies and 232 for each of 3 that compute are 736, a multiprocessor has 512 for one thread of each; take fewer in cute.roles}}
+  // expected-error @below {{40 registers for the warpgroup that copies and 232 for each of 3 that compute are 736, a block of so many has 512 for one thread of each; take fewer in cute.roles}}
   gpu.func @kernel(%A: !load, %at: !coords, %i: !at, %n: i32) kernel attributes {known_block_size = array<i32: 512, 1, 1>, cute.roles = array<i64: 40, 232>} {
+    %s = cute.memref.alloca() : !tile
+    cute_nvgpu.tma_load(%A, [%at], %s) : (!load, [!coords], !tile)
+    %x = cute.memref.load(%s, %i) : (!tile, !at) -> f16
+    gpu.return
+  }
+}
+
+// -----
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(?,?)", "(64,64):(1@1,1@0)">
+!tile = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64):(64,1)">
+!two = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64,2):(64,1,4096)">
+!at = !cute.coord<"(?,?)">
+
+gpu.module @kernels {
+  // A launch gives each of 640 threads 96 registers: what is left of 65536 is nobody's, and whoever asked for it would wait for ever.
+  // expected-error @below {{32 registers for the warpgroup that copies and 120 for each of 4 that compute are 512, a block of so many has 480 for one thread of each; take fewer in cute.roles}}
+  gpu.func @kernel(%A: !load, %at: !coords, %i: !at, %n: i32) kernel attributes {known_block_size = array<i32: 640, 1, 1>, cute.roles = array<i64: 32, 120>} {
     %s = cute.memref.alloca() : !tile
     cute_nvgpu.tma_load(%A, [%at], %s) : (!load, [!coords], !tile)
     %x = cute.memref.load(%s, %i) : (!tile, !at) -> f16

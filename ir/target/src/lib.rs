@@ -20,7 +20,7 @@ pub use archs::Archs;
 pub use chips::{Chip, table};
 pub use multiprocessor::{
     Limits, Multiprocessor, Occupancy, REGISTERS, REGISTERS_PER_THREAD, RESERVED_SHARED,
-    THREADS_PER_BLOCK, WARP, WARPGROUP,
+    SETMAXNREG_UNIT, THREADS_PER_BLOCK, WARP, WARPGROUP, registers_of_warpgroups,
 };
 pub use requirement::Requirement;
 pub use space::Space;

@@ -15,6 +15,8 @@ pub const THREADS_PER_BLOCK: u32 = 1024;
 pub const REGISTERS: u32 = 65536;
 /// Registers of one thread, at most.
 pub const REGISTERS_PER_THREAD: u32 = 255;
+/// Registers are handed from one warpgroup to another in multiples of so many (PTX ISA, "setmaxnreg").
+pub const SETMAXNREG_UNIT: u32 = 8;
 /// Bytes of shared memory that the system takes of each block, from compute capability 8.0.
 pub const RESERVED_SHARED: u32 = 1024;
 
@@ -38,6 +40,19 @@ pub struct Multiprocessor {
     pub warps: u32,
     /// Blocks that it runs at once.
     pub blocks: u32,
+}
+
+/// Registers that a block of so many warpgroups has, for one thread of each together: a launch gives all of its threads the same number, a multiple of 8, and
+/// `setmaxnreg` moves no others (PTX ISA, "setmaxnreg"). With five warpgroups these are 480 of the 512 that a multiprocessor has.
+pub const fn registers_of_warpgroups(warpgroups: u32) -> u32 {
+    let warpgroups = if warpgroups == 0 { 1 } else { warpgroups };
+    let each = REGISTERS / (warpgroups * WARPGROUP);
+    let each = if each > REGISTERS_PER_THREAD {
+        REGISTERS_PER_THREAD
+    } else {
+        each
+    };
+    each / SETMAXNREG_UNIT * SETMAXNREG_UNIT * warpgroups
 }
 
 impl Multiprocessor {
@@ -233,6 +248,17 @@ mod tests {
             (1, 8, "registers, shared memory".into())
         );
         assert_eq!(sm.occupancy(128, 40, 24 * 1024).percent(), 56.25);
+    }
+
+    #[test]
+    fn warpgroups_have_what_a_launch_gives_them() {
+        // Of 255, 170, 128, 102, 85 and 64 registers that a thread could have, multiples of 8.
+        let all = [2, 3, 4, 5, 6, 8].map(registers_of_warpgroups);
+        assert_eq!(
+            all,
+            [2 * 248, 3 * 168, 4 * 128, 5 * 96, 6 * 80, 8 * 64],
+            "for one thread of each warpgroup together"
+        );
     }
 
     #[test]

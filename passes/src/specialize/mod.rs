@@ -25,7 +25,7 @@ mod rings;
 mod teams;
 
 use crate::{
-    arch::{REGISTERS, WARP, WARPGROUP},
+    arch::{WARP, WARPGROUP},
     divergence::Together,
     kernel::body_of_kernel,
     launch::depend,
@@ -44,6 +44,7 @@ use cute_ir::{
     mlir::*,
     types::{CuteType, memref_of},
 };
+use cute_target::registers_of_warpgroups;
 use emit::Emit;
 use melior::ir::{ValueLike, operation::OperationLike};
 use rings::Ring;
@@ -112,11 +113,12 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
         }
     };
     let teams = Teams::of(kernel, threads)?;
-    let budget = REGISTERS / WARPGROUP;
+    let warpgroups = u32::try_from(threads / WARPGROUP + 1).unwrap_or(u32::MAX);
+    let budget = i64::from(registers_of_warpgroups(warpgroups));
     let all = of_copies + of_computes * (threads / WARPGROUP);
     if all > budget {
         return Err(wrong(format!(
-            "{of_copies} registers for the warpgroup that copies and {of_computes} for each of {} that compute are {all}, a multiprocessor \
+            "{of_copies} registers for the warpgroup that copies and {of_computes} for each of {} that compute are {all}, a block of so many \
              has {budget} for one thread of each; take fewer in {ROLES}",
             threads / WARPGROUP
         )));

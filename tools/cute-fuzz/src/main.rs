@@ -23,6 +23,7 @@ mod worker;
 use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand};
 use cute_runtime::device::Choice;
+use cute_target::Arch;
 use finding::Tally;
 use on::On;
 use opt::Opt;
@@ -126,6 +127,10 @@ struct Options {
     /// The device that products and maps run on: emulator, or a GPU (cuda, cuda:N), for which they are compiled then.
     #[arg(long, default_value_t = Choice::Emulator)]
     device: Choice,
+
+    /// The architecture that products and maps are compiled for on the emulator, in place of one that is drawn: as of a GPU, whose inputs are the same ones then.
+    #[arg(long)]
+    arch: Option<Arch>,
 
     /// How many times as large as in CI the extents of products, and maps, are.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(i64).range(1..=64))]
@@ -321,7 +326,7 @@ fn target(
 ) -> Result<()> {
     let time = Duration::from_secs(options.seconds);
     let seed = options.seed;
-    let on = || On::open(options.device, options.scale);
+    let on = || On::open(options.device, options.arch, options.scale);
     let job = |target| -> Result<(worker::Job, tempfile::TempDir)> {
         let folder = tempfile::tempdir().context("no folder for temporary files")?;
         // Without a compiler there are fewer seeds.

@@ -12,7 +12,9 @@ const INSTRUCTIONS: u64 = 400_000_000;
 /// The device that compiled problems run on.
 pub struct On {
     /// A GPU and its architecture; none for the emulator, of which each run has one of its own.
-    gpu: Option<(Box<dyn Device>, Arch)>,
+    gpu: Option<Box<dyn Device>>,
+    /// The architecture to compile for in place of one that is drawn.
+    arch: Option<Arch>,
     /// Tells whether a kernel faulted, after which the driver refuses everything.
     is_lost: Cell<bool>,
     /// The number of times that problems are as large as those of CI.
@@ -24,26 +26,28 @@ impl On {
     pub fn emulator() -> On {
         On {
             gpu: None,
+            arch: None,
             is_lost: Cell::new(false),
             scale: 1,
         }
     }
 
-    /// Opens a device, for problems that are so many times as large.
+    /// Opens a device, for problems that are so many times as large and, on the emulator, are compiled for an architecture.
     ///
     /// # Errors
     /// As [`open`], and for a GPU that nothing is compiled for.
-    pub fn open(choice: Choice, scale: i64) -> Result<On> {
+    pub fn open(choice: Choice, arch: Option<Arch>, scale: i64) -> Result<On> {
         let device = open(choice, Config::default())?.device;
-        let gpu = match device.info().kind {
-            DeviceKind::Emulator => None,
+        let (gpu, arch) = match device.info().kind {
+            DeviceKind::Emulator => (None, arch),
             DeviceKind::Cuda => {
                 let arch = Arch::for_gpu(device.info().compute_capability)?;
-                Some((device, arch))
+                (Some(device), Some(arch))
             }
         };
         Ok(On {
             gpu,
+            arch,
             scale,
             ..On::emulator()
         })
@@ -56,16 +60,14 @@ impl On {
 
     /// The architecture to compile for, where one was drawn. (A compiler whose memory is limited cannot ask the driver.)
     pub fn arch(&self, drawn: &str) -> String {
-        match &self.gpu {
-            Some((_, arch)) => arch.to_string(),
-            None => drawn.into(),
-        }
+        self.arch
+            .map_or_else(|| drawn.into(), |arch| arch.to_string())
     }
 
     /// Calls with the device; `seed` decides what an emulator leaves open.
     pub fn with<T>(&self, seed: u64, call: impl FnOnce(&dyn Device) -> T) -> T {
         match &self.gpu {
-            Some((gpu, _)) => call(&**gpu),
+            Some(gpu) => call(&**gpu),
             None => call(&Emulator::new(Config {
                 seed,
                 max_instructions: INSTRUCTIONS,

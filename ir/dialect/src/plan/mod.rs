@@ -279,15 +279,18 @@ impl<'c> Plan<'c> {
         first.is_some_and(|first| first.completion == Completion::Mbarrier)
     }
 
-    /// Registers of a thread that copies and of one that multiplies, where warps have roles: as many as a multiprocessor has for them.
+    /// Registers of a thread that copies and of one that multiplies, where warps have roles: as many as a block has for them.
     pub fn budgets(&self) -> Option<[i64; 2]> {
-        match self.multiplying_threads().ok()? / WARPGROUP {
-            _ if !self.has_roles() => None,
-            0 | 1 => Some([40, 248]),
-            2 => Some([40, 232]),
-            3 => Some([32, 160]),
-            _ => Some([32, 120]),
+        if !self.has_roles() {
+            return None;
         }
+        let groups = u32::try_from(self.multiplying_threads().ok()? / WARPGROUP).ok()?;
+        let groups = groups.max(1);
+        let copies = if groups > 2 { 32 } else { 40 };
+        let left = cute_target::registers_of_warpgroups(groups + 1).saturating_sub(copies);
+        let unit = cute_target::SETMAXNREG_UNIT;
+        let computes = (left / groups).min(cute_target::REGISTERS_PER_THREAD) / unit * unit;
+        Some([copies, computes].map(i64::from))
     }
 
     /// Threads of a block. Errors: as of [`Plan::tiled_mma`].

@@ -142,6 +142,15 @@ fn cure(said: &str) -> Option<Vec<(&'static str, String)>> {
 
 impl Input {
     fn new(random: &mut Random, on: &On) -> Input {
+        let mut input = Input::drawn(random, on);
+        if random.chance(25) {
+            let factors = *random.pick(&["ab", "ab", "a", "b", "none"]);
+            input.options.push(("pack", factors.to_owned()));
+        }
+        input
+    }
+
+    fn drawn(random: &mut Random, on: &On) -> Input {
         let (tile, warps) = tile(random);
         let problem = Problem::new(random, tile, on.scale);
         let mut options = vec![("arch", on.arch(random.pick::<&str>(&ARCHS)))];
@@ -196,6 +205,7 @@ impl Input {
             "instructions",
             "cluster",
             "teams",
+            "pack",
         ];
         let mut names = self.options.iter().map(|(name, _)| name);
         names.any(|name| parts.contains(name))
