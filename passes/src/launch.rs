@@ -2,10 +2,10 @@
 
 use cute_ir::ops::{gpu, nvvm};
 use cute_ir::{Failure, mlir::*};
-use cute_target::Requirement;
+use cute_target::{Archs, Requirement};
 
 /// The architectures whose kernels can wait for what is before them in the stream (PTX ISA, `griddepcontrol`).
-pub(crate) const GRID_DEPENDENCIES: Requirement = Requirement::Since(9, 0);
+const GRID_DEPENDENCIES: Requirement = Requirement::Since(9, 0);
 
 /// The launches of a kernel within a module.
 pub fn launches_of<'c>(module: Op<'c>, kernel: Op<'c>) -> Vec<Op<'c>> {
@@ -28,6 +28,16 @@ pub fn kernel_of<'c>(launch: Op<'c>) -> Option<[&'c str; 2]> {
 pub fn waits_for_kernels_before(op: Op<'_>) -> bool {
     let kind = || attribute_of(op, "kind").map(|kind| kind.to_string());
     name_of(op) == nvvm::GRIDDEPCONTROL && kind().is_some_and(|kind| kind.contains("wait"))
+}
+
+/// Waits for what is before the kernel in the stream and lets what is behind it start, where all architectures that it is for can: blocks come to the
+/// multiprocessors while what is before still runs.
+pub(crate) fn follow(b: Builder<'_>, archs: &Archs) -> Result<(), Failure> {
+    if archs.lacking(GRID_DEPENDENCIES).is_some() {
+        return Ok(());
+    }
+    depend(b, "wait")?;
+    depend(b, "launch_dependents")
 }
 
 /// Waits for what is before the kernel in the stream, or lets what is behind it start.

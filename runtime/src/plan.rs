@@ -70,8 +70,17 @@ pub enum Value {
     Bytes(Vec<u8>),
     /// The pointer to that byte of the workspace, which has at least so many.
     Workspace(u64),
-    /// A tensor map of the tensor that is the argument of that index, but for its address, which the device has.
-    TensorMap(usize, TensorMap),
+    /// A tensor map of a tensor that begins there, but for its address, which the device has.
+    TensorMap(MapStart, TensorMap),
+}
+
+/// The place at which the tensor of a map begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MapStart {
+    /// The argument of that index.
+    Argument(usize),
+    /// That byte of the workspace, which has at least so many.
+    Workspace(u64),
 }
 
 impl Planned {
@@ -449,6 +458,19 @@ pub(crate) fn map_of(
     Ok(made)
 }
 
+/// A byte of a workspace of so many bytes. Errors: one that is outside.
+fn byte_of_workspace(
+    offset: &Expr,
+    environment: &Environment,
+    workspace: u64,
+) -> Result<u64, String> {
+    let offset = offset.evaluate(environment)?;
+    let inside = u64::try_from(offset).ok().filter(|at| *at <= workspace);
+    inside.ok_or_else(|| {
+        format!("a parameter is byte {offset} of the workspace, which has {workspace}")
+    })
+}
+
 fn value(
     param: &Param,
     (function, signature): (&Function, &Signature),
@@ -460,15 +482,18 @@ fn value(
         Param::Pointer(arg) => return Ok(Value::Pointer(*arg)),
         Param::TensorMap(map) => {
             let made = tensor_map(map, tensors[map.arg].element(), environment)?;
-            return Ok(Value::TensorMap(map.arg, made));
+            let start = match &map.workspace {
+                None => MapStart::Argument(map.arg),
+                Some(offset) => {
+                    let offset = byte_of_workspace(offset, environment, workspace)?;
+                    TensorMap::check_address(offset).map_err(|error| error.to_string())?;
+                    MapStart::Workspace(offset)
+                }
+            };
+            return Ok(Value::TensorMap(start, made));
         }
         Param::Workspace(offset) => {
-            let offset = offset.evaluate(environment)?;
-            let inside = u64::try_from(offset).ok().filter(|at| *at <= workspace);
-            let inside = inside.ok_or_else(|| {
-                format!("a parameter is byte {offset} of the workspace, which has {workspace}")
-            });
-            return inside.map(Value::Workspace);
+            return byte_of_workspace(offset, environment, workspace).map(Value::Workspace);
         }
         Param::Scalar(arg) => return Ok(Value::Bytes(tensors[*arg].number_bytes().to_vec())),
         // It was checked to fit.

@@ -158,6 +158,7 @@ fn moved() -> Function {
     let map = |arg| {
         Param::TensorMap(MapParam {
             arg,
+            workspace: None,
             sizes: vec![Expr::Leaf(arg, 1), Expr::Leaf(arg, 0)],
             strides: vec![Expr::Leaf(arg, 2)],
             box_sizes: vec![32, 64],
@@ -178,6 +179,7 @@ fn moved() -> Function {
 fn columns() -> Function {
     let map = MapParam {
         arg: 0,
+        workspace: None,
         sizes: (0..4).map(|leaf| Expr::Leaf(0, leaf)).collect(),
         strides: (4..7).map(|leaf| Expr::Leaf(0, leaf)).collect(),
         box_sizes: vec![32, 96],

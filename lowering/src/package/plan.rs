@@ -9,9 +9,9 @@ use cute_ir::{
     diag,
     hopper::STORED,
     mlir::{
-        Blk, Op, Val, ValueKey, attribute_of, block_argument, body_of, defining_op, int_width,
-        integer_of, is_index, key, name_of, next_block, operands_of, ops_of, result_index,
-        results_of, string_of, users_of,
+        Blk, Op, Val, ValueKey, arguments_of, attribute_of, block_argument, body_of, defining_op,
+        int_width, integer_of, is_index, key, name_of, next_block, operands_of, ops_of, parent_of,
+        result_index, results_of, string_of, users_of,
     },
     ops::{arith, cf, cute, func, gpu, scf},
     types::{self, CuteType, memref_of},
@@ -375,11 +375,19 @@ impl HostPlan {
             ))
         };
         let tensor = defining_op(atom).and_then(|op| operands_of(op).first().copied());
-        let argument = tensor.and_then(|tensor| {
-            let (_, arg) = block_argument(start_of(tensor))?;
-            Some((tensor, arg, memref_of(tensor)?))
+        let begun = tensor.and_then(|tensor| {
+            let (start, memref) = (start_of(tensor), memref_of(tensor)?);
+            if let Some((_, arg)) = block_argument(start) {
+                // The map has the elements of the argument.
+                let is_same = memref_of(start).is_some_and(|own| own.element == memref.element);
+                return is_same.then_some((tensor, (arg, None), memref));
+            }
+            // In the workspace are elements of a type that an argument has.
+            let offset = self.offsets.get(&key(start))?.clone();
+            let arg = self.argument_of(launch, memref.element)?;
+            Some((tensor, (arg, Some(offset)), memref))
         });
-        let Some((tensor, arg, memref)) = argument else {
+        let Some((tensor, (arg, workspace), memref)) = begun else {
             return fail(
                 "expected a TMA atom that cute_nvgpu.atom.make_tma_load, make_im2col_tma_load or make_tma_store makes of an argument of the function, or of a view that \
                  begins where one does; a launch plan has no other tensors",
@@ -441,12 +449,21 @@ impl HostPlan {
         });
         Ok(Some(Param::TensorMap(MapParam {
             arg,
+            workspace,
             sizes,
             strides,
             box_sizes: map.dims.iter().map(|dim| dim.extent as u32).collect(),
             swizzle: map.swizzle as u32,
             im2col,
         })))
+    }
+
+    /// The first tensor argument of the function that has elements of a type.
+    fn argument_of(&self, launch: Op<'_>, element: Type<'_>) -> Option<usize> {
+        let function = parent_of(launch, func::FUNC)?;
+        let arguments = arguments_of(body_of(function, 0)?);
+        let is_of = |value: &Val<'_>| memref_of(*value).is_some_and(|own| own.element == element);
+        arguments.iter().position(is_of)
     }
 
     /// Makes a value of the plan stand for an integer of the function.
@@ -605,10 +622,10 @@ fn start_of(value: Val<'_>) -> Val<'_> {
     while let Some(op) = defining_op(value) {
         let start = match &operands_of(op)[..] {
             [one] if name_of(op) == "builtin.unrealized_conversion_cast" => *one,
-            _ => match (cute::MakeView::of(op), cute::GetIter::of(op)) {
-                (Some(view), _) => view.iter(),
-                (_, Some(get)) => get.tensor(),
-                _ => break,
+            [one] if matches!(name_of(op), cute::GET_ITER | cute::RECAST_ITER) => *one,
+            _ => match cute::MakeView::of(op) {
+                Some(view) => view.iter(),
+                None => break,
             },
         };
         value = start;

@@ -44,6 +44,16 @@ const SUMS: i64 = 205;
 /// With one row and N x K = 28672x4096 an H100 gives tiles of 64 elements along K 2.7 TB/s and those of 128 elements 2.9; an H200 has 4.1 for copies.
 const MEMORY: [i64; 2] = [320, 300];
 
+/// Picoseconds that a turn takes longer where elements of A or B are narrower than what can be copied asynchronously, and go through registers one by one: fitted to
+/// eleven shapes with odd K on an H200 (`docs/performance.md`).
+const ONE_BY_ONE: i64 = 500_000;
+
+/// Bits of an access to memory by asynchronous copies, at least.
+const ASYNCHRONOUS: i64 = 32;
+
+/// Picoseconds of the kernel that copies factors into a workspace, beside its bytes.
+const PACKING: i64 = 4_000_000;
+
 /// The part of the shorter one of two times, of memory and of multiprocessors, that is added to the longer one: one in so many.
 const BESIDE: i64 = 10;
 
@@ -163,6 +173,8 @@ pub struct Estimate {
     sums: i64,
     /// Bits of an element of A, B and C.
     bits: [i64; 2],
+    /// Bits of an element of A and of B, where these are copied into a workspace first; 0 where they are not.
+    packed: [i64; 2],
     /// Picoseconds for each kilobyte of A, B and C from and to memory.
     memory: i64,
     /// Blocks that a multiprocessor runs at once.
@@ -202,15 +214,22 @@ impl Estimate {
         let atom = atom.atom();
         let multiplied = m * n * k * 1_000_000_000 / (SPEED * i128::from(speed.max(1)));
         let (mut moved, mut computed, mut narrower) = (0, 0, i64::MAX);
-        for ((lines, elem), fed) in [(m, atom.a), (n, atom.b)].into_iter().zip(sources.fed) {
+        let mut is_alone = false;
+        for (operand, lines, elem) in [(Operand::A, m, atom.a), (Operand::B, n, atom.b)] {
+            let fed = sources.fed[operand as usize];
             // As memory has them.
             let bits = fed.map_or(elem.bits(), |fed| fed.bits);
             narrower = narrower.min(bits);
             moved += lines * k * i128::from(bits);
             computed += if fed.is_some() { lines * k } else { 0 };
+            if let (Some(first), None) = (plan.path(operand).first(), fed) {
+                let row = first.row()?;
+                let is_narrow = row.num_val * row.val_bits < ASYNCHRONOUS;
+                is_alone |= is_narrow;
+            }
         }
         let moved = moved / 8 * 1_000_000 / BYTES;
-        // Prologues are computed by the warps that multiply.
+        // Prologues are computed, and single elements copied, by the warps that multiply.
         let busy = multiplied + computed * 1_000_000 / COMPUTED;
         Ok(Self {
             tile: plan.step(),
@@ -219,9 +238,12 @@ impl Estimate {
             shared: 1,
             sums: plan.tile[0] * plan.tile[1] * atom.d.bits() / 8,
             bits: [narrower, types::elem(plan.element(Operand::C)?)?.bits()],
+            packed: [0; 2],
             memory: memory(plan.tile[2], narrower),
             at_once: i64::from(at_once(plan, registers, sources, arch)?).max(1),
-            busy: i64::try_from(busy.max(moved)).unwrap_or(i64::MAX),
+            busy: i64::try_from(busy.max(moved))
+                .unwrap_or(i64::MAX)
+                .saturating_add(if is_alone { ONE_BY_ONE } else { 0 }),
             outside: Outside::default(),
             wait: LATENCY / (plan.stages.max(2) - 1),
             beside: AROUND,
@@ -277,6 +299,7 @@ impl Estimate {
             shared: ck,
             sums: m * n * sum_bits / 8,
             bits: [bits, out_bits],
+            packed: [0; 2],
             memory: memory(k, bits),
             at_once: 1,
             busy: longest + second * roles::SECOND / 100,
@@ -301,8 +324,48 @@ impl Estimate {
         Self { split, ..self }
     }
 
+    /// The estimate of the same plan where factors of elements of so many bits are copied into a workspace first; 0 of one that is not.
+    pub(super) fn with_packed(self, packed: [i64; 2]) -> Self {
+        Self { packed, ..self }
+    }
+
     /// The time in picoseconds of a batch of products of M, N and K, on so many multiprocessors. Each is 1 at least.
     pub fn time<N: Arithmetic>(
+        &self,
+        n: &N,
+        extents: &[N::Value; 3],
+        batch: &N::Value,
+        sms: &N::Value,
+    ) -> Result<N::Value, N::Error> {
+        let time = self.time_of_product(n, extents, batch, sms)?;
+        match self.packed {
+            [0, 0] => Ok(time),
+            packed => n.apply(Op::Add, [&time, &self.packing(n, extents, batch, packed)?]),
+        }
+    }
+
+    /// The time that the copies of factors into a workspace take, which read and write each element once.
+    fn packing<N: Arithmetic>(
+        &self,
+        n: &N,
+        [of_m, of_n, of_k]: &[N::Value; 3],
+        batch: &N::Value,
+        packed: [i64; 2],
+    ) -> Result<N::Value, N::Error> {
+        let mut all = n.constant(PACKING)?;
+        let factors = [of_m, of_n].into_iter().zip(packed);
+        for (lines, bits) in factors.filter(|(_, bits)| *bits > 0) {
+            let moved = n.apply(Op::Mul, [of_k, &n.constant(2 * bits * MEMORY[0])?])?;
+            let moved = n.apply(Op::DivS, [&moved, &n.constant(8 << 10)?])?;
+            let moved = n.apply(Op::Mul, [&moved, lines])?;
+            let moved = n.apply(Op::Mul, [&moved, batch])?;
+            all = n.apply(Op::Add, [&all, &moved])?;
+        }
+        Ok(all)
+    }
+
+    /// The time of the products, from factors as the kernel is given them.
+    fn time_of_product<N: Arithmetic>(
         &self,
         n: &N,
         extents: &[N::Value; 3],

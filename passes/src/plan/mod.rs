@@ -21,11 +21,12 @@ pub(crate) use fused::{ATOM_ROWS, Fused};
 pub use measured::{Calibrated, read as read_table};
 pub(crate) use partials::Partials;
 pub use partials::Reduced;
-pub use request::{Avoid, Instructions, Request, SwizzleChoice};
+pub use request::{Avoid, Instructions, Pack, Request, SwizzleChoice};
 
 use crate::arch::WIDEST;
 use cute_ir::{
     mlir::element_bits,
+    options::OptionValue,
     plan::{OPERANDS, Plan, name_of_operand},
     types,
 };
@@ -61,6 +62,17 @@ pub struct Problem<'c> {
     pub reduced: Reduced,
     /// Tells whether what is stored is computed of the sums.
     pub has_epilogue: bool,
+    /// The factors, A and B, that are copied into a workspace first, from where they are accessed.
+    pub packed: Packed,
+}
+
+/// The factors that are copied into a workspace before they are multiplied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Packed {
+    /// The option that asks for it.
+    pub asked: Pack,
+    /// Bits of an element of A and of B, as the kernel sees them; 0 of one that is not copied.
+    pub bits: [i64; 2],
 }
 
 /// The source that a prologue makes a factor of.
@@ -179,6 +191,9 @@ impl Problem<'_> {
         if self.scaled.is_some() {
             kind += " scales";
         }
+        if self.packed != Packed::default() {
+            kind += &format!(" pack={}", self.packed.asked.written());
+        }
         for (name, fed) in ["A", "B"].iter().zip(&self.fed) {
             if let Some(Fed { bits, held, group }) = fed {
                 let group = group.map_or(String::new(), |group| format!(" groups of {group}"));
@@ -255,6 +270,16 @@ pub struct Chosen<'c> {
     pub asking: String,
     /// The time that it takes.
     pub time: Calibrated,
+}
+
+impl Chosen<'_> {
+    /// The estimated time in picoseconds for a problem of known sizes on so many multiprocessors; none where a size is open.
+    pub fn time_of(&self, problem: &Problem<'_>, sms: i64) -> Option<i64> {
+        let [Some(m), Some(n), Some(k), Some(batch)] = problem.sizes() else {
+            return None;
+        };
+        Some(self.time.estimate.known([m, n, k], batch, sms))
+    }
 }
 
 /// The rules of a choice.
@@ -400,13 +425,24 @@ pub fn choose<'c>(
     if candidates.iter().any(is_left) {
         candidates.retain(is_left);
     }
-    let sms = request.sms;
-    let sms = sms.unwrap_or_else(|| archs.first().multiprocessors().into());
+    if problem.packed != Packed::default() {
+        for candidate in &mut candidates {
+            candidate.estimate = candidate.estimate.with_packed(problem.packed.bits);
+            candidate.asking += &format!(" pack={}", problem.packed.asked.written());
+        }
+    }
+    let sms = multiprocessors(request, archs);
     let measured = Measured::of(table, problem, &candidates, archs.first(), sms);
     Ok(match request.candidates() {
         Some(count) => variants::best(candidates, problem, &measured, count),
         None => variants::choose(candidates, problem, &measured, most),
     })
+}
+
+/// The multiprocessors that plans are chosen for.
+pub fn multiprocessors(request: &Request, archs: &Archs) -> i64 {
+    let sms = request.sms;
+    sms.unwrap_or_else(|| archs.first().multiprocessors().into())
 }
 
 /// Checks a plan that somebody wrote for a problem on architectures. Errors: what of it does not fit.

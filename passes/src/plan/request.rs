@@ -105,6 +105,33 @@ impl OptionValue for Cluster {
     }
 }
 
+/// The factors, A and B of the op, that are copied into a workspace before they are multiplied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pack(pub [bool; 2]);
+
+/// Reads `none`, `a`, `b` or `ab`.
+impl OptionValue for Pack {
+    fn read(text: &str) -> Result<Self, String> {
+        match text {
+            "none" => Ok(Self([false, false])),
+            "a" => Ok(Self([true, false])),
+            "b" => Ok(Self([false, true])),
+            "ab" => Ok(Self([true, true])),
+            _ => Err(format!("expected none, a, b or ab, found '{text}'")),
+        }
+    }
+
+    fn written(&self) -> String {
+        match self.0 {
+            [false, false] => "none",
+            [true, false] => "a",
+            [false, true] => "b",
+            [true, true] => "ab",
+        }
+        .to_owned()
+    }
+}
+
 cute_ir::options! {
     /// The parts of a plan that were asked for; what is missing is chosen.
     #[derive(Copy)]
@@ -127,8 +154,10 @@ cute_ir::options! {
             "Blocks along M and N of a cluster, which share what TMA loads, such as 2x1, or along K, which share a tile, such as 1x1x2; chosen where not given";
         teams: Option<i64> = None, "",
             "Groups of warpgroups of a block that take tiles in turn, each of so many warps: 1, or 2, of which one multiplies while the other's sums go out (sm_90a); chosen where not given";
+        pack: Option<Pack> = None, "",
+            "Factors that are copied into a workspace first, in lines that begin at multiples of 128 bytes, as their own begin at no multiples of 16: none, a, b or ab; chosen where not given";
         variants: Option<i64> = None, "",
-            "Kernels for a problem whose sizes are open, at most, of which a launch takes one; where not given 8 for a product and 12 for a map";
+            "Kernels for a problem whose sizes are open, at most, of which a launch takes one; where not given 12 for a product and 16 for a map";
         candidates: Option<i64> = None, "",
             "Plans for each product that a package holds, at most, for cute-run --tune to choose from; one plan, or variants, where not given";
         sms: Option<i64> = None, "",
@@ -225,7 +254,7 @@ impl OptionValue for Avoid {
 }
 
 /// Kernels for a product whose sizes are open, at most, where nothing else is asked for: more of them do not make products of any sizes faster.
-const VARIANTS: i64 = 8;
+const VARIANTS: i64 = 12;
 
 /// Kernels for a map whose columns are open, at most, where nothing else is asked for: they are small.
 const VARIANTS_OF_MAP: i64 = 16;

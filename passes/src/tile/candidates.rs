@@ -15,7 +15,7 @@ pub(super) fn lower<'c>(
     host: Builder<'c>,
     ways: &[Gemm<'c>],
     named: &[&Named],
-    symbols: &[Vec<String>],
+    launch: &dyn Fn(Builder<'c>, usize) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let [first, ..] = ways else { return Ok(()) };
     let index = host.index_type();
@@ -45,7 +45,7 @@ pub(super) fn lower<'c>(
         ),
     ];
     let chosen = host.value(cute::CANDIDATES, &operands, index, &attributes)?;
-    for (at, (way, fact)) in ways.iter().zip(&facts).enumerate() {
+    for (at, fact) in facts.iter().enumerate() {
         let number = host.constant(index, at as i64)?;
         let is_chosen = host.compare(Predicate::Eq, chosen, number)?;
         let (then, body) = Detached::with_block(&[]);
@@ -64,7 +64,7 @@ pub(super) fn lower<'c>(
             );
             body.op(cf::ASSERT, &[holds], &[], &[("msg", body.string(&message))])?;
         }
-        way.launch(body, &symbols[at])?;
+        launch(body, at)?;
         body.op(scf::YIELD, &[], &[], &[])?;
     }
     Ok(())

@@ -1,10 +1,7 @@
 //! The grid of a kernel whose blocks take tiles of rows and columns, each of one part of a batch: what a launch counts, and what a block finds by
 //! its index.
 
-use super::{
-    function::block_index,
-    host::{LaunchSizes, launch_kernel},
-};
+use super::host::{LaunchSizes, launch_kernel};
 use cute_ir::{Expected, Failure, mlir::*, ops::arith};
 use cute_layout::{Dyn, IntTuple, Leaf, int, tuple};
 
@@ -72,6 +69,22 @@ impl Grid {
         arguments: &[Val<'c>],
         extent: impl Fn(usize) -> Result<Val<'c>, Failure>,
     ) -> Result<(), Failure> {
+        let (blocks, counted) = self.of_launch(host, extent)?;
+        let sizes = LaunchSizes {
+            blocks,
+            rows: 1,
+            threads,
+            cluster: 1,
+        };
+        launch_kernel(host, kernel, sizes, &[arguments, &counted].concat())
+    }
+
+    /// The blocks of a launch, of type `index`, and what a kernel needs counted; `extent` gives extents, of type `index`.
+    pub(super) fn of_launch<'c>(
+        &self,
+        host: Builder<'c>,
+        extent: impl Fn(usize) -> Result<Val<'c>, Failure>,
+    ) -> Result<(Val<'c>, Vec<Val<'c>>), Failure> {
         let index = host.index_type();
         let tiles = |axis: usize| {
             if let Some(known) = self.known[axis] {
@@ -99,28 +112,23 @@ impl Grid {
                 blocks
             }
         };
-        let mut arguments = arguments.to_vec();
+        let mut counted = Vec::new();
         for axis in self.counted() {
             let tiles = tiles(axis)?;
-            arguments.push(host.value(arith::INDEX_CAST, &[tiles], host.i32_type(), &[])?);
+            counted.push(host.value(arith::INDEX_CAST, &[tiles], host.i32_type(), &[])?);
         }
-        let sizes = LaunchSizes {
-            blocks,
-            threads,
-            cluster: 1,
-        };
-        launch_kernel(host, kernel, sizes, &arguments)
+        Ok((blocks, counted))
     }
 
-    /// The first row and column of this block's tile, a coordinate, and its part of the batch, if there is one; what was counted stands behind
+    /// The first row and column of a block's tile, a coordinate, and its part of the batch, if there is one, by the block's index; what was counted stands behind
     /// so many arguments.
     pub(super) fn place<'c>(
         &self,
         b: Builder<'c>,
         body: Blk<'c>,
-        arguments: usize,
+        (block, arguments): (Val<'c>, usize),
     ) -> Result<(Val<'c>, Option<Val<'c>>), Failure> {
-        let Origin { row, column, part } = self.origin(b, body, arguments)?;
+        let Origin { row, column, part } = self.origin(b, body, (block, arguments))?;
         let columns = self.range.unwrap_or(self.tile[COLUMNS]);
         let first = tuple([
             multiple(self.tile[ROWS]),
@@ -130,15 +138,14 @@ impl Grid {
         Ok((b.coord(&first, &leaves)?, part))
     }
 
-    /// Where this block's tile begins. Neighbouring blocks are neighbours along columns, and then along rows.
+    /// The place where a block's tile begins. Neighbouring blocks are neighbours along columns, and then along rows.
     pub(super) fn origin<'c>(
         &self,
         b: Builder<'c>,
         body: Blk<'c>,
-        arguments: usize,
+        (mut block, arguments): (Val<'c>, usize),
     ) -> Result<Origin<'c>, Failure> {
         let word = b.i32_type();
-        let mut block = block_index(b)?;
         let tiles = |axis: usize| match self.known[axis] {
             Some(known) => b.i32(known),
             None => {

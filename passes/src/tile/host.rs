@@ -17,11 +17,13 @@ use cute_ir::{
 use cute_layout::{IntTuple, Leaf};
 use melior::ir::ValueLike;
 
-/// The grid of a launch, along x.
+/// The grid of a launch.
 #[derive(Clone, Copy)]
 pub(super) struct LaunchSizes<'c> {
-    /// Blocks.
+    /// Blocks along x.
     pub(super) blocks: Val<'c>,
+    /// Blocks along y.
+    pub(super) rows: i64,
     /// Threads of a block.
     pub(super) threads: i64,
     /// Blocks of a cluster; 1 is no cluster.
@@ -37,7 +39,7 @@ pub(super) fn launch_kernel<'c>(
 ) -> Result<(), Failure> {
     let index = host.index_type();
     let mut operands = vec![sizes.blocks];
-    for size in [1, 1, sizes.threads, 1, 1] {
+    for size in [sizes.rows, 1, sizes.threads, 1, 1] {
         operands.push(host.constant(index, size)?);
     }
     let in_cluster = i32::from(sizes.cluster > 1);
@@ -322,6 +324,7 @@ impl<'c> Gemm<'c> {
             }
             let sizes = LaunchSizes {
                 blocks: grid,
+                rows: 1,
                 threads: self.threads(part)?,
                 cluster,
             };

@@ -9,7 +9,7 @@ use super::{
     region::{On, id_of},
     scales::Scales,
 };
-use crate::launch::{GRID_DEPENDENCIES, depend};
+use crate::launch::follow;
 use cute_ir::ops::{arith, cute, scf};
 use cute_ir::{
     Expected, Failure,
@@ -175,6 +175,9 @@ impl<'c> Gemm<'c> {
         write: impl FnOnce(Builder<'c>, Blk<'c>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let mut arguments: Vec<_> = self.arguments.iter().map(|v| v.r#type()).collect();
+        for (argument, copied) in self.copied_arguments() {
+            arguments[argument] = copied.to_type(place.location)?;
+        }
         let counted = self.counted_by_launch();
         arguments.extend(counted.iter().map(|_| place.i32_type()));
         let reciprocals = self.reciprocals_of_launch();
@@ -206,11 +209,7 @@ impl<'c> Gemm<'c> {
 
     fn body(&self, b: Builder<'c>, body: Blk<'c>) -> Result<(), Failure> {
         let [tm, tn, _] = self.plan.tile;
-        if self.archs.lacking(GRID_DEPENDENCIES).is_none() {
-            // Indices are computed while what is before in the stream still runs.
-            depend(b, "wait")?;
-            depend(b, "launch_dependents")?;
-        }
+        follow(b, &self.archs)?;
         let block = block_index(b)?;
         let (at, part) = self.place(b, body, block, self.plan.split)?;
 

@@ -350,18 +350,26 @@ impl<'c> Matrix<'c> {
             |mode| mode == major,
             |mode| mode != major,
         )?;
-        let access = access(&self.memref, &layout, None, self.has_groups).ok()?;
-        let access = Access {
-            vector: access.vector.min(self.most),
-            ..access
-        };
+        let all = self.lying(self.memref.clone(), layout)?;
+        (all.access.vector > self.access.vector).then_some(all)
+    }
+
+    /// The same matrix of a tensor of another type, with another layout.
+    pub(super) fn lying(&self, memref: MemRef<'c>, layout: Layout) -> Option<Self> {
+        let access = access(&memref, &layout, None, self.has_groups).ok()?;
         let major = match self.turned {
             true => 1 - access.major,
             false => access.major,
         };
-        (access.vector > self.access.vector).then(|| Self {
+        let access = Access {
+            vector: access.vector.min(self.most),
+            major,
+            ..access
+        };
+        Some(Self {
+            memref,
             layout,
-            access: Access { major, ..access },
+            access,
             ..self.clone()
         })
     }

@@ -18,6 +18,7 @@ mod map;
 mod matrix;
 mod narrow;
 mod numbers;
+mod packed;
 mod prologue;
 mod quotients;
 mod reduced;
@@ -29,7 +30,10 @@ mod variants;
 
 use crate::{
     arch,
-    plan::{self, Avoid, Calibrated, Chosen, Fed, Problem, Reduced, Request, Rules, Scaled},
+    plan::{
+        self, Avoid, Calibrated, Chosen, Fed, Pack, Packed, Problem, Reduced, Request, Rules,
+        Scaled,
+    },
 };
 use cute_arith::ReduceOp;
 use cute_ir::ops::{cute, func, gpu};
@@ -211,6 +215,8 @@ struct Gemm<'c> {
     stated: [Option<Region<'c>>; 2],
     accumulate: Type<'c>,
     archs: Archs,
+    /// The factors that are copied first, as its matrices have them then.
+    packed: Packed,
     plan: Plan<'c>,
     /// The time that it takes; none of a plan that was given.
     time: Option<Calibrated>,
@@ -332,7 +338,7 @@ impl<'c> Gemm<'c> {
             fed[at] = Some(matrices.fed(at).map_err(fail)?);
         }
         let request = rules.request.or_attributes(op).map_err(fail)?;
-        let way = |matrices: &Matrices<'c>, plan, time, named| Self {
+        let way = |matrices: &Matrices<'c>, packed, plan, time, named| Self {
             op,
             function,
             matrices: matrices.clone(),
@@ -347,11 +353,12 @@ impl<'c> Gemm<'c> {
             stated: stated.clone(),
             accumulate,
             archs: archs.clone(),
+            packed,
             plan,
             time,
             named,
         };
-        let problem = |matrices: &Matrices<'c>| {
+        let problem = |matrices: &Matrices<'c>, packed: Packed| {
             let product = &matrices.product;
             let mut accesses = product.each_ref().map(|matrix| matrix.access);
             for (access, beside) in accesses.iter_mut().zip(&matrices.beside) {
@@ -375,6 +382,7 @@ impl<'c> Gemm<'c> {
                 scaled,
                 reduced,
                 has_epilogue: epilogue.is_some(),
+                packed,
             };
             match epilogue {
                 Some(_) => problem.staged_sums(),
@@ -393,8 +401,9 @@ impl<'c> Gemm<'c> {
                         .to_owned(),
                 ));
             }
-            plan::check_given(&plan, &problem(&matrices), archs).map_err(fail)?;
-            return Ok(vec![way(&matrices, plan, None, None)]);
+            let none = Packed::default();
+            plan::check_given(&plan, &problem(&matrices, none), archs).map_err(fail)?;
+            return Ok(vec![way(&matrices, none, plan, None, None)]);
         }
         // What somebody asks for is one kernel, but for what is to be chosen from.
         let most = match (request.candidates(), request.first()) {
@@ -402,27 +411,50 @@ impl<'c> Gemm<'c> {
             (None, Some(_)) => 1,
             (None, None) => request.most_variants(),
         };
-        let aligned = matrices.aligned().filter(|_| most > 1);
-        let expecting = aligned.iter().map(|aligned| (aligned, most - 1));
-        let mut ways = Vec::new();
-        let rest = if aligned.is_some() { 1 } else { most };
-        for (matrices, most) in expecting.chain([(&matrices, rest)]) {
-            let problem = problem(matrices);
+        let choose = |(matrices, packed): (&Matrices<'c>, Packed), most| {
+            let problem = problem(matrices, packed);
             let rules = Rules {
                 request: &request,
                 ..rules
             };
-            let chosen = plan::choose(&problem, rules, archs, most).map_err(fail)?;
-            ways.extend(chosen.into_iter().map(|chosen| {
+            let chosen = plan::choose(&problem, rules, archs, most)?;
+            let sms = plan::multiprocessors(&request, archs);
+            let made = chosen.into_iter().map(|chosen| {
+                let known = chosen.time_of(&problem, sms);
                 let Chosen { plan, asking, time } = chosen;
                 let named = request.candidates().map(|_| Named {
                     plan: asking,
                     problem: problem.kind(),
                 });
-                way(matrices, plan, Some(time), named)
-            }));
-        }
-        Ok(ways)
+                (known, way(matrices, packed, plan, Some(time), named))
+            });
+            Ok::<Vec<_>, String>(made.collect())
+        };
+        let copied = matrices.packed(request.pack).map_err(fail)?;
+        let copied = copied.as_ref().map(|(all, packed)| (all, *packed));
+        let plain = (&matrices, Packed::default());
+        let copies = request.pack.is_some_and(|pack| pack != Pack::default());
+        let aligned = matrices.aligned().filter(|_| most > 1 && !copies);
+        let extents = Extent::of(&matrices.product);
+        let is_open = extents.iter().any(|extent| extent.known.is_none())
+            || matrix::batch(&matrices.product).is_none();
+        // Prologues read what is stored, by loads that they wait for; and where somebody measures, he says what is copied.
+        let may_copy =
+            prologues.iter().all(Option::is_none) && !(is_open && request.candidates().is_some());
+        let ways = match (copied, aligned) {
+            // As somebody asks for it.
+            (Some(copied), _) if copies => choose(copied, most).map_err(fail)?,
+            (Some(copied), aligned) if may_copy => {
+                Self::of_tiers(&choose, [plain, copied], aligned, (most, is_open)).map_err(fail)?
+            }
+            (_, Some(aligned)) => {
+                let mut ways = choose((&aligned, plain.1), most - 1).map_err(fail)?;
+                ways.extend(choose(plain, 1).map_err(fail)?);
+                ways
+            }
+            (_, None) => choose(plain, most).map_err(fail)?,
+        };
+        Ok(ways.into_iter().map(|(_, way)| way).collect())
     }
 
     /// The type of the elements of C's tile in shared memory: sums, where an epilogue computes what is stored.

@@ -2,7 +2,7 @@
 //! is multiplied, which is exact, so that the product is one of f16.
 
 use super::matrix::WIDEST;
-use crate::plan::{Instructions, Request};
+use crate::plan::{Instructions, Pack, Request};
 use cute_ir::ops::{arith, cute};
 use cute_ir::{
     Expected, Failure,
@@ -12,7 +12,10 @@ use cute_ir::{
     region::yielded,
     types::{element_bits, is_float, memref_of},
 };
-use cute_ir::{contract::divisor, types::MemRef};
+use cute_ir::{
+    contract::{self, divisor},
+    types::MemRef,
+};
 use cute_layout::{IntTuple, Leaf};
 use cute_target::{Archs, Requirement};
 use melior::ir::{Type, ValueLike};
@@ -56,7 +59,20 @@ pub(super) fn widened<'c>(
     let of_warpgroups = archs.lacking(Requirement::Specific(9, 0)).is_none();
     let is_plain =
         prologues.iter().all(|prologue| is_as_stored(*prologue)) && contract.reduce().is_none();
-    let in_lines = |factor: &Val<'c>| memref_of(*factor).is_some_and(|memref| is_along_k(&memref));
+    // Others are copied first, where the plan is left open.
+    let is_chosen = request.first().is_none() || request.instructions == Some(Instructions::Wgmma);
+    let copies = request.pack.is_none_or(|pack| pack == Pack([true; 2]))
+        && is_chosen
+        && request.candidates().is_none()
+        && attribute_of(op, PLAN).is_none();
+    let beside = [contract.inputs_a(), contract.inputs_b(), contract.inputs()].concat();
+    let may_copy = copies
+        && factors[0] != factors[1]
+        && !factors.iter().any(|factor| beside.contains(factor))
+        && contract.groups().is_none()
+        && (0..2).all(|at| contract::places_of(contract, at) == (None, None));
+    let in_lines =
+        |factor: &Val<'c>| memref_of(*factor).is_some_and(|memref| is_along_k(&memref, may_copy));
     let may = request.instructions != Some(Instructions::Mma);
     if of_warpgroups && may && is_plain && factors.iter().all(in_lines) {
         return Ok(op);
@@ -98,9 +114,18 @@ pub(super) fn widened<'c>(
     Ok(new)
 }
 
-/// Tells whether a factor lies along K in lines that TMA can move.
-fn is_along_k(memref: &MemRef<'_>) -> bool {
+/// Tells whether a factor lies along K in lines that TMA can move, or in any where it may be copied first.
+fn is_along_k(memref: &MemRef<'_>, may_copy: bool) -> bool {
     let strides = memref.layout.stride().modes().to_vec();
+    let is_copied = |mode: usize| {
+        let of = |all: &IntTuple| all.get(mode)?.as_leaf().cloned();
+        let leaves = of(memref.layout.shape()).zip(of(memref.layout.stride()));
+        leaves.is_some_and(|(n, s)| n != Leaf::Static(1) && s != Leaf::Static(0))
+    };
+    let is_contiguous = strides.get(1).and_then(IntTuple::as_static) == Some(1);
+    if may_copy && strides.len() == 2 && is_contiguous && (0..2).all(is_copied) {
+        return true;
+    }
     let is_line = |stride: &IntTuple| {
         let leaf = stride.as_leaf();
         leaf.is_some_and(|leaf| {
@@ -109,7 +134,7 @@ fn is_along_k(memref: &MemRef<'_>) -> bool {
     };
     let others = strides.iter().enumerate().filter(|(mode, _)| *mode != 1);
     memref.align % WIDEST == 0
-        && strides.get(1).and_then(IntTuple::as_static) == Some(1)
+        && is_contiguous
         && others.into_iter().all(|(_, stride)| is_line(stride))
 }
 

@@ -10,6 +10,7 @@ use super::{
     kernel::{Located, Part, tile_of},
     region::{On, transform},
 };
+use crate::launch::follow;
 use crate::partition::LOADED;
 use cute_ir::ops::{arith, cute};
 use cute_ir::{
@@ -161,6 +162,7 @@ impl<'c> Gemm<'c> {
         extents: [i64; 2],
         pieces: [i64; 2],
     ) -> Result<(), Failure> {
+        follow(b, &self.archs)?;
         let ty = b.i32_type();
         let number = |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], ty, &[]);
         let (mut index, mut piece) = (block_index(b)?, [None, None]);

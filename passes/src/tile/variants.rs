@@ -1,13 +1,14 @@
 //! The kernels of a contraction, and which of them a launch takes: the first of those whose expectations hold with the shortest
 //! estimated time.
 
-use super::{Gemm, candidates, kernels_of, leaves::leaves_of, matrix, targets_of};
+use super::{Gemm, candidates, kernels_of, leaves::leaves_of, matrix, packed::Copies, targets_of};
 use crate::plan::Arithmetic;
 use cute_arith::{Op as Integer, Predicate};
 use cute_ir::ops::{arith, cute, scf};
 use cute_ir::{Expected, Failure, mlir::*};
 use cute_layout::Layout;
 use melior::ir::{ValueLike, operation::OperationLike};
+use std::cell::RefCell;
 
 /// Integers of the function that launches.
 struct Host<'c>(Builder<'c>);
@@ -62,12 +63,24 @@ pub(super) fn lower<'c>(
         symbols.push(own);
     }
     let host = Builder::before(first.op);
+    let copies = RefCell::new(Copies::default());
+    let pack = |host: Builder<'c>, way: &Gemm<'c>| {
+        way.pack(
+            rewriter,
+            host,
+            (module, kernels, name),
+            &mut copies.borrow_mut(),
+        )
+    };
     if let Some(named) = candidates::named(ways) {
-        return candidates::lower(host, ways, &named, &symbols);
+        return candidates::lower(host, ways, &named, &|host, at| {
+            let way = pack(host, &ways[at])?;
+            way.launch(host, &symbols[at]).map(|_| ())
+        });
     }
     let conditions = conditions(host, ways)?;
     choose(host, &conditions, &|host, at| {
-        let workspaces = ways[at].launch(host, &symbols[at])?;
+        let workspaces = pack(host, &ways[at])?.launch(host, &symbols[at])?;
         let name = match ways.len() {
             1 => name.to_owned(),
             _ => format!("{name}_{at}"),

@@ -15,7 +15,7 @@ use super::maps::{FlatMap, PassedMap, UnnumberedMap};
 use super::view::{Argument, Memory};
 use crate::layout::Pattern;
 use crate::package::{Arg, Compute, Expr, Function, Launch, Limits, Param, Sizes};
-use crate::plan::{Planned, Signature, Value, Whole, check_disjoint};
+use crate::plan::{MapStart, Planned, Signature, Value, Whole, check_disjoint};
 use crate::tensor::ArgError;
 use crate::tensor_map::TensorMap;
 
@@ -60,8 +60,8 @@ struct Resolved {
     /// Parameters that are arguments.
     arguments: SmallVec<[(usize, usize); 16]>,
     into_workspace: SmallVec<[usize; 8]>,
-    /// Parameters that are tensor maps, with the arguments that they are of.
-    maps: SmallVec<[(usize, usize, Arc<TensorMap>); 4]>,
+    /// Parameters that are tensor maps, with where their tensors begin.
+    maps: SmallVec<[(usize, MapStart, Arc<TensorMap>); 4]>,
     workspace: u64,
 }
 
@@ -125,6 +125,9 @@ impl Prepared {
     pub(crate) fn place(&mut self, workspace: u64) {
         for at in &self.into_workspace {
             self.params[*at] += workspace;
+        }
+        for map in self.maps.iter_mut().filter(|map| map.in_workspace) {
+            map.address += workspace;
         }
     }
 }
@@ -261,7 +264,7 @@ impl Compiled {
         check_disjoint(&self.function, &whole.launches, &places)?;
         for planned in &whole.launches {
             for value in &planned.params {
-                let Value::TensorMap(argument, _) = value else {
+                let Value::TensorMap(MapStart::Argument(argument), _) = value else {
                     continue;
                 };
                 TensorMap::check_address(taken[*argument].value).map_err(|error| {
@@ -327,11 +330,16 @@ fn of_plan(whole: &Whole, taken: &All) -> Prepared {
                     // The host is little endian, as the GPU is.
                     u64::from_le_bytes(whole)
                 }
-                Value::TensorMap(argument, map) => {
+                Value::TensorMap(start, map) => {
+                    let (address, in_workspace) = match start {
+                        MapStart::Argument(argument) => (taken[*argument].value, false),
+                        MapStart::Workspace(offset) => (*offset, true),
+                    };
                     prepared.maps.push(PassedMap {
                         param: prepared.params.len(),
                         map: Arc::new(map.clone()),
-                        address: taken[*argument].value,
+                        address,
+                        in_workspace,
                     });
                     0
                 }
@@ -410,10 +418,15 @@ impl Flat {
                     Param::Integer(value, _) => Unnumbered::Place(place(&mut builder, value)?),
                     Param::Workspace(offset) => Unnumbered::Workspace(place(&mut builder, offset)?),
                     Param::TensorMap(map) => {
+                        let start = match &map.workspace {
+                            Some(offset) => Some(place(&mut builder, offset)?),
+                            None => None,
+                        };
                         let mut places = |all: &[Expr]| -> Option<Vec<Place>> {
                             all.iter().map(|one| place(&mut builder, one)).collect()
                         };
                         maps.push(UnnumberedMap {
+                            start,
                             sizes: places(&map.sizes)?,
                             strides: places(&map.strides)?,
                             element: function.args.get(map.arg)?.element().parse().ok()?,
@@ -513,7 +526,16 @@ impl Flat {
                     Source::Map(map) => {
                         let map = &launch.maps[map];
                         let made = Arc::new(map.made(&registers)?);
-                        resolved.maps.push((at, map.param.arg, made));
+                        let start = match map.start {
+                            None => MapStart::Argument(map.param.arg),
+                            Some(register) => {
+                                let offset =
+                                    u64::try_from(registers[usize::from(register)]).ok()?;
+                                let inside = Some(offset).filter(|at| *at <= resolved.workspace);
+                                MapStart::Workspace(inside?)
+                            }
+                        };
+                        resolved.maps.push((at, start, made));
                         0
                     }
                     Source::Workspace(register) => {
@@ -549,13 +571,17 @@ impl Flat {
             prepared.params[*at] = arguments[*argument].value;
         }
         prepared.maps.clear();
-        for (param, argument, map) in &resolved.maps {
-            let address = arguments[*argument].value;
+        for (param, start, map) in &resolved.maps {
+            let (address, in_workspace) = match start {
+                MapStart::Argument(argument) => (arguments[*argument].value, false),
+                MapStart::Workspace(offset) => (*offset, true),
+            };
             TensorMap::check_address(address).ok()?;
             prepared.maps.push(PassedMap {
                 param: *param,
                 map: map.clone(),
                 address,
+                in_workspace,
             });
         }
         prepared.into_workspace = SmallVec::from_slice(&resolved.into_workspace);

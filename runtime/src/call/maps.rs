@@ -13,6 +13,8 @@ use crate::tensor_map::TensorMap;
 /// A tensor map as a launch makes it.
 pub(super) struct FlatMap {
     pub(super) param: MapParam,
+    /// The byte of the workspace at which its tensor begins; none of an argument.
+    pub(super) start: Option<Register>,
     element: Element,
     sizes: Vec<Register>,
     strides: Vec<Register>,
@@ -25,13 +27,16 @@ pub(crate) struct PassedMap {
     pub(crate) param: usize,
     /// All that the map says but the address.
     pub(crate) map: Arc<TensorMap>,
-    /// The address of the tensor.
+    /// The address of the tensor, or its first byte in the workspace, to whose address it is to be added.
     pub(crate) address: u64,
+    /// Tells whether the tensor is in the workspace.
+    pub(crate) in_workspace: bool,
 }
 
 /// A tensor map, before registers are numbered.
 pub(super) struct UnnumberedMap {
     pub(super) param: MapParam,
+    pub(super) start: Option<Place>,
     pub(super) element: Element,
     pub(super) sizes: Vec<Place>,
     pub(super) strides: Vec<Place>,
@@ -43,6 +48,7 @@ impl UnnumberedMap {
         let registers =
             |places: Vec<Place>| places.iter().map(|at| numbering.register(*at)).collect();
         FlatMap {
+            start: self.start.map(|start| numbering.register(start)),
             sizes: registers(self.sizes),
             strides: registers(self.strides),
             element: self.element,

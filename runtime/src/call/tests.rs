@@ -217,6 +217,7 @@ fn launches_are_those_of_the_package() {
 fn tensor_maps_are_those_of_the_arguments() {
     let map = Param::TensorMap(crate::package::MapParam {
         arg: 0,
+        workspace: None,
         sizes: vec![Expr::Leaf(0, 1), Expr::Leaf(0, 0)],
         strides: vec![Expr::Leaf(0, 2)],
         box_sizes: vec![32, 64],
@@ -252,6 +253,50 @@ fn tensor_maps_are_those_of_the_arguments() {
         let error = refused.unwrap_err().to_string();
         assert!(!is_fast && error.contains(said), "{error}");
     }
+}
+
+/// A map may be of a tensor in the workspace, whose address a call adds.
+#[test]
+fn tensor_maps_of_the_workspace_are_in_it() {
+    let map = Param::TensorMap(crate::package::MapParam {
+        arg: 0,
+        workspace: Some(Expr::apply(
+            Op::Mul,
+            vec![Expr::Leaf(0, 0), Expr::Constant(16)],
+        )),
+        sizes: vec![Expr::Leaf(0, 1), Expr::Leaf(0, 0)],
+        strides: vec![Expr::Constant(64)],
+        box_sizes: vec![32, 8],
+        swizzle: 128,
+        im2col: None,
+    });
+    let launch = Launch {
+        params: vec![Param::Pointer(0), map],
+        ..Launch::fixed("k", [1, 1, 1], [32, 1, 1], 0, [])
+    };
+    let x = tensor("x", "f32", "(?,?):(?{i64},1)", 4, Access::Write);
+    let mut function = Function::new("moved", vec![x], vec![launch]);
+    function.workspace = Some(Expr::Constant(1024));
+    let compiled = compiled(&function);
+    let call = |m: i64| {
+        let (shape, strides) = ([m, 40], [41, 1]);
+        both(&compiled, &[view(0x10004, &shape, Some(&strides)).into()])
+    };
+    let (prepared, is_fast) = call(7);
+    let mut prepared = prepared.unwrap();
+    assert!(is_fast);
+    prepared.place(0x80000);
+    let [passed] = &prepared.maps[..] else {
+        panic!("{:?}", prepared.maps);
+    };
+    assert_eq!((passed.param, passed.address), (1, 0x80000 + 112));
+    assert_eq!(prepared.params[0], 0x10004);
+    let (refused, _) = call(65);
+    let error = refused.unwrap_err().to_string();
+    assert!(
+        error.contains("byte 1040 of the workspace, which has 1024"),
+        "{error}"
+    );
 }
 
 /// The host's tensors are planned alike, as tensors and as views.

@@ -13,7 +13,7 @@ use super::stopwatch::CudaStopwatch;
 use super::{CudaDevice, driver};
 use crate::device::{Code, Device, DeviceError, DeviceInfo, Program, Selection, Stopwatch, select};
 use crate::package::{Function, Package, Sizes};
-use crate::plan::{Planned, Signature, Value, check_disjoint};
+use crate::plan::{MapStart, Planned, Signature, Value, check_disjoint};
 use crate::tensor::HostTensor;
 
 /// Dynamic shared memory that needs no opt-in, in bytes. (CUDA C++ Programming Guide, "Shared
@@ -122,8 +122,14 @@ impl<'d> CudaProgram<'d> {
         // The driver takes the address of each parameter, so they live here until the call is over.
         let mut maps = Vec::new();
         for value in &launch.params {
-            if let Value::TensorMap(index, map) = value {
-                maps.push(encode(map, buffers[*index].pointer())?);
+            if let Value::TensorMap(start, map) = value {
+                let address = match start {
+                    MapStart::Argument(index) => buffers[*index].pointer(),
+                    MapStart::Workspace(offset) => {
+                        workspace.map_or(0, |buffer| buffer.pointer() + offset)
+                    }
+                };
+                maps.push(encode(map, address)?);
             }
         }
         let mut values: SmallVec<[u64; FEW_PARAMS]> = launch

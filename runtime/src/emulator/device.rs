@@ -13,7 +13,7 @@ use super::program::Kernel;
 use super::report::Report;
 use crate::device::{Device, DeviceError, DeviceInfo, DeviceKind, Program, Stopwatch};
 use crate::package::{Access, Arg, Compute, Function, Image, Launch, Limits, Package, Param};
-use crate::plan::{self, Planned, Value, plan, workspace_bytes};
+use crate::plan::{self, MapStart, Planned, Value, plan, workspace_bytes};
 use crate::ptx;
 use crate::tensor::{HostTensor, Matrix};
 use crate::tensor_map::TensorMap;
@@ -513,9 +513,12 @@ impl Emulated {
                     Value::Pointer(arg) => global.tensors[*arg].base.to_le_bytes().to_vec(),
                     Value::Bytes(bytes) => bytes.clone(),
                     Value::Workspace(offset) => (workspace_at + offset).to_le_bytes().to_vec(),
-                    Value::TensorMap(arg, map) => {
+                    Value::TensorMap(start, map) => {
                         let map = TensorMap {
-                            address: global.tensors[*arg].base,
+                            address: match start {
+                                MapStart::Argument(arg) => global.tensors[*arg].base,
+                                MapStart::Workspace(offset) => workspace_at + offset,
+                            },
                             ..map.clone()
                         };
                         // It was checked when it was planned, and tensors begin at whole granules.

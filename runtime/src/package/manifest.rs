@@ -259,8 +259,11 @@ pub enum Param {
 /// Dimensions stand fastest first. What a copy reads outside of the tensor is 0.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MapParam {
-    /// The tensor argument.
+    /// The tensor argument that it is of, or whose elements are of the type of those in the workspace.
     pub arg: usize,
+    /// The byte of the call's workspace at which the tensor begins; none where it is the argument.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<Expr>,
     /// Elements along each dimension.
     pub sizes: Vec<Expr>,
     /// Elements from one to the next along each dimension but the first.
@@ -272,6 +275,16 @@ pub struct MapParam {
     /// The pixels that a column goes through; none where a copy moves a tile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub im2col: Option<Im2colParam>,
+}
+
+impl MapParam {
+    /// All that depends on arguments: its sizes, its strides, and where it begins.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = &Expr> {
+        self.sizes
+            .iter()
+            .chain(&self.strides)
+            .chain(&self.workspace)
+    }
 }
 
 /// The pixels of a map by im2col. Each list has a number along W, and, where the tensor has such dimensions, H and D.
@@ -289,7 +302,8 @@ impl Param {
     /// The tensor argument that the parameter leads to, by its pointer or by a tensor map.
     pub fn tensor(&self) -> Option<usize> {
         match self {
-            Param::Pointer(arg) | Param::TensorMap(MapParam { arg, .. }) => Some(*arg),
+            Param::Pointer(arg) => Some(*arg),
+            Param::TensorMap(map) => Some(map.arg).filter(|_| map.workspace.is_none()),
             _ => None,
         }
     }

@@ -1,7 +1,7 @@
 //! Tensor maps as parameters.
 
 use super::*;
-use crate::plan::{Value, plan};
+use crate::plan::{MapStart, Value, plan};
 use crate::tensor::{Given, HostTensor, generate_given};
 use crate::tensor_map::{MapElement, MapSwizzle};
 
@@ -28,6 +28,7 @@ fn function() -> Function {
 fn map() -> MapParam {
     MapParam {
         arg: 0,
+        workspace: None,
         sizes: vec![Expr::Leaf(0, 1), Expr::Leaf(0, 0)],
         strides: vec![Expr::Leaf(0, 2)],
         box_sizes: vec![64, 128],
@@ -78,7 +79,7 @@ fn they_round_trip() {
 fn a_launch_has_the_numbers_of_its_arguments() {
     let function = function();
     let launches = plan(&function, &tensors(&function), 1).unwrap();
-    let Value::TensorMap(0, map) = &launches[0].params[0] else {
+    let Value::TensorMap(MapStart::Argument(0), map) = &launches[0].params[0] else {
         panic!("{:?}", launches[0].params);
     };
     assert_eq!(map.sizes, [72, 200]);
@@ -174,6 +175,7 @@ fn images() -> Function {
 fn columns() -> MapParam {
     MapParam {
         arg: 0,
+        workspace: None,
         sizes: (0..4).map(|leaf| Expr::Leaf(0, leaf)).collect(),
         strides: (4..7).map(|leaf| Expr::Leaf(0, leaf)).collect(),
         box_sizes: vec![64, 128],
@@ -203,7 +205,7 @@ fn planned(function: &Function) -> Result<crate::TensorMap, String> {
     let tensors = generate_given(function, &given, 1).unwrap();
     let launches = plan(function, &tensors, 1).map_err(|error| error.to_string())?;
     match &launches[0].params[0] {
-        Value::TensorMap(0, map) => Ok(map.clone()),
+        Value::TensorMap(MapStart::Argument(0), map) => Ok(map.clone()),
         other => panic!("{other:?}"),
     }
 }

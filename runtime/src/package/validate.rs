@@ -369,10 +369,18 @@ fn validate_map(place: &str, map: &MapParam, function: &Function) -> Checked {
             "",
         );
     }
-    for expr in map.sizes.iter().chain(&map.strides) {
+    for expr in map.numbers() {
         validate_expr(place, "params", expr, function)?;
     }
-    Ok(())
+    match (&map.workspace, &function.workspace) {
+        (Some(_), None) => needs_workspace(place),
+        _ => Ok(()),
+    }
+}
+
+fn needs_workspace(place: &str) -> Checked {
+    let expected = "a function with a workspace, into which a parameter points";
+    invalid(place, expected, "none", "")
 }
 
 fn validate_launch(place: &str, launch: &Launch, function: &Function, images: &[Image]) -> Checked {
@@ -397,8 +405,7 @@ fn validate_launch(place: &str, launch: &Launch, function: &Function, images: &[
             Param::Workspace(offset) => {
                 validate_expr(place, "params", offset, function)?;
                 if function.workspace.is_none() {
-                    let expected = "a function with a workspace, into which a parameter points";
-                    return invalid(place, expected, "none", "");
+                    return needs_workspace(place);
                 }
                 8
             }

@@ -191,9 +191,12 @@ fn map_text(function: &Function, map: &MapParam) -> String {
         0 => String::new(),
         bytes => format!(", swizzled by {bytes} B"),
     };
+    let tensor = match &map.workspace {
+        None => name(function, map.arg),
+        Some(offset) => workspace_text(function, offset),
+    };
     format!(
-        "map of {} ({}) by {boxes}{swizzle}",
-        name(function, map.arg),
+        "map of {tensor} ({}) by {boxes}{swizzle}",
         sizes.join(" x "),
     )
 }

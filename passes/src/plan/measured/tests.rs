@@ -1,4 +1,4 @@
-use super::super::{Access, Chosen, Reduced, Request, Rules, choose};
+use super::super::{Access, Chosen, Packed, Reduced, Request, Rules, choose};
 use super::*;
 use crate::plan::estimate::Numbers;
 use cute_target::Archs;
@@ -29,6 +29,7 @@ fn problem(context: &Context, extents: [Option<i64>; 3]) -> Problem<'_> {
         scaled: None,
         reduced: Reduced::default(),
         has_epilogue: false,
+        packed: Packed::default(),
     }
 }
 

@@ -1,4 +1,4 @@
-use super::super::{Problem, Rules, Table};
+use super::super::{Packed, Problem, Rules, Table};
 use super::*;
 use cute_ir::options::{OptionValue, Options};
 use cute_target::{Arch, Requirement};
@@ -41,6 +41,7 @@ fn problem(context: &Context, extents: [i64; 3]) -> Problem<'_> {
         scaled: None,
         reduced: super::super::Reduced::default(),
         has_epilogue: false,
+        packed: Packed::default(),
     }
 }
 

@@ -1,6 +1,8 @@
 //! The plans that estimates choose for `sm_90a`, as they were measured to be fast (`docs/performance.md`).
 
-use super::super::{Access, Chosen, Instructions, Problem, Reduced, Request, Rules, Table, choose};
+use super::super::{
+    Access, Chosen, Instructions, Packed, Problem, Reduced, Request, Rules, Table, choose,
+};
 use cute_target::Archs;
 use melior::{Context, ir::Type};
 
@@ -34,6 +36,7 @@ fn chosen<'c>(
         scaled: None,
         reduced: Reduced::default(),
         has_epilogue: false,
+        packed: Packed::default(),
     };
     let arch: Archs = "sm_90a".parse::<cute_target::Arch>().unwrap().into();
     let table = Table::default();

@@ -4,8 +4,9 @@ use super::Fuse;
 use crate::{
     arch::WARP,
     fused::{COLUMNS, OUTER, ROWS},
+    launch::follow,
     tile::{
-        function::Kernel,
+        function::{Kernel, block_index},
         grid::{Grid, Origin, multiple},
         leaves::{open_leaves, with_layout},
     },
@@ -45,12 +46,14 @@ impl<'c> Fuse<'c> {
     }
 
     fn body(&self, b: Builder<'c>, body: Blk<'c>) -> Result<(), Failure> {
+        follow(b, &self.archs)?;
         let grid = self.grid();
+        let found = (block_index(b)?, self.arguments.len());
         let (at, part) = match self.choice.shared {
-            None => grid.place(b, body, self.arguments.len())?,
+            None => grid.place(b, body, found)?,
             // All columns are of one block, and the grid's are those of E.
             Some(outer) => {
-                let Origin { row, column, part } = grid.origin(b, body, self.arguments.len())?;
+                let Origin { row, column, part } = grid.origin(b, body, found)?;
                 let column = column.expected(b, "several tiles of E")?;
                 let first = tuple([multiple(self.choice.rows), int(0), multiple(outer)]);
                 (b.coord(&first, &[row, column])?, part)

@@ -33,6 +33,9 @@ const LOOPING: i64 = 512;
 /// Bytes of a tensor that a thread of a map without reductions moves at once.
 const MOVED: i64 = 64;
 
+/// Elements that it moves one by one, at most, where only a launch knows how many columns there are: as many as keep memory busy.
+const ALONE: i64 = 16;
+
 /// Bytes of a tensor with staged inputs that a thread holds at once.
 const STAGED: i64 = 32;
 
@@ -278,6 +281,11 @@ impl<'c> Map<'c> {
         let threads = power(vectors).min(2 * THREADS);
         let bytes = self.full().map(|(_, whole)| whole.memref.element_bytes());
         let most = (MOVED / (vector * bytes.max().unwrap_or(1))).max(1);
+        // Of columns that only a launch knows, fewer threads have nothing to do at the end of a row.
+        let most = match (self.known(1), vector) {
+            (None, 1) => most.min(ALONE),
+            _ => most,
+        };
         Taken {
             threads: [2 * THREADS / threads, threads],
             values: [vector, up(vectors, threads).min(most)],

@@ -1,14 +1,15 @@
 //! The kernel of a map: which rows and columns a block computes.
 
 use super::{Arrangement, Map};
+use crate::launch::follow;
 use crate::tile::{
-    function::Kernel,
+    function::{Kernel, block_index},
     leaves::{open_leaves, with_layout},
 };
 use cute_ir::ops::cute;
 use cute_ir::{Failure, mlir::*};
 use cute_layout::{IntTuple, tuple};
-use melior::ir::ValueLike;
+use melior::ir::{Attribute, ValueLike};
 
 impl<'c> Map<'c> {
     /// Writes a kernel.
@@ -21,12 +22,7 @@ impl<'c> Map<'c> {
         let mut arguments: Vec<_> = self.arguments.iter().map(|v| v.r#type()).collect();
         let grid = self.grid(way);
         arguments.extend(grid.counted().iter().map(|_| place.i32_type()));
-        let mut attributes = Vec::new();
-        if self.reads_apart(way) {
-            // LLVM makes no vectors of loads then, which would read what lies between elements or behind the last.
-            let attribute = place.attribute("[\"noimplicitfloat\"]")?;
-            attributes.push(("passthrough", attribute));
-        }
+        let attributes = self.attributes(place, way)?;
         let kernel = Kernel {
             name,
             arguments,
@@ -37,8 +33,35 @@ impl<'c> Map<'c> {
         kernel.write(place, |b, body| self.body(b, body, way))
     }
 
+    /// The attributes of a kernel that others do not have.
+    pub(super) fn attributes(
+        &self,
+        place: Builder<'c>,
+        way: &Arrangement,
+    ) -> Result<Vec<(&'static str, Attribute<'c>)>, Failure> {
+        if !self.reads_apart(way) {
+            return Ok(Vec::new());
+        }
+        // LLVM makes no vectors of loads then, which would read what lies between elements or behind the last.
+        let attribute = place.attribute("[\"noimplicitfloat\"]")?;
+        Ok(vec![("passthrough", attribute)])
+    }
+
     fn body(&self, b: Builder<'c>, body: Blk<'c>, way: &Arrangement) -> Result<(), Failure> {
-        let (at, part) = self.grid(way).place(b, body, self.arguments.len())?;
+        follow(b, &self.archs)?;
+        let block = block_index(b)?;
+        self.body_of_block(b, body, way, (block, self.arguments.len()))
+    }
+
+    /// Writes what a block computes, by its index; what the launch counted for it stands behind so many arguments.
+    pub(super) fn body_of_block(
+        &self,
+        b: Builder<'c>,
+        body: Blk<'c>,
+        way: &Arrangement,
+        (block, counted): (Val<'c>, usize),
+    ) -> Result<(), Failure> {
+        let (at, part) = self.grid(way).place(b, body, (block, counted))?;
         let mut tensors = Vec::new();
         for (whole, layout) in self.tensors.iter().zip(&way.layouts) {
             let tensor = whole.in_kernel(b, body)?;

@@ -4,6 +4,7 @@
 //! writes the kernel, `host.rs` the launch.
 
 mod arrange;
+pub(super) mod beside;
 mod host;
 mod kernel;
 mod parts;
@@ -64,6 +65,9 @@ pub(super) struct Map<'c> {
     ranges: Option<i64>,
     archs: Archs,
 }
+
+/// The kernels of a map, each with its symbol.
+pub(super) struct Kernels(Vec<(Arrangement, String)>);
 
 impl<'c> Map<'c> {
     /// The map that an op is. Errors: what cannot be computed row by row.
@@ -232,7 +236,7 @@ impl<'c> Map<'c> {
         let symbols = self.kernels(kernels, name, most)?;
         choose(host, &[parts.condition, None], &|host, at| match at {
             0 => self.lower_parts(rewriter, host, &parts, place),
-            _ => self.launch_one(host, &symbols),
+            _ => self.launch_one(host, &symbols.0),
         })
     }
 
@@ -244,26 +248,34 @@ impl<'c> Map<'c> {
         most: usize,
         home: &mut Option<Op<'c>>,
     ) -> Result<(), Failure> {
+        self.lower_again(module, name, most, home, &mut None)
+    }
+
+    /// Does the same of a map that reduces nothing and may have been written before, with the kernels that were written for it then.
+    pub(super) fn lower_again(
+        &self,
+        module: Op<'c>,
+        name: &str,
+        most: usize,
+        home: &mut Option<Op<'c>>,
+        written: &mut Option<Kernels>,
+    ) -> Result<(), Failure> {
         let host = Builder::before(self.op);
-        let kernels = super::kernels_of(
-            self.op,
-            module,
-            &format!("{name}_kernels"),
-            &targets_of(&self.archs),
-            home,
-        )?;
-        let symbols = self.kernels(kernels, name, most)?;
+        let kernels = match written {
+            Some(kernels) => kernels,
+            None => {
+                let named = format!("{name}_kernels");
+                let home =
+                    super::kernels_of(self.op, module, &named, &targets_of(&self.archs), home)?;
+                written.insert(self.kernels(home, name, most)?)
+            }
+        };
         self.check_launch(host)?;
-        self.launch_one(host, &symbols)
+        self.launch_one(host, &kernels.0)
     }
 
     /// Writes the kernels into their module; returns each with its symbol.
-    fn kernels(
-        &self,
-        kernels: Op<'c>,
-        name: &str,
-        most: usize,
-    ) -> Result<Vec<(Arrangement, String)>, Failure> {
+    fn kernels(&self, kernels: Op<'c>, name: &str, most: usize) -> Result<Kernels, Failure> {
         let body = body_of(kernels, 0).expected(kernels, "a body")?;
         let place = Builder::at_end(context_of(self.op), body, Builder::before(self.op).location);
         let ways = self.arrangements(most);
@@ -277,7 +289,7 @@ impl<'c> Map<'c> {
             let home = string_of(kernels, "sym_name").unwrap_or_default();
             symbols.push(format!("@{home}::@{kernel}"));
         }
-        Ok(ways.into_iter().zip(symbols).collect())
+        Ok(Kernels(ways.into_iter().zip(symbols).collect()))
     }
 
     /// Leaves on the function what it computes, so that a run can be verified.

@@ -420,7 +420,7 @@ impl<'c> Split<'_, 'c> {
         self.written += 1;
         // What must hold, the launch of the whole map asserts.
         let kernels = map.kernels(home, &name, 1)?;
-        map.launch_one(host, &kernels)?;
+        map.launch_one(host, &kernels.0)?;
         self.rewriter.erase(op)
     }
 }
