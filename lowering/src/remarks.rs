@@ -17,7 +17,8 @@ const REMARKS: &[Remark] = &[
     ),
     (
         "C7508",
-        "setmaxnreg is ignored, as the registers at entry are not known; write known_block_size on the kernel",
+        "setmaxnreg is ignored, as the registers at entry are not known; write known_block_size on the kernel, and beside it nvvm.minctasm = 1 : i32, by which a \
+         thread has its share of a multiprocessor's registers from the start",
     ),
     (
         "C7509",

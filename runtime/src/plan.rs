@@ -7,7 +7,7 @@ use crate::package::{
 };
 use crate::tensor::{ArgError, HostTensor};
 use crate::tensor_map::{
-    Interleave, L2Promotion, MapElement, MapSwizzle, OobFill, PixelBox, TensorMap,
+    Interleave, L2Promotion, MapElement, MapSwizzle, OobFill, PixelBox, TensorMap, is_map_start,
 };
 
 /// An argument, as far as launches depend on it.
@@ -71,7 +71,7 @@ pub enum Value {
     /// The pointer to that byte of the workspace, which has at least so many.
     Workspace(u64),
     /// A tensor map of the tensor that is the argument of that index, but for its address, which the device has.
-    TensorMap(usize, TensorMap),
+    TensorMap(usize, u64, TensorMap),
 }
 
 impl Planned {
@@ -393,6 +393,20 @@ fn tensor_map(
     map_of(map, element, &numbers(&map.sizes)?, &numbers(&map.strides)?)
 }
 
+/// The byte of its tensor at which a map begins. Errors: one at which none can.
+fn map_offset(map: &MapParam, environment: &Environment) -> Result<u64, String> {
+    let Some(offset) = map.of.offset() else {
+        return Ok(0);
+    };
+    let offset = offset.evaluate(environment)?;
+    let found = Some(offset).filter(|offset| is_map_start(*offset));
+    found.map(|offset| offset as u64).ok_or_else(|| {
+        format!(
+            "a tensor map that begins at byte {offset} of its tensor, where TMA needs a multiple of 16 that is not negative; begin the view at an element of such a byte"
+        )
+    })
+}
+
 /// The map of a tensor with these sizes and strides, in elements, at an address that every map can have; of a tensor without elements, of which
 /// nothing is copied, that of one element along each empty mode. Errors: what no map can have.
 pub(crate) fn map_of(
@@ -459,8 +473,13 @@ fn value(
     let integer = match param {
         Param::Pointer(arg) => return Ok(Value::Pointer(*arg)),
         Param::TensorMap(map) => {
-            let made = tensor_map(map, tensors[map.arg].element(), environment)?;
-            return Ok(Value::TensorMap(map.arg, made));
+            let tensor = map.of.tensor();
+            let made = tensor_map(map, tensors[tensor].element(), environment)?;
+            return Ok(Value::TensorMap(
+                tensor,
+                map_offset(map, environment)?,
+                made,
+            ));
         }
         Param::Workspace(offset) => {
             let offset = offset.evaluate(environment)?;

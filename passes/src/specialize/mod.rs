@@ -38,7 +38,7 @@ use cute_arith::Predicate;
 use cute_ir::ops::{arith, cute, cute_nvgpu, gpu, nvvm, scf};
 use cute_ir::{
     Anchor, Expected, Failure, PassSpec,
-    attributes::{CLUSTER, RING, ROLES, SYNCHRONIZE, TOGETHER},
+    attributes::{CLUSTER, MIN_BLOCKS, MOST_REGISTERS, RING, ROLES, SYNCHRONIZE, TOGETHER},
     block::block_size_of,
     diag,
     mlir::*,
@@ -130,6 +130,15 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
                 cute_nvgpu::TMA_PREFETCH
             ),
         ));
+    }
+    // By it ptxas knows the registers at entry, which it gives to the roles; else it takes as few as it needs where sums are small, and ignores what roles
+    // ask for (C7508).
+    if [MIN_BLOCKS, MOST_REGISTERS]
+        .iter()
+        .all(|name| attribute_of(kernel, name).is_none())
+    {
+        let here = Builder::before(kernel);
+        set_attribute(kernel, MIN_BLOCKS, here.integer(here.i32_type(), 1));
     }
     let blocks = integer_of(kernel, CLUSTER).unwrap_or(1);
     let rings = rings::of(kernel, blocks)?;

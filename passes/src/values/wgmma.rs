@@ -147,12 +147,7 @@ impl<'c> Values<'c> {
     }
 
     /// A product of this shape adds to a file. Refuses one that no fence orders behind what was done to these registers.
-    fn add_to(
-        &mut self,
-        file: usize,
-        shape: [i64; 3],
-        b: Builder<'c>,
-    ) -> Result<(), Failure> {
+    fn add_to(&mut self, file: usize, shape: [i64; 3], b: Builder<'c>) -> Result<(), Failure> {
         let Some(ready) = self.operands.ready.get_mut(&file) else {
             let place = self.operands.touched.get(&file);
             let note = place.map(|place| (*place, "they are read or written here"));

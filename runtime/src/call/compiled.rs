@@ -60,8 +60,8 @@ struct Resolved {
     /// Parameters that are arguments.
     arguments: SmallVec<[(usize, usize); 16]>,
     into_workspace: SmallVec<[usize; 8]>,
-    /// Parameters that are tensor maps, with the arguments that they are of.
-    maps: SmallVec<[(usize, usize, Arc<TensorMap>); 4]>,
+    /// Parameters that are tensor maps, with the arguments that they are of, and the bytes of these at which they begin.
+    maps: SmallVec<[(usize, usize, u64, Arc<TensorMap>); 4]>,
     workspace: u64,
 }
 
@@ -261,14 +261,13 @@ impl Compiled {
         check_disjoint(&self.function, &whole.launches, &places)?;
         for planned in &whole.launches {
             for value in &planned.params {
-                let Value::TensorMap(argument, _) = value else {
+                let Value::TensorMap(argument, offset, _) = value else {
                     continue;
                 };
-                TensorMap::check_address(taken[*argument].value).map_err(|error| {
-                    ArgError::Launch {
-                        kernel: planned.kernel.clone(),
-                        reason: format!("argument {argument}: {error}"),
-                    }
+                let address = taken[*argument].value.saturating_add(*offset);
+                TensorMap::check_address(address).map_err(|error| ArgError::Launch {
+                    kernel: planned.kernel.clone(),
+                    reason: format!("argument {argument}: {error}"),
                 })?;
             }
         }
@@ -327,11 +326,11 @@ fn of_plan(whole: &Whole, taken: &All) -> Prepared {
                     // The host is little endian, as the GPU is.
                     u64::from_le_bytes(whole)
                 }
-                Value::TensorMap(argument, map) => {
+                Value::TensorMap(argument, offset, map) => {
                     prepared.maps.push(PassedMap {
                         param: prepared.params.len(),
                         map: Arc::new(map.clone()),
-                        address: taken[*argument].value,
+                        address: taken[*argument].value.saturating_add(*offset),
                     });
                     0
                 }
@@ -416,7 +415,11 @@ impl Flat {
                         maps.push(UnnumberedMap {
                             sizes: places(&map.sizes)?,
                             strides: places(&map.strides)?,
-                            element: function.args.get(map.arg)?.element().parse().ok()?,
+                            element: function.args.get(map.of.tensor())?.element().parse().ok()?,
+                            offset: match map.of.offset() {
+                                Some(offset) => Some(place(&mut builder, offset)?),
+                                None => None,
+                            },
                             param: map.clone(),
                         });
                         Unnumbered::Map(maps.len() - 1)
@@ -513,7 +516,10 @@ impl Flat {
                     Source::Map(map) => {
                         let map = &launch.maps[map];
                         let made = Arc::new(map.made(&registers)?);
-                        resolved.maps.push((at, map.param.arg, made));
+                        let offset = map.offset(&registers)?;
+                        resolved
+                            .maps
+                            .push((at, map.param.of.tensor(), offset, made));
                         0
                     }
                     Source::Workspace(register) => {
@@ -549,8 +555,8 @@ impl Flat {
             prepared.params[*at] = arguments[*argument].value;
         }
         prepared.maps.clear();
-        for (param, argument, map) in &resolved.maps {
-            let address = arguments[*argument].value;
+        for (param, argument, offset, map) in &resolved.maps {
+            let address = arguments[*argument].value.saturating_add(*offset);
             TensorMap::check_address(address).ok()?;
             prepared.maps.push(PassedMap {
                 param: *param,

@@ -8,7 +8,7 @@ use super::flat::{Numbering, Place, Register};
 use crate::Element;
 use crate::package::MapParam;
 use crate::plan::map_of;
-use crate::tensor_map::TensorMap;
+use crate::tensor_map::{TensorMap, is_map_start};
 
 /// A tensor map as a launch makes it.
 pub(super) struct FlatMap {
@@ -16,6 +16,7 @@ pub(super) struct FlatMap {
     element: Element,
     sizes: Vec<Register>,
     strides: Vec<Register>,
+    offset: Option<Register>,
 }
 
 /// A parameter that is a tensor map.
@@ -25,7 +26,7 @@ pub(crate) struct PassedMap {
     pub(crate) param: usize,
     /// All that the map says but the address.
     pub(crate) map: Arc<TensorMap>,
-    /// The address of the tensor.
+    /// The address where the map begins.
     pub(crate) address: u64,
 }
 
@@ -35,6 +36,7 @@ pub(super) struct UnnumberedMap {
     pub(super) element: Element,
     pub(super) sizes: Vec<Place>,
     pub(super) strides: Vec<Place>,
+    pub(super) offset: Option<Place>,
 }
 
 impl UnnumberedMap {
@@ -45,6 +47,7 @@ impl UnnumberedMap {
         FlatMap {
             sizes: registers(self.sizes),
             strides: registers(self.strides),
+            offset: self.offset.map(|at| numbering.register(at)),
             element: self.element,
             param: self.param,
         }
@@ -59,5 +62,14 @@ impl FlatMap {
         };
         let (sizes, strides) = (numbers(&self.sizes), numbers(&self.strides));
         map_of(&self.param, self.element, &sizes, &strides).ok()
+    }
+
+    /// The byte of its tensor at which the map begins; nothing if no map can.
+    pub(super) fn offset(&self, registers: &[i64]) -> Option<u64> {
+        let Some(at) = self.offset else {
+            return Some(0);
+        };
+        let offset = registers[usize::from(at)];
+        is_map_start(offset).then_some(offset as u64)
     }
 }

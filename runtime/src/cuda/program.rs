@@ -122,8 +122,8 @@ impl<'d> CudaProgram<'d> {
         // The driver takes the address of each parameter, so they live here until the call is over.
         let mut maps = Vec::new();
         for value in &launch.params {
-            if let Value::TensorMap(index, map) = value {
-                maps.push(encode(map, buffers[*index].pointer())?);
+            if let Value::TensorMap(index, offset, map) = value {
+                maps.push(encode(map, buffers[*index].pointer() + offset)?);
             }
         }
         let mut values: SmallVec<[u64; FEW_PARAMS]> = launch

@@ -396,8 +396,7 @@ fn waiting_lanes(warp: &Warp) -> Vec<Waiting> {
     let mut told: Vec<Waiting> = Vec::new();
     for ((pc, members), here) in all {
         let missing = members & !here & warp.live();
-        let each_other =
-            |other: &Waiting| other.missing & here != 0 && missing & other.here != 0;
+        let each_other = |other: &Waiting| other.missing & here != 0 && missing & other.here != 0;
         if !told.iter().any(each_other) {
             told.push(Waiting { pc, here, missing });
         }

@@ -513,9 +513,9 @@ impl Emulated {
                     Value::Pointer(arg) => global.tensors[*arg].base.to_le_bytes().to_vec(),
                     Value::Bytes(bytes) => bytes.clone(),
                     Value::Workspace(offset) => (workspace_at + offset).to_le_bytes().to_vec(),
-                    Value::TensorMap(arg, map) => {
+                    Value::TensorMap(arg, offset, map) => {
                         let map = TensorMap {
-                            address: global.tensors[*arg].base,
+                            address: global.tensors[*arg].base + offset,
                             ..map.clone()
                         };
                         // It was checked when it was planned, and tensors begin at whole granules.

@@ -259,8 +259,9 @@ pub enum Param {
 /// Dimensions stand fastest first. What a copy reads outside of the tensor is 0.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MapParam {
-    /// The tensor argument.
-    pub arg: usize,
+    /// The tensor argument, and the byte of it at which the map begins.
+    #[serde(rename = "arg")]
+    pub of: MapOf,
     /// Elements along each dimension.
     pub sizes: Vec<Expr>,
     /// Elements from one to the next along each dimension but the first.
@@ -272,6 +273,47 @@ pub struct MapParam {
     /// The pixels that a column goes through; none where a copy moves a tile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub im2col: Option<Im2colParam>,
+}
+
+/// The place where a tensor map begins: a tensor, or a byte of it. The latter is no number in a manifest, so that who knows no offsets reads none as if there
+/// was no offset.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum MapOf {
+    /// The first element of the tensor argument.
+    Tensor(usize),
+    /// A byte of the tensor argument, a multiple of 16.
+    Byte {
+        /// The tensor argument.
+        tensor: usize,
+        /// Bytes from its first element on.
+        offset: Expr,
+    },
+}
+
+impl MapOf {
+    /// The tensor argument.
+    pub fn tensor(&self) -> usize {
+        match self {
+            MapOf::Tensor(tensor) | MapOf::Byte { tensor, .. } => *tensor,
+        }
+    }
+
+    /// Bytes from its first element on, where they are not none.
+    pub fn offset(&self) -> Option<&Expr> {
+        match self {
+            MapOf::Tensor(_) => None,
+            MapOf::Byte { offset, .. } => Some(offset),
+        }
+    }
+}
+
+impl MapParam {
+    /// The expressions that it consists of.
+    pub(super) fn expressions(&self) -> impl Iterator<Item = &Expr> {
+        let numbers = self.sizes.iter().chain(&self.strides);
+        numbers.chain(self.of.offset())
+    }
 }
 
 /// The pixels of a map by im2col. Each list has a number along W, and, where the tensor has such dimensions, H and D.
@@ -289,7 +331,8 @@ impl Param {
     /// The tensor argument that the parameter leads to, by its pointer or by a tensor map.
     pub fn tensor(&self) -> Option<usize> {
         match self {
-            Param::Pointer(arg) | Param::TensorMap(MapParam { arg, .. }) => Some(*arg),
+            Param::Pointer(arg) => Some(*arg),
+            Param::TensorMap(map) => Some(map.of.tensor()),
             _ => None,
         }
     }

@@ -191,9 +191,13 @@ fn map_text(function: &Function, map: &MapParam) -> String {
         0 => String::new(),
         bytes => format!(", swizzled by {bytes} B"),
     };
+    let begin = match map.of.offset() {
+        Some(offset) => format!(" from byte {} on", text(function, offset)),
+        None => String::new(),
+    };
     format!(
-        "map of {} ({}) by {boxes}{swizzle}",
-        name(function, map.arg),
+        "map of {}{begin} ({}) by {boxes}{swizzle}",
+        name(function, map.of.tensor()),
         sizes.join(" x "),
     )
 }
