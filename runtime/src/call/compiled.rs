@@ -60,9 +60,20 @@ struct Resolved {
     /// Parameters that are arguments.
     arguments: SmallVec<[(usize, usize); 16]>,
     into_workspace: SmallVec<[usize; 8]>,
-    /// Parameters that are tensor maps, with the arguments that they are of, and the bytes of these at which they begin.
-    maps: SmallVec<[(usize, usize, u64, Arc<TensorMap>); 4]>,
+    maps: SmallVec<[ResolvedMap; 4]>,
     workspace: u64,
+}
+
+/// A parameter that is a tensor map, all but the address of the tensor.
+#[derive(Clone)]
+struct ResolvedMap {
+    /// Its place among the parameters.
+    param: usize,
+    /// The tensor argument.
+    argument: usize,
+    /// The byte of the tensor at which it begins.
+    offset: u64,
+    map: Arc<TensorMap>,
 }
 
 struct FlatLaunch {
@@ -517,9 +528,12 @@ impl Flat {
                         let map = &launch.maps[map];
                         let made = Arc::new(map.made(&registers)?);
                         let offset = map.offset(&registers)?;
-                        resolved
-                            .maps
-                            .push((at, map.param.of.tensor(), offset, made));
+                        resolved.maps.push(ResolvedMap {
+                            param: at,
+                            argument: map.param.of.tensor(),
+                            offset,
+                            map: made,
+                        });
                         0
                     }
                     Source::Workspace(register) => {
@@ -555,12 +569,12 @@ impl Flat {
             prepared.params[*at] = arguments[*argument].value;
         }
         prepared.maps.clear();
-        for (param, argument, offset, map) in &resolved.maps {
-            let address = arguments[*argument].value.saturating_add(*offset);
+        for made in &resolved.maps {
+            let address = arguments[made.argument].value.saturating_add(made.offset);
             TensorMap::check_address(address).ok()?;
             prepared.maps.push(PassedMap {
-                param: *param,
-                map: map.clone(),
+                param: made.param,
+                map: made.map.clone(),
                 address,
             });
         }

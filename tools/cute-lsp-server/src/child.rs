@@ -144,3 +144,28 @@ fn say(name: &str, file: &str, text: String) -> Option<Vec<u8>> {
     let _ = child.wait();
     bytes.ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The child is the program of these tests, which says nothing that is JSON.
+    #[test]
+    fn an_answer_that_is_late_is_kept() {
+        let ask_now = || {
+            let text = "a text of its own".to_owned();
+            ask_until("--cute-child=none", "a.mlir", text, Some(Instant::now()))
+        };
+        assert!(matches!(ask_now(), Err(Late)));
+        // Whoever waits is not the second one to ask.
+        assert_eq!(
+            ask(
+                "--cute-child=none",
+                "a.mlir",
+                "a text of its own".to_owned()
+            ),
+            None
+        );
+        assert!(matches!(ask_now(), Ok(None)));
+    }
+}
