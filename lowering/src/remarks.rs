@@ -17,8 +17,8 @@ const REMARKS: &[Remark] = &[
     ),
     (
         "C7508",
-        "setmaxnreg is ignored, as the registers at entry are not known; write known_block_size on the kernel, and beside it nvvm.minctasm = 1 : i32, by which a \
-         thread has its share of a multiprocessor's registers from the start",
+        "setmaxnreg is ignored, as the registers at entry are not known; write known_block_size on the kernel, and beside it nvvm.maxnreg, the registers of all \
+         roles by the number of warpgroups",
     ),
     (
         "C7509",
@@ -138,6 +138,9 @@ mod tests {
             "{found}"
         );
         assert!(found.contains("C7599"), "{found}");
+        let found =
+            of("ptxas info    : (C7508) Potential Performance Loss: 'setmaxnreg' ignored").unwrap();
+        assert!(found.contains("nvvm.maxnreg"), "{found}");
         assert_eq!(of("ptxas info    : Used 168 registers"), None);
     }
 

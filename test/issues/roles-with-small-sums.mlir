@@ -1,5 +1,5 @@
-// Roles with sums of 64x64: ptxas knows the registers at entry by the blocks that a multiprocessor has room for, and gives them to the roles; without that it
-// takes as few as it needs, and ignores what roles ask for (C7508).
+// Roles with sums of 64x64: the kernel says how many registers threads have at entry, which roles share; else ptxas takes as few as it needs, and ignores what
+// roles ask for (C7508).
 //
 // RUN: cute-opt %s --cute-compile="arch=sm_90a package=%t.cutepkg" -o /dev/null
 // RUN: cute-run %t.cutepkg --device=emulator --sms 2 --shape A=128x192 --shape B=128x192 --shape C=128x128 | FileCheck %s
@@ -7,14 +7,15 @@
 // RUN: FileCheck %s --check-prefix=PTX < %t.ptx
 // CHECK: right
 // CHECK: no findings
-// PTX: .minnctapersm 1
-// PTX: setmaxnreg
+// PTX: .maxnreg 96
+// PTX: setmaxnreg.{{inc|dec}}
 //
 // Where somebody says how many blocks there are, it stays so.
 // RUN: sed 's/cute.roles = /nvvm.minctasm = 2 : i32, cute.roles = /' %s > %t.two.mlir
 // RUN: cute-opt %t.two.mlir --cute-compile="arch=sm_90a package=%t.two.cutepkg" -o /dev/null
 // RUN: cute-run %t.two.cutepkg --emit ptx --to %t.two.ptx
 // RUN: FileCheck %s --check-prefix=TWO < %t.two.ptx
+// TWO-NOT: .maxnreg
 // TWO: .minnctapersm 2
 
 !mat = !cute.memref<f16, gmem, align<16>, "(?,?):(?{div=8},1)">

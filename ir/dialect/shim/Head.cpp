@@ -439,7 +439,9 @@ ParseResult HeadParser::resolveOperand(const UnresolvedOperand &operand, Type ty
   if (Operation *text = textOf(operand)) {
     Type own = text->getResult(0).getType();
     result.push_back(text->getResult(0));
-    if (own != type)
+    if (own != type && mending)
+      wrongOperand = true;
+    else if (own != type)
       return emitError(operand.location) << "expected the type " << type << ", found a text of " << own;
     return success();
   }

@@ -131,14 +131,14 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
             ),
         ));
     }
-    // By it ptxas knows the registers at entry, which it gives to the roles; else it takes as few as it needs where sums are small, and ignores what roles
-    // ask for (C7508).
+    // By these ptxas knows the registers at entry, which roles share; else it takes as few as it needs where sums are small, and ignores what roles ask for (C7508).
     if [MIN_BLOCKS, MOST_REGISTERS]
         .iter()
         .all(|name| attribute_of(kernel, name).is_none())
     {
         let here = Builder::before(kernel);
-        set_attribute(kernel, MIN_BLOCKS, here.integer(here.i32_type(), 1));
+        let share = all / (1 + threads / WARPGROUP) / 8 * 8;
+        set_attribute(kernel, MOST_REGISTERS, here.integer(here.i32_type(), share));
     }
     let blocks = integer_of(kernel, CLUSTER).unwrap_or(1);
     let rings = rings::of(kernel, blocks)?;
