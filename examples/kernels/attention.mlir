@@ -67,8 +67,7 @@ module attributes {gpu.container_module} {
       %sQ = cute.memref.alloca() : !sQ
       %sK = cute.memref.alloca() : !sQ
       %sV = cute.memref.alloca() : !sQ
-      %transposed = cute.static "(64,64):(64,1)"
-      %sVt = cute.composition(%sV, %transposed)
+      %sVt = cute.composition(%sV, "(64,64):(64,1)")
 
       %copy = cute.static : !copy
       %mma = cute.static : !mma
@@ -113,8 +112,7 @@ module attributes {gpu.container_module} {
         // O += P V. Of a 16 x 16 piece of A a thread has what it has of two 16 x 8 pieces of C side by side, in the same order: P is
         // an operand as it is, and only has to be seen as one.
         %rP = cute.convert(%rS) to f16
-        %as_A = cute.static "((2,2,2),1,4):((1,2,4),8,8)"
-        %tOrP = cute.composition(%rP, %as_A)
+        %tOrP = cute.composition(%rP, "((2,2,2),1,4):((1,2,4),8,8)")
         cute.call @multiply_by_tile(%mma, %tOrP, %copy_V, %sVt, %rO, %t)
       } {cute.stages = 2 : i64}
 
@@ -141,8 +139,7 @@ module attributes {gpu.container_module} {
     %whole = arith.cmpi eq, %r, %c0 : i32
     cf.assert %whole, "expected M and N that are multiples of 64"
     %shape = cute.get_shape(%Q)
-    %tile = cute.static shape "(64,64)"
-    %grid = cute.ceil_div(%shape, %tile)
+    %grid = cute.ceil_div(%shape, "(64,64)")
     cute.launch @kernels::@attention_kernel blocks(%grid) args(%Q, %K, %V, %O, %scale)
     return
   }

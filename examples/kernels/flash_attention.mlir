@@ -168,8 +168,7 @@ module attributes {gpu.container_module, cute.parameters = {D = 128, T = f16, KE
       %slice = cute.slice(%scores, %of_slice)
       %rounded = cute.convert(%slice) to !cute.param<"T">
       %start = cute.get_iter(%rounded)
-      %as_A = cute.static "((2,2,2),2):((1,2,8),4)"
-      %a = cute.make_view(%start, %as_A)
+      %a = cute.make_view(%start, "((2,2,2),2):((1,2,8),4)")
       return %a : !cute.any
     }
 
@@ -219,8 +218,7 @@ module attributes {gpu.container_module, cute.parameters = {D = 128, T = f16, KE
       %sK = cute.memref.alloca() : !sK
       %sV = cute.memref.alloca() : !sK
       %sV_start = cute.get_iter(%sV)
-      %transposed = cute.static "((64,$(D/64)),$KEYS):((1,$(KEYS*64)),64)"
-      %sVt = cute.make_view(%sV_start, %transposed)
+      %sVt = cute.make_view(%sV_start, "((64,$(D/64)),$KEYS):((1,$(KEYS*64)),64)")
 
       %copy = cute.static : !copy
       %mma = cute.static : !mma
@@ -241,22 +239,16 @@ module attributes {gpu.container_module, cute.parameters = {D = 128, T = f16, KE
       %tOsV = cute.tiled.copy.partition_S(%copy_V, %sVt, %t)
 
       // Fragments. The columns of S and O are in pairs of atoms, which a piece of B has.
-      %part_Q = cute.static shape "((2,2,2),2,$(D/16))"
-      %part_K = cute.static shape "((2,2),(2,$(KEYS/16)),$(D/16))"
-      %part_V = cute.static shape "((2,2),(2,$(D/16)),$(KEYS/16))"
-      %part_S = cute.static shape "((2,2),2,(2,$(KEYS/16)))"
-      %part_O = cute.static shape "((2,2),2,(2,$(D/16)))"
-      %rQ = cute.mma.make_fragment A (%mma, %part_Q)
-      %rK = cute.mma.make_fragment B (%mma, %part_K)
-      %rV = cute.mma.make_fragment B (%mma, %part_V)
-      %rS = cute.mma.make_fragment C (%mma, %part_S)
-      %rO = cute.mma.make_fragment C (%mma, %part_O)
+      %rQ = cute.mma.make_fragment A (%mma, "((2,2,2),2,$(D/16))")
+      %rK = cute.mma.make_fragment B (%mma, "((2,2),(2,$(KEYS/16)),$(D/16))")
+      %rV = cute.mma.make_fragment B (%mma, "((2,2),(2,$(D/16)),$(KEYS/16))")
+      %rS = cute.mma.make_fragment C (%mma, "((2,2),2,(2,$(KEYS/16)))")
+      %rO = cute.mma.make_fragment C (%mma, "((2,2),2,(2,$(D/16)))")
       %tSrQ = cute.tiled.copy.retile(%copy_Q, %rQ)
       cute.clear(%rO)
 
       // Q, of which KEPT slices stay in registers. That its copies have to arrive first is seen by the compiler.
-      %first = cute.static coord "((0,0),_,_)"
-      %firsts_Q = cute.slice(%tQcQ, %first)
+      %firsts_Q = cute.slice(%tQcQ, "((0,0),_,_)")
       %pQ = cute.call @within(%firsts_Q, %MD)
       cute.copy(%copy, %tQgQ, %tQsQ, %pQ)
       %kept = cute.param "KEPT"

@@ -44,8 +44,7 @@ module attributes {gpu.container_module} {
       %tC = cute.tiled.copy.partition_S(%loads, %gC, %thread)
 
       // A vector is within the shape as a whole, or not at all.
-      %first = cute.static coord "((0,0),0)"
-      %at = cute.memref.load(%tC, %first)
+      %at = cute.memref.load(%tC, "((0,0),0)")
       %within = cute.elem_less(%at, %shape)
       %pred = cute.memref.alloca() : !pred
       cute.fill(%pred, %within)

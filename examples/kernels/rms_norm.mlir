@@ -66,8 +66,7 @@ module attributes {gpu.container_module} {
   func.func @rms_norm(%X: !X, %W: !weights, %Y: !X, %epsilon: f32) attributes {
       cute.computes = [{rms_norm = array<i64: 0, 1, 2>, epsilon = 3 : index}]} {
     %shape = cute.get_shape(%X)
-    %tile = cute.static shape "(1,4096)"
-    %grid = cute.ceil_div(%shape, %tile)
+    %grid = cute.ceil_div(%shape, "(1,4096)")
     cute.launch @kernels::@rms_norm_kernel blocks(%grid) args(%X, %W, %Y, %epsilon)
     return
   }

@@ -150,8 +150,7 @@ module attributes {gpu.container_module} {
     %whole = arith.cmpi eq, %r, %c0 : i32
     cf.assert %whole, "expected M and N that are multiples of 128, and K of 64"
     %shape = cute.get_shape(%C)
-    %tile = cute.static shape "(128,128)"
-    %grid = cute.ceil_div(%shape, %tile)
+    %grid = cute.ceil_div(%shape, "(128,128)")
     cute.launch @kernels::@sgemm_sm80_kernel blocks(%grid) args(%A, %B, %C, %alpha, %beta)
     return
   }

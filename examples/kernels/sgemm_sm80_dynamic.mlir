@@ -156,8 +156,7 @@ module attributes {gpu.container_module} {
                    %alpha: f32 {cute.name = "alpha", cute.default = 1.0 : f32}, %beta: f32 {cute.name = "beta", cute.default = 0.0 : f32})
       attributes {cute.computes = [{gemm = array<i64: 0, 1, 2>, accumulate = f32, alpha = 3 : index, beta = 4 : index}]} {
     %shape = cute.get_shape(%C)
-    %tile = cute.static shape "(128,128)"
-    %grid = cute.ceil_div(%shape, %tile)
+    %grid = cute.ceil_div(%shape, "(128,128)")
     cute.launch @kernels::@sgemm_sm80_dynamic_kernel blocks(%grid) args(%A, %B, %C, %alpha, %beta)
     return
   }

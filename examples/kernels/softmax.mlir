@@ -73,8 +73,7 @@ module attributes {gpu.container_module, cute.parameters = {D = 4096}} {
   // A block for each row.
   func.func @softmax(%X: !X, %Y: !X) attributes {cute.computes = [{softmax = array<i64: 0, 1>}]} {
     %shape = cute.get_shape(%X)
-    %tile = cute.static shape "(1,$D)"
-    %grid = cute.ceil_div(%shape, %tile)
+    %grid = cute.ceil_div(%shape, "(1,$D)")
     cute.launch @kernels::@softmax_kernel blocks(%grid) args(%X, %Y)
     return
   }

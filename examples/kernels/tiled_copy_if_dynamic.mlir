@@ -45,8 +45,7 @@ module attributes {gpu.container_module} {
       %gC = cute.local_tile(%C, %tiler, %block)
 
       // A tile whose last element is within the shape is within it as a whole. All threads of a block agree on that.
-      %last = cute.static coord "(63,127)"
-      %corner = cute.memref.load(%gC, %last)
+      %corner = cute.memref.load(%gC, "(63,127)")
       %whole = cute.elem_less(%corner, %shape)
       scf.if %whole {
         // Most tiles: eight vectors of a thread, nothing asked.

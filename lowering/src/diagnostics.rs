@@ -79,6 +79,12 @@ fn read(diagnostic: &melior::diagnostic::Diagnostic<'_>) -> Diagnostic {
         message: "called from here".to_owned(),
         notes: Vec::new(),
     });
+    let place = place_of(diagnostic.location());
+    let mut message = diagnostic.to_string();
+    // Whoever listens first hears what MLIR says before more is said of it.
+    if let (Some(place), DiagnosticSeverity::Error) = (&place, diagnostic.severity()) {
+        message += &cute_ir::library::meant(&message, &place.file, place.line as usize);
+    }
     Diagnostic {
         severity: match diagnostic.severity() {
             DiagnosticSeverity::Error => Severity::Error,
@@ -86,8 +92,8 @@ fn read(diagnostic: &melior::diagnostic::Diagnostic<'_>) -> Diagnostic {
             DiagnosticSeverity::Note => Severity::Note,
             DiagnosticSeverity::Remark => Severity::Remark,
         },
-        place: place_of(diagnostic.location()),
-        message: diagnostic.to_string(),
+        place,
+        message,
         notes: callers.chain(notes.map(|note| read(&note))).collect(),
     }
 }

@@ -17,7 +17,8 @@ const REMARKS: &[Remark] = &[
     ),
     (
         "C7508",
-        "setmaxnreg is ignored, as the registers at entry are not known; write known_block_size on the kernel",
+        "setmaxnreg is ignored, as the registers at entry are not known; write known_block_size on the kernel, and beside it nvvm.maxnreg, the registers of all \
+         roles by the number of warpgroups",
     ),
     (
         "C7509",
@@ -137,6 +138,9 @@ mod tests {
             "{found}"
         );
         assert!(found.contains("C7599"), "{found}");
+        let found =
+            of("ptxas info    : (C7508) Potential Performance Loss: 'setmaxnreg' ignored").unwrap();
+        assert!(found.contains("nvvm.maxnreg"), "{found}");
         assert_eq!(of("ptxas info    : Used 168 registers"), None);
     }
 

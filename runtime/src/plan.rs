@@ -7,7 +7,7 @@ use crate::package::{
 };
 use crate::tensor::{ArgError, HostTensor};
 use crate::tensor_map::{
-    Interleave, L2Promotion, MapElement, MapSwizzle, OobFill, PixelBox, TensorMap,
+    Interleave, L2Promotion, MapElement, MapSwizzle, OobFill, PixelBox, TensorMap, is_map_start,
 };
 
 /// An argument, as far as launches depend on it.
@@ -76,11 +76,11 @@ pub enum Value {
 
 /// The place at which the tensor of a map begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MapStart {
-    /// The argument of that index.
-    Argument(usize),
-    /// That byte of the workspace, which has at least so many.
-    Workspace(u64),
+pub struct MapStart {
+    /// The index of the argument; none of a tensor in the workspace.
+    pub argument: Option<usize>,
+    /// Bytes from the argument's first element on, or from the workspace's first byte on.
+    pub offset: u64,
 }
 
 impl Planned {
@@ -402,6 +402,20 @@ fn tensor_map(
     map_of(map, element, &numbers(&map.sizes)?, &numbers(&map.strides)?)
 }
 
+/// The byte of its tensor at which a map begins. Errors: one at which none can.
+fn map_offset(map: &MapParam, environment: &Environment) -> Result<u64, String> {
+    let Some(offset) = map.of.offset() else {
+        return Ok(0);
+    };
+    let offset = offset.evaluate(environment)?;
+    let found = Some(offset).filter(|offset| is_map_start(*offset));
+    found.map(|offset| offset as u64).ok_or_else(|| {
+        format!(
+            "a tensor map that begins at byte {offset} of its tensor, where TMA needs a multiple of 16 that is not negative; begin the view at an element of such a byte"
+        )
+    })
+}
+
 /// The map of a tensor with these sizes and strides, in elements, at an address that every map can have; of a tensor without elements, of which
 /// nothing is copied, that of one element along each empty mode. Errors: what no map can have.
 pub(crate) fn map_of(
@@ -466,9 +480,11 @@ fn byte_of_workspace(
 ) -> Result<u64, String> {
     let offset = offset.evaluate(environment)?;
     let inside = u64::try_from(offset).ok().filter(|at| *at <= workspace);
-    inside.ok_or_else(|| {
-        format!("a parameter is byte {offset} of the workspace, which has {workspace}")
-    })
+    inside.ok_or_else(|| outside(offset.into(), workspace))
+}
+
+fn outside(offset: i128, workspace: u64) -> String {
+    format!("a parameter is byte {offset} of the workspace, which has {workspace}")
 }
 
 fn value(
@@ -481,15 +497,14 @@ fn value(
     let integer = match param {
         Param::Pointer(arg) => return Ok(Value::Pointer(*arg)),
         Param::TensorMap(map) => {
-            let made = tensor_map(map, tensors[map.arg].element(), environment)?;
-            let start = match &map.workspace {
-                None => MapStart::Argument(map.arg),
-                Some(offset) => {
-                    let offset = byte_of_workspace(offset, environment, workspace)?;
-                    TensorMap::check_address(offset).map_err(|error| error.to_string())?;
-                    MapStart::Workspace(offset)
-                }
+            let made = tensor_map(map, tensors[map.of.like()].element(), environment)?;
+            let start = MapStart {
+                argument: map.of.argument(),
+                offset: map_offset(map, environment)?,
             };
+            if start.argument.is_none() && start.offset > workspace {
+                return Err(outside(start.offset.into(), workspace));
+            }
             return Ok(Value::TensorMap(start, made));
         }
         Param::Workspace(offset) => {

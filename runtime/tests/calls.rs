@@ -11,7 +11,7 @@ use cute_runtime::call::{
 use cute_runtime::cuda::{CudaDevice, LaunchTimes};
 use cute_runtime::device::{Device, DeviceError};
 use cute_runtime::emulator::Config;
-use cute_runtime::package::{Expr, Im2colParam, MapParam, Op, Param};
+use cute_runtime::package::{Expr, Im2colParam, MapOf, MapParam, Op, Param};
 use cute_runtime::tensor::{Given, generate_given};
 use cute_runtime::{
     Access, Arg, Element, Function, HostTensor, ImageSource, KernelInfo, Launch, Number, Package,
@@ -157,8 +157,7 @@ fn through() -> Function {
 fn moved() -> Function {
     let map = |arg| {
         Param::TensorMap(MapParam {
-            arg,
-            workspace: None,
+            of: MapOf::Tensor(arg),
             sizes: vec![Expr::Leaf(arg, 1), Expr::Leaf(arg, 0)],
             strides: vec![Expr::Leaf(arg, 2)],
             box_sizes: vec![32, 64],
@@ -178,8 +177,7 @@ fn moved() -> Function {
 /// A function whose kernel is passed a map of images by im2col, (C,W,H,N).
 fn columns() -> Function {
     let map = MapParam {
-        arg: 0,
-        workspace: None,
+        of: MapOf::Tensor(0),
         sizes: (0..4).map(|leaf| Expr::Leaf(0, leaf)).collect(),
         strides: (4..7).map(|leaf| Expr::Leaf(0, leaf)).collect(),
         box_sizes: vec![32, 96],

@@ -212,3 +212,155 @@ gpu.module @kernels attributes {targets = [#nvvm.target<chip = "sm_90a">]} {
     gpu.return
   }
 }
+
+// -----
+
+!wgmma = !cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
+!mma = !cute.tiled_mma<!wgmma, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+!part = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((64,16),1,4):((64,1),0,16)">
+!acc = !cute.memref<f32, rmem, "((2,2,8),1,1):((1,2,4),0,0)">
+gpu.module @kernels attributes {targets = [#nvvm.target<chip = "sm_90a">]} {
+  gpu.func @sums_without_a_fence() kernel {
+    %a = cute.memref.alloca() : !part
+    %mma = cute.static : !mma
+    %acc = cute.memref.alloca() : !acc
+    // expected-note @+1 {{they are read or written here}}
+    cute.clear(%acc)
+    // expected-error @+1 {{adds to accumulators that no fence was given since they were last read or written; give this fragment to cute_nvgpu.wgmma_fence, between what reads or writes it and here}}
+    cute.gemm(%mma, %acc, %a, %a, %acc)
+    gpu.return
+  }
+}
+
+// -----
+
+!wgmma = !cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
+!mma = !cute.tiled_mma<!wgmma, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+!part = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((64,16),1,4):((64,1),0,16)">
+!acc = !cute.memref<f32, rmem, "((2,2,8),1,1):((1,2,4),0,0)">
+gpu.module @kernels attributes {targets = [#nvvm.target<chip = "sm_90a">]} {
+  gpu.func @a_fence_for_others() kernel {
+    %a = cute.memref.alloca() : !part
+    %mma = cute.static : !mma
+    %acc = cute.memref.alloca() : !acc
+    %other = cute.memref.alloca() : !acc
+    // expected-note @+1 {{they are read or written here}}
+    cute.clear(%acc)
+    cute.clear(%other)
+    cute_nvgpu.wgmma_fence(%other)
+    // expected-error @+1 {{adds to accumulators that no fence was given}}
+    cute.gemm(%mma, %acc, %a, %a, %acc)
+    gpu.return
+  }
+}
+
+// -----
+
+!wgmma = !cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
+!mma = !cute.tiled_mma<!wgmma, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+!part = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((64,16),1,4):((64,1),0,16)">
+!acc = !cute.memref<f32, rmem, "((2,2,8),1,1):((1,2,4),0,0)">
+gpu.module @kernels attributes {targets = [#nvvm.target<chip = "sm_90a">]} {
+  gpu.func @read_between_products() kernel {
+    %a = cute.memref.alloca() : !part
+    %mma = cute.static : !mma
+    %acc = cute.memref.alloca() : !acc
+    cute.clear(%acc)
+    cute_nvgpu.wgmma_fence(%acc)
+    cute.gemm(%mma, %acc, %a, %a, %acc)
+    // Products of one shape are in order without another fence.
+    cute.gemm(%mma, %acc, %a, %a, %acc)
+    cute_nvgpu.wgmma_commit_group
+    cute_nvgpu.wgmma_wait_group 0 (%acc)
+    // expected-note @+1 {{they are read or written here}}
+    %v = cute.memref.load_vec %acc
+    // expected-error @+1 {{adds to accumulators that no fence was given}}
+    cute.gemm(%mma, %acc, %a, %a, %acc)
+    gpu.return
+  }
+}
+
+// -----
+
+!wgmma = !cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
+!mma = !cute.tiled_mma<!wgmma, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+!part = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((64,16),1,4):((64,1),0,16)">
+!acc = !cute.memref<f32, rmem, "((2,2,8),1,1):((1,2,4),0,0)">
+gpu.module @kernels attributes {targets = [#nvvm.target<chip = "sm_90a">]} {
+  gpu.func @fenced_before_the_loop(%turns: i32) kernel {
+    %a = cute.memref.alloca() : !part
+    %mma = cute.static : !mma
+    %acc = cute.memref.alloca() : !acc
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    cute.clear(%acc)
+    cute_nvgpu.wgmma_fence(%acc)
+    // Nothing but products and waits touches these sums.
+    scf.for %i = %c0 to %turns step %c1 : i32 {
+      cute.gemm(%mma, %acc, %a, %a, %acc)
+      cute_nvgpu.wgmma_commit_group
+      cute_nvgpu.wgmma_wait_group 1 (%acc)
+    }
+    cute_nvgpu.wgmma_wait_group 0 (%acc)
+    cute_nvgpu.wgmma_fence(%acc)
+    scf.for %i = %c0 to %turns step %c1 : i32 {
+      // expected-error @+1 {{adds to accumulators that the loop reads or writes before the next turn comes here, and no fence was given them in between; give this fragment to cute_nvgpu.wgmma_fence in the loop, before this product}}
+      cute.gemm(%mma, %acc, %a, %a, %acc)
+      cute_nvgpu.wgmma_commit_group
+      cute_nvgpu.wgmma_wait_group 0 (%acc)
+      // expected-note @+1 {{they are read or written here}}
+      cute.clear(%acc)
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+!wgmma = !cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
+!small = !cute_nvgpu.sm90.mma<64x32x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
+!small_mma = !cute.tiled_mma<!small, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+!half = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((32,16),1,4):((64,1),0,16)">
+!mma = !cute.tiled_mma<!wgmma, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+!part = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((64,16),1,4):((64,1),0,16)">
+!acc = !cute.memref<f32, rmem, "((2,2,8),1,1):((1,2,4),0,0)">
+gpu.module @kernels attributes {targets = [#nvvm.target<chip = "sm_90a">]} {
+  gpu.func @products_of_two_shapes() kernel {
+    %a = cute.memref.alloca() : !part
+    %b = cute.memref.alloca() : !half
+    %mma = cute.static : !mma
+    %small = cute.static : !small_mma
+    %acc = cute.memref.alloca() : !acc
+    cute.clear(%acc)
+    cute_nvgpu.wgmma_fence(%acc)
+    cute.gemm(%mma, %acc, %a, %a, %acc)
+    %iter = cute.get_iter(%acc)
+    %columns = cute.static "((2,2,4),1,1):((1,2,4),0,0)"
+    %first = cute.make_view(%iter, %columns)
+    // expected-error @+1 {{adds to accumulators that products of 64x64x16 may be adding to, with one of 64x32x16, and only those of one shape are in order; give this fragment to cute_nvgpu.wgmma_fence between the two}}
+    cute.gemm(%small, %first, %a, %b, %first)
+    gpu.return
+  }
+}
+
+// -----
+
+!wgmma = !cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
+!mma = !cute.tiled_mma<!wgmma, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+!part = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((64,16),1,4):((64,1),0,16)">
+!acc = !cute.memref<f32, rmem, "((2,2,8),1,1):((1,2,4),0,0)">
+gpu.module @kernels attributes {targets = [#nvvm.target<chip = "sm_90a">]} {
+  gpu.func @one_element_too_early() kernel {
+    %a = cute.memref.alloca() : !part
+    %mma = cute.static : !mma
+    %acc = cute.memref.alloca() : !acc
+    cute.clear(%acc)
+    cute_nvgpu.wgmma_fence(%acc)
+    cute.gemm(%mma, %acc, %a, %a, %acc)
+    cute_nvgpu.wgmma_commit_group
+    %at = cute.static coord "3"
+    // expected-error @+1 {{touches the accumulators of products that may be under way}}
+    %x = cute.memref.load(%acc, %at)
+    gpu.return
+  }
+}

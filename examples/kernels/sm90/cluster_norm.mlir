@@ -102,8 +102,7 @@ module attributes {gpu.container_module} {
   func.func @cluster_norm(%X: !X, %W: !weights, %Y: !X, %epsilon: f32) attributes {
       cute.computes = [{rms_norm = array<i64: 0, 1, 2>, epsilon = 3 : index}]} {
     %shape = cute.get_shape(%X)
-    %tile = cute.static shape "(1,8192)"
-    %grid = cute.ceil_div(%shape, %tile)
+    %grid = cute.ceil_div(%shape, "(1,8192)")
     cute.launch @kernels::@cluster_norm_kernel clusters [1, 4, 1] blocks(%grid) args(%X, %W, %Y, %epsilon)
     return
   }

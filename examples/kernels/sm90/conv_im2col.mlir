@@ -88,15 +88,12 @@ module attributes {gpu.container_module} {
       %produces = arith.cmpi eq, %warp, %c0 : i32
 
       // 128 places by 64 channels of an element of the filter, and the filters' part of that.
-      %tile_X = cute.static "[128:1;[64:1;1:1;1:1]]"
       %at_X = cute.make_coord(%m, _)
-      %gX = cute.local_tile(%X, %tile_X, %at_X)
-      %tile_F = cute.static "[128:1;64:1;1:1;1:1]"
+      %gX = cute.local_tile(%X, "[128:1;[64:1;1:1;1:1]]", %at_X)
       %at_F = cute.make_coord(%n, _, _, _)
-      %gF = cute.local_tile(%F, %tile_F, %at_F)
-      %tile_Y = cute.static "[128:1;128:1]"
+      %gF = cute.local_tile(%F, "[128:1;64:1;1:1;1:1]", %at_F)
       %at_Y = cute.make_coord(%m, %n)
-      %gY = cute.local_tile(%Y, %tile_Y, %at_Y)
+      %gY = cute.local_tile(%Y, "[128:1;128:1]", %at_Y)
       %sX = cute.memref.alloca() : !ring
       %sF = cute.memref.alloca() : !ring
       %sY = cute.memref.alloca() : !sY
@@ -131,8 +128,7 @@ module attributes {gpu.container_module} {
       %mma = cute.static : !mma
       %tCsX = cute.tiled.mma.partition A (%mma, %sX, %t)
       %tCsF = cute.tiled.mma.partition B (%mma, %sF, %t)
-      %part = cute.static shape "((2,2,16),2,1)"
-      %acc = cute.mma.make_fragment C (%mma, %part)
+      %acc = cute.mma.make_fragment C (%mma, "((2,2,16),2,1)")
       cute.clear(%acc)
 
       // Tile k is multiplied while those behind it travel. When its products have begun, those of tile k - 1 are over: its place is free, and
@@ -222,9 +218,8 @@ module attributes {gpu.container_module} {
     %one = arith.constant 1 : index
     %threads = arith.constant 128 : index
     %place = cute.static "S<3,4,3> o 0 o (128,64):(64,1)"
-    %place_F = cute.static "S<3,4,3> o 0 o (128,64,1,1):(64,1,0,0)"
     %load_X, %of_X = cute_nvgpu.atom.make_im2col_tma_load(%X, %place) lower_corner [-1, -1] upper_corner [-1, -1] stride [2, 2] filter [3, 3]
-    %load_F, %of_F = cute_nvgpu.atom.make_tma_load(%F, %place_F)
+    %load_F, %of_F = cute_nvgpu.atom.make_tma_load(%F, "S<3,4,3> o 0 o (128,64,1,1):(64,1,0,0)")
     %store_Y, %of_Y = cute_nvgpu.atom.make_tma_store(%Y, %place)
     gpu.launch_func @kernels::@conv_im2col_kernel blocks in (%blocks_m, %blocks_n, %one) threads in (%threads, %one, %one)
       dynamic_shared_memory_size %c0

@@ -113,9 +113,8 @@ module attributes {gpu.container_module} {
     %one = arith.constant 1 : index
     %two = arith.constant 2 : index
     %threads = arith.constant 32 : index
-    %half = cute.static "S<3,4,3> o 0 o (64,64):(64,1)"
     %tile = cute.static "S<3,4,3> o 0 o (128,64):(64,1)"
-    %load, %from = cute_nvgpu.atom.make_tma_load(%S, %half)
+    %load, %from = cute_nvgpu.atom.make_tma_load(%S, "S<3,4,3> o 0 o (64,64):(64,1)")
     %store0, %to0 = cute_nvgpu.atom.make_tma_store(%D0, %tile)
     %store1, %to1 = cute_nvgpu.atom.make_tma_store(%D1, %tile)
     gpu.launch_func @kernels::@tma_multicast_kernel clusters in (%two, %one, %one) blocks in (%x, %y, %one) threads in (%threads, %one, %one)

@@ -76,8 +76,7 @@ module attributes {gpu.container_module} {
       cute_nvgpu.mbarrier_wait %bar[%c0], %c0
 
       // The destination's tile by the coordinates (m,n) of the source: its rows are n.
-      %transposed = cute.static "(64,64):(64,1)"
-      %dt = cute.composition(%d, %transposed)
+      %dt = cute.composition(%d, "(64,64):(64,1)")
       %read = cute.static : !read
       %write = cute.static : !write
       %part = cute.call @loaded(%read, %s, %t)
@@ -101,8 +100,7 @@ module attributes {gpu.container_module} {
   // The host: the maps, and a block for each tile of the source.
   func.func @tma_transpose(%S: !mat {cute.name = "src"}, %D: !mat {cute.name = "dst"}) attributes {cute.computes = [{transpose = array<i64: 0, 1>}]} {
     %shape = cute.get_shape(%S)
-    %of_tile = cute.static shape "(64,64)"
-    %grid = cute.ceil_div(%shape, %of_tile)
+    %grid = cute.ceil_div(%shape, "(64,64)")
     %tile = cute.static "S<3,4,3> o 0 o (64,64):(64,1)"
     %load, %from = cute_nvgpu.atom.make_tma_load(%S, %tile)
     %store, %to = cute_nvgpu.atom.make_tma_store(%D, %tile)

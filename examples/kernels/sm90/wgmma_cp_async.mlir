@@ -140,12 +140,10 @@ module attributes {gpu.container_module} {
         %tCsA = cute.tiled.mma.partition A (%mma, %sA, %g)
         %tCsB = cute.tiled.mma.partition B (%mma, %sB, %g)
         %iC, %MN = cute.call @coordinates(%C)
-        %part_C = cute.static shape "((2,2,32),1,1)"
-        %halves = cute.static "((2,2,16),1,1,2):((1,2,4),0,0,64)"
         %end = scf.for %tile = %block to %tiles step %blocks iter_args(%first = %c0) -> (i32) : i32 {
           %m = arith.remui %tile, %tiles_m : i32
           %n = arith.divui %tile, %tiles_m : i32
-          %acc = cute.mma.make_fragment C (%mma, %part_C)
+          %acc = cute.mma.make_fragment C (%mma, "((2,2,32),1,1)")
           cute.clear(%acc)
           scf.for %k = %c0 to %steps step %c1 : i32 {
             %i = arith.addi %first, %k : i32
@@ -180,7 +178,7 @@ module attributes {gpu.container_module} {
 
           // The sums, a half at a time, straight from registers: four threads have 8 neighbours of a row between them.
           %iter = cute.get_iter(%acc)
-          %sums = cute.make_view(%iter, %halves)
+          %sums = cute.make_view(%iter, "((2,2,16),1,1,2):((1,2,4),0,0,64)")
           %n2 = arith.muli %n, %c2 : i32
           scf.for %h = %c0 to %c2 step %c1 : i32 {
             %here = cute.make_coord(_, _, _, %h)
@@ -193,8 +191,7 @@ module attributes {gpu.container_module} {
             %moved = cute.tiled.copy.retile(%copy_C, %f16)
             %place = cute.tiled.copy.partition_D(%copy_C, %gC, %t)
             %where = cute.tiled.copy.partition_D(%copy_C, %cC, %t)
-            %firsts_at = cute.static coord "((0,_),_,_)"
-            %firsts = cute.slice(%where, %firsts_at)
+            %firsts = cute.slice(%where, "((0,_),_,_)")
             %pred = cute.call @within(%firsts, %MN)
             cute.copy(%copy_C, %moved, %place, %pred)
           } {cute.unroll}

@@ -133,7 +133,6 @@ module attributes {gpu.container_module} {
         %tCsA = cute.tiled.mma.partition A (%mma, %sA, %g)
         %tCsB = cute.tiled.mma.partition B (%mma, %sB, %g)
         %part_C = cute.static shape "((2,2,24),1,1)"
-        %out = cute.static "[64:1;192:1]"
         %mine = cute.make_coord(_, _, %row)
         %sC = cute.slice(%outs, %mine)
         %stsm = cute.make_atom() -> !stsm
@@ -187,7 +186,7 @@ module attributes {gpu.container_module} {
             %m2 = arith.muli %m, %c2 : i32
             %rows = arith.addi %m2, %row : i32
             %to = cute.make_coord(%rows, %n)
-            %gC = cute.local_tile(%C, %out, %to)
+            %gC = cute.local_tile(%C, "[64:1;192:1]", %to)
             cute_nvgpu.tma_store(%store_C, %sC, [%gC])
             nvvm.cp.async.bulk.commit.group
           }
@@ -224,12 +223,9 @@ module attributes {gpu.container_module} {
     %blocks = arith.index_cast %most : i32 to index
     %one = arith.constant 1 : index
     %threads = arith.constant 384 : index
-    %place_A = cute.static "S<3,4,3> o 0 o (128,128):(128,1)"
-    %place_B = cute.static "S<3,4,3> o 0 o (192,128):(128,1)"
-    %place_C = cute.static "S<3,4,3> o 0 o (64,(64,3)):(64,(1,4096))"
-    %load_A, %of_A = cute_nvgpu.atom.make_tma_load(%A, %place_A)
-    %load_B, %of_B = cute_nvgpu.atom.make_tma_load(%B, %place_B)
-    %store_C, %of_C = cute_nvgpu.atom.make_tma_store(%C, %place_C)
+    %load_A, %of_A = cute_nvgpu.atom.make_tma_load(%A, "S<3,4,3> o 0 o (128,128):(128,1)")
+    %load_B, %of_B = cute_nvgpu.atom.make_tma_load(%B, "S<3,4,3> o 0 o (192,128):(128,1)")
+    %store_C, %of_C = cute_nvgpu.atom.make_tma_store(%C, "S<3,4,3> o 0 o (64,(64,3)):(64,(1,4096))")
     gpu.launch_func @kernels::@fp8_kernel blocks in (%blocks, %one, %one) threads in (%threads, %one, %one)
       dynamic_shared_memory_size %c0
       args(%load_A : !load_A, %of_A : !coords, %load_B : !load_B, %of_B : !coords, %store_C : !store, %of_C : !coords, %m : i32, %tiles : i32, %steps : i32)

@@ -60,11 +60,8 @@ module attributes {gpu.container_module} {
       %half_B = cute.static "[256:1;64:1]"
       %at0 = cute.static coord "(0,0)"
       %at1 = cute.static coord "(0,1)"
-      %out = cute.static "[128:1;64:1]"
       %mma = cute.static : !mma
       %part_mma = cute.static : !part_mma
-      %part_C = cute.static shape "((2,2,32),1,1)"
-      %parts = cute.static "((2,2,8),1,1,4):((1,2,4),0,0,32)"
       %sA = cute.memref.alloca() : !sA
       %sB = cute.memref.alloca() : !sB
       %sC = cute.memref.alloca() : !sC
@@ -84,7 +81,7 @@ module attributes {gpu.container_module} {
         %at = cute.make_coord(%m, %n, _)
         %gA = cute.local_tile(%A, %cta, %at, "(1,_,1)")
         %gB = cute.local_tile(%B, %cta, %at, "(_,1,1)")
-        %acc = cute.mma.make_fragment C (%mma, %part_C)
+        %acc = cute.mma.make_fragment C (%mma, "((2,2,32),1,1)")
         cute.clear(%acc)
         scf.for %k = %c0 to %steps step %c1 : i32 {
           %from = cute.make_coord(_, _, %k)
@@ -110,14 +107,14 @@ module attributes {gpu.container_module} {
           cute.gemm(%mma, %acc, %a1, %tCsB1, %acc)
         } {cute.stages = 2}
         %iter = cute.get_iter(%acc)
-        %sums = cute.make_view(%iter, %parts)
+        %sums = cute.make_view(%iter, "((2,2,8),1,1,4):((1,2,4),0,0,32)")
         %n4 = arith.muli %n, %c4 : i32
         scf.for %p = %c0 to %c4 step %c1 : i32 {
           %here = cute.make_coord(_, _, _, %p)
           %sum = cute.slice(%sums, %here)
           %columns = arith.addi %n4, %p : i32
           %to = cute.make_coord(%m, %columns)
-          %gC = cute.local_tile(%C, %out, %to)
+          %gC = cute.local_tile(%C, "[128:1;64:1]", %to)
           %f16 = cute.convert(%sum) -> !tCrH
           cute.autovec_copy(%f16, %tCsC)
           cute_nvgpu.tma_store(%store_C, %sC, [%gC])
@@ -148,12 +145,9 @@ module attributes {gpu.container_module} {
     %blocks = arith.index_cast %most : i32 to index
     %one = arith.constant 1 : index
     %threads = arith.constant 384 : index
-    %place_A = cute.static "S<3,4,3> o 0 o (128,128):(128,1)"
-    %place_B = cute.static "S<3,4,3> o 0 o (256,(64,2)):(64,(1,16384))"
-    %place_C = cute.static "S<3,4,3> o 0 o (128,64):(64,1)"
-    %load_A, %of_A = cute_nvgpu.atom.make_tma_load(%A, %place_A)
-    %load_B, %of_B = cute_nvgpu.atom.make_tma_load(%B, %place_B)
-    %store_C, %of_C = cute_nvgpu.atom.make_tma_store(%C, %place_C)
+    %load_A, %of_A = cute_nvgpu.atom.make_tma_load(%A, "S<3,4,3> o 0 o (128,128):(128,1)")
+    %load_B, %of_B = cute_nvgpu.atom.make_tma_load(%B, "S<3,4,3> o 0 o (256,(64,2)):(64,(1,16384))")
+    %store_C, %of_C = cute_nvgpu.atom.make_tma_store(%C, "S<3,4,3> o 0 o (128,64):(64,1)")
     gpu.launch_func @kernels::@mixed_kernel blocks in (%blocks, %one, %one) threads in (%threads, %one, %one)
       dynamic_shared_memory_size %c0
       args(%load_A : !load_A, %of_A : !coords, %load_B : !load_B, %of_B : !coords, %store_C : !store, %of_C : !coords, %m : i32, %tiles : i32, %steps : i32)

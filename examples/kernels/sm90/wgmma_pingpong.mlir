@@ -115,7 +115,6 @@ module attributes {gpu.container_module} {
         scf.if %is_warp {
           %leader = nvvm.elect.sync -> i1
           scf.if %leader {
-            %tile_A = cute.static "[128:1;64:1]"
             %tile_B = cute.static "[96:1;64:1]"
             %mine = cute.make_coord(%rank, 0)
             // Steps are counted through all tiles: step i is in place i mod 4, for the (i / 4)th time.
@@ -127,7 +126,7 @@ module attributes {gpu.container_module} {
               %half = arith.addi %n2, %rank : i32
               %at_A = cute.make_coord(%m, _)
               %at_B = cute.make_coord(%half, _)
-              %gA = cute.local_tile(%A, %tile_A, %at_A)
+              %gA = cute.local_tile(%A, "[128:1;64:1]", %at_A)
               %gB = cute.local_tile(%B, %tile_B, %at_B)
               scf.for %k = %c0 to %steps step %c1 : i32 {
                 %i = arith.addi %first, %k : i32
@@ -170,9 +169,6 @@ module attributes {gpu.container_module} {
         %mma = cute.static : !mma
         %tCsA = cute.tiled.mma.partition A (%mma, %sA, %g)
         %tCsB = cute.tiled.mma.partition B (%mma, %sB, %g)
-        %part_C = cute.static shape "((2,2,24),2,1)"
-        %halves = cute.static "((2,2,24),1,1,2):((1,2,4),0,0,96)"
-        %out = cute.static "[64:1;192:1]"
         %ours = cute.make_coord(_, _, %team)
         %sC = cute.slice(%outs, %ours)
         %stsm = cute.make_atom() -> !stsm
@@ -189,7 +185,7 @@ module attributes {gpu.container_module} {
           %pair, %n = cute.call @place(%tile, %pairs_m, %tiles_n)
           %pair2 = arith.muli %pair, %c2 : i32
           %m = arith.addi %pair2, %rank : i32
-          %acc = cute.mma.make_fragment C (%mma, %part_C)
+          %acc = cute.mma.make_fragment C (%mma, "((2,2,24),2,1)")
           cute.clear(%acc)
           // The other team has started all products of the tile before.
           cute_nvgpu.mbarrier_wait %turns[%team], %turn
@@ -229,7 +225,7 @@ module attributes {gpu.container_module} {
 
           // The sums, 64 rows at a time, while the other team multiplies.
           %iter = cute.get_iter(%acc)
-          %sums = cute.make_view(%iter, %halves)
+          %sums = cute.make_view(%iter, "((2,2,24),1,1,2):((1,2,4),0,0,96)")
           %m2 = arith.muli %m, %c2 : i32
           %done = arith.subi %tile, %from : i32
           scf.for %h = %c0 to %c2 step %c1 : i32 {
@@ -237,7 +233,7 @@ module attributes {gpu.container_module} {
             %sum = cute.slice(%sums, %here)
             %rows = arith.addi %m2, %h : i32
             %to = cute.make_coord(%rows, %n)
-            %gC = cute.local_tile(%C, %out, %to)
+            %gC = cute.local_tile(%C, "[64:1;192:1]", %to)
             // What this team stored before, if anything, has been read.
             %before = arith.addi %done, %h : i32
             %is_later = arith.cmpi ugt, %before, %c0 : i32
@@ -299,12 +295,9 @@ module attributes {gpu.container_module} {
     %one = arith.constant 1 : index
     %two = arith.constant 2 : index
     %threads = arith.constant 384 : index
-    %place_A = cute.static "S<3,4,3> o 0 o (128,64):(64,1)"
-    %place_B = cute.static "S<3,4,3> o 0 o (96,64):(64,1)"
-    %place_C = cute.static "S<3,4,3> o 0 o (64,(64,3)):(64,(1,4096))"
-    %load_A, %of_A = cute_nvgpu.atom.make_tma_load(%A, %place_A)
-    %load_B, %of_B = cute_nvgpu.atom.make_tma_load(%B, %place_B)
-    %store_C, %of_C = cute_nvgpu.atom.make_tma_store(%C, %place_C)
+    %load_A, %of_A = cute_nvgpu.atom.make_tma_load(%A, "S<3,4,3> o 0 o (128,64):(64,1)")
+    %load_B, %of_B = cute_nvgpu.atom.make_tma_load(%B, "S<3,4,3> o 0 o (96,64):(64,1)")
+    %store_C, %of_C = cute_nvgpu.atom.make_tma_store(%C, "S<3,4,3> o 0 o (64,(64,3)):(64,(1,4096))")
     gpu.launch_func @kernels::@pingpong_kernel clusters in (%two, %one, %one) blocks in (%blocks, %one, %one) threads in (%threads, %one, %one)
       dynamic_shared_memory_size %c0
       args(%load_A : !load_A, %of_A : !coords, %load_B : !load_B, %of_B : !coords, %store_C : !store, %of_C : !coords,

@@ -75,8 +75,7 @@ module attributes {gpu.container_module} {
       %mma = cute.static : !mma
       %tCsA = cute.tiled.mma.partition A (%mma, %sA, %g)
       %tCsB = cute.tiled.mma.partition B (%mma, %sB, %g)
-      %part_C = cute.static shape "((2,2,32),1,1)"
-      %acc = cute.mma.make_fragment C (%mma, %part_C)
+      %acc = cute.mma.make_fragment C (%mma, "((2,2,32),1,1)")
       cute.clear(%acc)
 
       // Tiles 0 and 1 start on their way, each a group that can be waited for. One that is not there is an empty group.
@@ -125,8 +124,7 @@ module attributes {gpu.container_module} {
       %half_mma = cute.static : !half_mma
       %tCgC = cute.tiled.mma.partition C (%half_mma, %gC, %t)
       %iter = cute.get_iter(%acc)
-      %halves = cute.static "((2,2,16),1,2):((1,2,4),0,64)"
-      %sums = cute.make_view(%iter, %halves)
+      %sums = cute.make_view(%iter, "((2,2,16),1,2):((1,2,4),0,64)")
       scf.for %h = %c0 to %c2 step %c1 : i32 {
         %half = cute.make_coord(_, _, %h)
         %x = cute.slice(%sums, %half)
@@ -158,8 +156,7 @@ module attributes {gpu.container_module} {
     %whole = arith.cmpi eq, %r, %c0 : i32
     cf.assert %whole, "expected M that is a multiple of 128, N of 256, and K of 64"
     %shape = cute.get_shape(%C)
-    %tile = cute.static shape "(128,256)"
-    %grid = cute.ceil_div(%shape, %tile)
+    %grid = cute.ceil_div(%shape, "(128,256)")
     cute.launch @kernels::@wgmma_kernel blocks(%grid) args(%A, %B, %C, %alpha, %beta)
     return
   }

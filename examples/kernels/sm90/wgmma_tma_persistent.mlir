@@ -109,7 +109,6 @@ module attributes {gpu.container_module} {
         }
       } else {
         nvvm.setmaxregister increase 232
-        %out = cute.static "[64:1;128:1]"
         %row = arith.subi %group, %c1 : i32
         %within = arith.remui %t32, %c128 : i32
         %t = cute.make_coord(%within)
@@ -127,14 +126,12 @@ module attributes {gpu.container_module} {
         %mine = cute.make_coord(_, _, %row)
         %sC = cute.slice(%outs, %mine)
         %tCsC = cute.tiled.mma.partition C (%half, %sC, %t)
-        %part_C = cute.static shape "((2,2,32),1,1)"
-        %halves = cute.static "((2,2,16),1,1,2):((1,2,4),0,0,64)"
         // A barrier of its own for each warpgroup.
         %barrier = arith.addi %row, %c1 : i32
         %end = scf.for %tile = %block to %tiles step %blocks iter_args(%first = %c0) -> (i32) : i32 {
           %m = arith.remui %tile, %tiles_m : i32
           %n = arith.divui %tile, %tiles_m : i32
-          %acc = cute.mma.make_fragment C (%mma, %part_C)
+          %acc = cute.mma.make_fragment C (%mma, "((2,2,32),1,1)")
           cute.clear(%acc)
           scf.for %k = %c0 to %steps step %c1 : i32 {
             %i = arith.addi %first, %k : i32
@@ -168,7 +165,7 @@ module attributes {gpu.container_module} {
 
           // The sums, a half at a time.
           %iter = cute.get_iter(%acc)
-          %sums = cute.make_view(%iter, %halves)
+          %sums = cute.make_view(%iter, "((2,2,16),1,1,2):((1,2,4),0,0,64)")
           %m2 = arith.muli %m, %c2 : i32
           %rows = arith.addi %m2, %row : i32
           %n2 = arith.muli %n, %c2 : i32
@@ -177,7 +174,7 @@ module attributes {gpu.container_module} {
             %sum = cute.slice(%sums, %here)
             %columns = arith.addi %n2, %h : i32
             %to = cute.make_coord(%rows, %columns)
-            %gC = cute.local_tile(%C, %out, %to)
+            %gC = cute.local_tile(%C, "[64:1;128:1]", %to)
             // What went out before, if anything has, has been read.
             %before = arith.addi %first, %h : i32
             %is_later = arith.cmpi sgt, %before, %c0 : i32
@@ -226,12 +223,9 @@ module attributes {gpu.container_module} {
     %blocks = arith.index_cast %most : i32 to index
     %one = arith.constant 1 : index
     %threads = arith.constant 384 : index
-    %place_A = cute.static "S<3,4,3> o 0 o (128,64):(64,1)"
-    %place_B = cute.static "S<3,4,3> o 0 o (256,64):(64,1)"
-    %place_C = cute.static "S<3,4,3> o 0 o (64,(64,2)):(64,(1,4096))"
-    %load_A, %of_A = cute_nvgpu.atom.make_tma_load(%A, %place_A)
-    %load_B, %of_B = cute_nvgpu.atom.make_tma_load(%B, %place_B)
-    %store_C, %of_C = cute_nvgpu.atom.make_tma_store(%C, %place_C)
+    %load_A, %of_A = cute_nvgpu.atom.make_tma_load(%A, "S<3,4,3> o 0 o (128,64):(64,1)")
+    %load_B, %of_B = cute_nvgpu.atom.make_tma_load(%B, "S<3,4,3> o 0 o (256,64):(64,1)")
+    %store_C, %of_C = cute_nvgpu.atom.make_tma_store(%C, "S<3,4,3> o 0 o (64,(64,2)):(64,(1,4096))")
     gpu.launch_func @kernels::@persistent_kernel blocks in (%blocks, %one, %one) threads in (%threads, %one, %one)
       dynamic_shared_memory_size %c0
       args(%load_A : !load_A, %of_A : !coords, %load_B : !load_B, %of_B : !coords, %store_C : !store, %of_C : !coords, %m : i32, %tiles : i32, %steps : i32)

@@ -100,8 +100,7 @@ module attributes {gpu.container_module} {
       %mma = cute.static : !mma
       %tCsA = cute.tiled.mma.partition A (%mma, %sA, %t)
       %tCsB = cute.tiled.mma.partition B (%mma, %sB, %t)
-      %part_C = cute.static shape "((2,2,16),2,1)"
-      %acc = cute.mma.make_fragment C (%mma, %part_C)
+      %acc = cute.mma.make_fragment C (%mma, "((2,2,16),2,1)")
       cute.clear(%acc)
 
       // Tile k is multiplied while those behind it travel. When its products have begun, those of tile k - 1 are over: its place is free, and

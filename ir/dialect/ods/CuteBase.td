@@ -25,6 +25,11 @@ def Cute_Dialect : Dialect {
     What a layout means is decided by the `cute-layout` crate: each type
     carries the canonical text of its value, and verifiers and result types
     are computed in Rust.
+
+    An operand that is static, a coordinate, a shape, a tiler or a layout, may be
+    written by its text, as in `cute.local_tile(%A, "[64:1;64:1]", %at)`, and any
+    that its type says whole by its type, as in `cute.copy(!copy, %a, %b)`, beside
+    another operand that is a value: it is read as a `cute.static`.
   }];
   let hasNonDefaultDestructor = 1;
   // What `cute.static` folds to becomes `cute.static` again.

@@ -132,6 +132,26 @@ def Cute_DeferredOp : Cute_Op<"deferred"> {
   let opDocGroup = Cute_Functions;
 }
 
+def Cute_CheckWarpsOp : Cute_Op<"check_warps"> {
+  let summary = "A requirement of a function: as many elements as blocks have warps";
+  let description = [{
+    Says that a tensor, by which the threads of a block exchange a number of each warp, has at least as many elements as blocks have warps; with `exactly`, that it has no more
+    either, as where all of it is read. A number behind it, a constant or a parameter, is to be that of the warps. It is verified in a kernel whose `known_block_size`
+    says how many threads blocks have, and after `cute-inline` put functions in place of their calls, which takes it away.
+
+    Errors: in such a kernel, another number of elements or of warps.
+
+    ```mlir
+    // Given %exchange: !cute.memref<f32, smem, align<16>, "8:1">, %warps: i32
+    cute.check_warps(%exchange) {exactly}
+    cute.check_warps(%exchange, %warps)
+    ```
+  }];
+  let arguments = (ins Cute_MemRefType:$tensor, Optional<I32>:$warps, UnitAttr:$exactly);
+  let assemblyFormat = "`(` operands `)` attr-dict `:` functional-type(operands, results)";
+  let opDocGroup = Cute_Functions;
+}
+
 def Cute_ParamOp : Cute_Op<"param", [Pure]> {
   let summary = "The integer that a parameter stands for";
   let description = [{

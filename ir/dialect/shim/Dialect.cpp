@@ -501,7 +501,22 @@ Operation *cute::CuteDialect::materializeConstant(OpBuilder &builder, Attribute 
   return cute::StaticOp::create(builder, location, type);
 }
 
+/// Errors of MLIR's parser and verifiers about names get what Rust has to say of them; whoever listens gets them then.
+static LogicalResult sayMore(Diagnostic &diagnostic) {
+  if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+    return failure();
+  auto place = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>();
+  if (!place)
+    return failure();
+  std::string said = diagnostic.str(), more;
+  if (theCallbacks.meant(wrap(StringRef(said)), wrap(place.getFilename().getValue()),
+                         place.getLine(), append, &more))
+    diagnostic << more;
+  return failure();
+}
+
 void cute::CuteDialect::initialize() {
+  getContext()->getDiagEngine().registerHandler(sayMore);
   registerTypesAndAttributes();
   addOperationsWithForms<
 #define GET_OP_LIST

@@ -36,6 +36,8 @@ struct cute::Form {
   /// The attribute that a text among the operands is, and what it becomes.
   StringRef text = {};
   bool coord = false;
+  /// How many operands stand before that text.
+  size_t behind = 0;
   /// Whether types and attributes may be missing, or stand the other way round.
   bool loose = false;
   /// Whether the operands stand without brackets.
@@ -74,7 +76,7 @@ static const llvm::StringMap<Form> &forms() {
     add({"memref.store_vec"}, {.bare = true});
     add({"print"}, {.text = "fmt", .loose = true});
     add({"dice"}, {.text = "coord", .coord = true});
-    add({"local_tile", "inner_partition", "local_partition"}, {.text = "proj", .coord = true});
+    add({"local_tile", "inner_partition", "local_partition"}, {.text = "proj", .coord = true, .behind = 3});
     add({"make_layout", "make_view", "make_identity_tensor", "memref.alloca"},
         {.lone = Lone::Result});
     add({"make_identity_layout"}, {.lone = Lone::Either});
@@ -91,6 +93,44 @@ const Form *cute::findForm(StringRef op) {
   auto it = forms().find(op);
   return it == forms().end() ? nullptr : &it->second;
 }
+
+/// Operands that may be written as texts, a character each: what a tuple is there, `c` a coordinate, `s` a shape, `i` an int_tuple, `t` a stride, `l` and `m` nothing, as a
+/// layout or a tile stands there. Other texts say themselves what they are. `-` is a value.
+static const llvm::StringMap<StringRef> &textOperands() {
+  static const llvm::StringMap<StringRef> all = [] {
+    llvm::StringMap<StringRef> map;
+    auto add = [&](StringRef kinds, std::initializer_list<StringRef> names) {
+      for (StringRef name : names)
+        map["cute" + name.str()] = kinds;
+    };
+    add("--c", {".tiled.copy.partition_S", ".tiled.copy.partition_D", ".tiled.mma.partition"});
+    add("-mc", {".local_tile", ".inner_partition", ".outer_partition"});
+    add("-lc", {".local_partition"});
+    add("-s", {".tiled.mma.partition_shape", ".mma.make_fragment"});
+    add("-l", {".make_view", "_nvgpu.atom.make_tma_load", "_nvgpu.atom.make_tma_store",
+               "_nvgpu.atom.make_im2col_tma_load"});
+    add("ss", {".composition", ".logical_divide", ".zipped_divide", ".tiled_divide", ".flat_divide",
+               ".logical_product", ".zipped_product", ".tiled_product", ".flat_product",
+               ".raked_product", ".blocked_product", ".append_to_rank", ".prepend_to_rank",
+               ".complement", ".shape_div", ".ceil_div"});
+    add("sc", {".slice", ".coalesce"});
+    add("ii", {".tuple_add", ".tuple_sub", ".tuple_mul", ".tuple_div", ".tuple_mod"});
+    add("cs", {".crd2idx", ".layout_eval", ".increment_coord", ".elem_less"});
+    add("is", {".idx2crd"});
+    add("st", {".make_layout"});
+    add("si", {".make_ordered_layout"});
+    add("-is", {".make_composed_layout"});
+    add("ssi", {".tile_to_shape"});
+    add("-i", {".add_offset"});
+    add("c-", {".domain_offset"});
+    add("-c-", {".memref.load", ".memref.store"});
+    add("s", {".launch"});
+    return map;
+  }();
+  return all;
+}
+
+StringRef cute::textOperandsOf(StringRef op) { return textOperands().lookup(op); }
 
 //===----------------------------------------------------------------------===//
 // Attributes
@@ -175,7 +215,8 @@ static ParseResult parseOperands(const Form &form, OpAsmParser &parser, Operatio
   auto one = [&]() -> ParseResult {
     SMLoc where = parser.getCurrentLocation();
     std::string text;
-    if (!form.text.empty() && succeeded(parser.parseOptionalString(&text))) {
+    if (!form.text.empty() && operands.size() >= form.behind &&
+        succeeded(parser.parseOptionalString(&text))) {
       if (!form.coord) {
         state.addAttribute(form.text, parser.getBuilder().getStringAttr(text));
         return success();

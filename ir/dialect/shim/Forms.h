@@ -33,6 +33,8 @@ class RustInfer : public mlir::OpTrait::TraitBase<ConcreteOp, RustInfer> {};
 /// What is read of one op beyond its own assembly format.
 struct Form;
 const Form *findForm(llvm::StringRef op);
+/// What of an op's operands may be texts.
+llvm::StringRef textOperandsOf(llvm::StringRef op);
 mlir::ParseResult parseForm(const Form &form, mlir::OpAsmParser &parser,
                             mlir::OperationState &state);
 
@@ -91,7 +93,7 @@ template <typename Op> struct WithForms : Op {
       GroupParser groups(parser);
       return failure(Op::parse(groups, state) || groups.mend());
     }
-    HeadParser head(parser, Op::getOperationName(), traits());
+    HeadParser head(parser, Op::getOperationName(), traits(), textOperandsOf(Op::getOperationName()));
     const Form *form = findForm(Op::getOperationName());
     mlir::ParseResult parsed = form ? parseForm(*form, head, state) : Op::parse(head, state);
     mlir::MLIRContext *context = parser.getContext();
@@ -100,8 +102,10 @@ template <typename Op> struct WithForms : Op {
                                 state.getRawProperties());
     };
     if (head.stopped())
-      return head.finish(state, attributes);
-    return mlir::failed(parsed) ? mlir::failure() : head.mend(state, attributes);
+      parsed = head.finish(state, attributes);
+    else if (mlir::succeeded(parsed))
+      parsed = head.mend(state, attributes);
+    return failure(mlir::failed(parsed) || head.placeTexts(state));
   }
 };
 

@@ -11,8 +11,8 @@
 using namespace mlir;
 using namespace cute;
 
-HeadParser::HeadParser(OpAsmParser &inner, StringRef op, Traits traits)
-    : ForwardingParser(inner), traits(traits), leaves(takesLeaves(op)) {}
+HeadParser::HeadParser(OpAsmParser &inner, StringRef op, Traits traits, StringRef texts)
+    : ForwardingParser(inner), traits(traits), leaves(takesLeaves(op)), texts(texts) {}
 
 bool HeadParser::takesLeaves(StringRef op) {
   return llvm::is_contained(
@@ -61,6 +61,8 @@ ParseResult HeadParser::parseColon() {
 }
 
 ParseResult HeadParser::parseOperand(UnresolvedOperand &result, bool allowResultNumber) {
+  if (OptionalParseResult text = parseText(result); text.has_value())
+    return *text;
   if (inner.parseOperand(result, allowResultNumber))
     return failure();
   operands.push_back(result);
@@ -79,6 +81,23 @@ ParseResult HeadParser::parseOperandList(SmallVectorImpl<UnresolvedOperand> &res
                                          Delimiter delimiter, bool allowResultNumber,
                                          int requiredOperandCount) {
   size_t before = result.size();
+  if (!leaves && delimiter == Delimiter::None && requiredOperandCount < 0) {
+    do {
+      UnresolvedOperand operand;
+      OptionalParseResult given = parseText(operand);
+      if (!given.has_value())
+        given = parseOptionalOperand(operand, allowResultNumber);
+      if (!given.has_value() && result.size() == before)
+        return success();
+      // Says that there is none.
+      if (!given.has_value())
+        return inner.parseOperand(operand, allowResultNumber);
+      if (failed(*given))
+        return failure();
+      result.push_back(operand);
+    } while (succeeded(inner.parseOptionalComma()));
+    return success();
+  }
   if (leaves && delimiter == Delimiter::None) {
     if (parsePattern(result))
       return failure();
@@ -87,6 +106,79 @@ ParseResult HeadParser::parseOperandList(SmallVectorImpl<UnresolvedOperand> &res
   }
   operands.append(result.begin() + before, result.end());
   return success();
+}
+
+/// `"(_,0)"`, or a type that says the whole value, `!copy`, in place of an operand.
+OptionalParseResult HeadParser::parseText(UnresolvedOperand &result) {
+  size_t place = operands.size();
+  SMLoc where = getCurrentLocation();
+  auto take = [&](Type type) {
+    OperationState state(getEncodedSourceLoc(where), StaticOp::getOperationName());
+    state.addTypes(type);
+    // Values have names; this one has its place among the texts.
+    result = UnresolvedOperand{where, StringRef(), static_cast<unsigned>(statics.size())};
+    statics.emplace_back(Operation::create(state));
+    operands.push_back(result);
+    return success();
+  };
+  if (const char *next = where.getPointer(); next && *next == '!') {
+    Type type;
+    return inner.parseType(type) ? failure() : take(type);
+  }
+  if (texts.empty())
+    return std::nullopt;
+  std::string text;
+  if (failed(inner.parseOptionalString(&text)))
+    return std::nullopt;
+  char kind = place < texts.size() ? texts[place] : '-';
+  if (kind == '-')
+    return emitError(where, "expected a value, found the text \"") << text << '"';
+  StringRef rest = text;
+  bool isTuple = !rest.contains(':') && !rest.contains('[') && !rest.contains("S<");
+  // `$L` is of whatever kind its place asks for.
+  bool isParameter = rest.consume_front("$") && llvm::all_of(rest, [](char c) { return isalnum(c) || c == '_'; });
+  bool isTiler = kind == 'l' || kind == 'm';
+  if (isTuple && isTiler && !isParameter)
+    return emitError(where, kind == 'l' ? "expected the text of a layout, such as \"(8,4):(4,1)\", found \""
+                                        : "expected the text of a tile, such as \"[64:1;32:1]\", found \"")
+           << text << '"';
+  StringRef keyword = !isTuple      ? ""
+                      : kind == 'c' ? "coord"
+                      : kind == 's' ? "shape"
+                      : kind == 't' ? "stride"
+                      : kind == 'l' ? "layout"
+                      : kind == 'm' ? "tile"
+                                    : "int_tuple";
+  Type type = staticTypeOf(*this, where, keyword, text);
+  return type ? take(type) : failure();
+}
+
+Operation *HeadParser::textOf(const UnresolvedOperand &operand) {
+  return operand.name.empty() && operand.number < statics.size() ? *statics[operand.number] : nullptr;
+}
+
+ParseResult HeadParser::placeTexts(OperationState &state) {
+  if (statics.empty())
+    return success();
+  auto isText = [&](Operation *op) {
+    return llvm::any_of(statics, [&](OwningOpRef<Operation *> &text) { return *text == op; });
+  };
+  for (Value value : state.operands) {
+    Operation *made = value.getDefiningOp();
+    // What is used before it is defined is in no block yet.
+    if (made && (isText(made) || !made->getBlock()))
+      continue;
+    for (OwningOpRef<Operation *> &text : statics) {
+      if (made)
+        made->getBlock()->getOperations().insertAfter(made->getIterator(), text.release());
+      else
+        cast<BlockArgument>(value).getOwner()->push_front(text.release());
+    }
+    return success();
+  }
+  return mlir::emitError((*statics.front())->getLoc())
+         << "expected a text beside an operand that is a value and is defined before; write a cute.static "
+            "here, and give its value";
 }
 
 /// `%i, _, (%j, 8)`, up to the bracket behind it.
@@ -275,7 +367,9 @@ ParseResult HeadParser::finish(OperationState &state,
   SMLoc end = getCurrentLocation();
   for (const UnresolvedOperand &operand : operands) {
     Type type;
-    if (typeOf(inner, operand, type) || inner.resolveOperand(operand, type, state.operands))
+    if (Operation *text = textOf(operand))
+      state.operands.push_back(text->getResult(0));
+    else if (typeOf(inner, operand, type) || inner.resolveOperand(operand, type, state.operands))
       return failure();
   }
   if (traits.oneRegion && parseBody(state, attributes))
@@ -342,6 +436,15 @@ ParseResult cute::resolveOwn(OpAsmParser &parser, const OpAsmParser::UnresolvedO
 
 ParseResult HeadParser::resolveOperand(const UnresolvedOperand &operand, Type type,
                                        SmallVectorImpl<Value> &result) {
+  if (Operation *text = textOf(operand)) {
+    Type own = text->getResult(0).getType();
+    result.push_back(text->getResult(0));
+    if (own != type && mending)
+      wrongOperand = true;
+    else if (own != type)
+      return emitError(operand.location) << "expected the type " << type << ", found a text of " << own;
+    return success();
+  }
   if (!mending || !typesBegin.isValid())
     return inner.resolveOperand(operand, type, result);
   return resolveOwn(inner, operand, type, result, wrongOperand);
@@ -407,45 +510,59 @@ struct StaticKind {
 };
 } // namespace
 
-OptionalParseResult cute::parseStaticText(OpAsmParser &parser, OperationState &state) {
+Type cute::staticTypeOf(OpAsmParser &parser, SMLoc where, StringRef keyword, StringRef text) {
   static const StaticKind kinds[] = {
 #define CUTE_STATIC_KIND(T)                                                                      \
   {T##Type::getMnemonic(), Cute##T, [](MLIRContext *context, StringRef text) -> Type {           \
      return T##Type::get(context, text);                                                         \
    }},
       CUTE_TEXT_TYPES(CUTE_STATIC_KIND)};
+  bool named = !keyword.empty();
+  std::string answer;
+  for (const StaticKind &kind : kinds) {
+    if (named && kind.keyword != keyword)
+      continue;
+    // Without a word for it, only what no other kind is written as: a tuple could be any of several.
+    if (!named && (llvm::is_contained({CuteIntTuple, CuteShape, CuteStride, CuteCoord}, kind.kind) ||
+                   text.find_first_of(":S[") == StringRef::npos))
+      continue;
+    answer.clear();
+    if (callbacks().canonicalize(kind.kind, wrap(text), append, &answer))
+      return kind.get(parser.getContext(), answer);
+    if (named) {
+      parser.emitError(where) << answer;
+      return {};
+    }
+  }
+  if (named)
+    parser.emitError(where) << "expected int_tuple, shape, stride, coord, layout, tile, swizzle or "
+                               "composed_layout, found '"
+                            << keyword << "'";
+  else
+    parser.emitError(where)
+        << "expected the text of a layout, a tile, a swizzle or a composed layout, found \"" << text
+        << "\"; of a tuple write what it is, as in cute.static coord \"(0,_)\"";
+  return {};
+}
+
+OptionalParseResult cute::parseStaticText(OpAsmParser &parser, OperationState &state) {
   StringRef keyword;
   SMLoc where = parser.getCurrentLocation();
   bool named = succeeded(parser.parseOptionalKeyword(&keyword));
-  std::string text, answer;
+  std::string text;
   SMLoc textAt = parser.getCurrentLocation();
   if (failed(parser.parseOptionalString(&text))) {
     if (!named)
       return std::nullopt;
     return parser.emitError(textAt, "expected the text of the value, as in cute.static coord \"(0,_)\"");
   }
-  for (const StaticKind &kind : kinds) {
-    if (named && kind.keyword != keyword)
-      continue;
-    // Without a word for it, only what no other kind is written as: a tuple could be any of several.
-    if (!named && (llvm::is_contained({CuteIntTuple, CuteShape, CuteStride, CuteCoord}, kind.kind) ||
-                   StringRef(text).find_first_of(":S[") == StringRef::npos))
-      continue;
-    answer.clear();
-    if (callbacks().canonicalize(kind.kind, wrap(StringRef(text)), append, &answer)) {
-      if (parser.parseOptionalAttrDict(state.attributes))
-        return failure();
-      state.addTypes(kind.get(parser.getContext(), answer));
-      return success();
-    }
-    if (named)
-      return parser.emitError(textAt) << answer;
-  }
-  if (named)
-    return parser.emitError(where) << "expected int_tuple, shape, stride, coord, layout, tile, swizzle or "
-                                      "composed_layout, found '"
-                                   << keyword << "'";
-  return parser.emitError(textAt)
-         << "expected the text of a layout, a tile, a swizzle or a composed layout, found \"" << text
-         << "\"; of a tuple write what it is, as in cute.static coord \"(0,_)\"";
+  bool isKind = llvm::is_contained({
+#define CUTE_STATIC_WORD(T) T##Type::getMnemonic(),
+                                       CUTE_TEXT_TYPES(CUTE_STATIC_WORD)},
+                                   keyword);
+  Type type = staticTypeOf(parser, named && !isKind ? where : textAt, keyword, text);
+  if (!type)
+    return failure();
+  state.addTypes(type);
+  return parser.parseOptionalAttrDict(state.attributes);
 }

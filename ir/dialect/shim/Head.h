@@ -14,6 +14,7 @@
 
 #include "Forward.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/OwningOpRef.h"
 
 namespace cute {
 
@@ -27,7 +28,8 @@ struct Traits {
 /// Stops an op's own parser behind its head where no colon follows, and keeps what the head has.
 class HeadParser : public ForwardingParser {
 public:
-  HeadParser(OpAsmParser &inner, StringRef op, Traits traits);
+  /// `texts` has a character for each operand that may be a text (`textOperandsOf`).
+  HeadParser(OpAsmParser &inner, StringRef op, Traits traits, StringRef texts);
 
   /// Whether the operands of an op are the leaves of its result, a tuple.
   static bool takesLeaves(StringRef op);
@@ -39,6 +41,9 @@ public:
   /// Reads the end of an op whose types are written. Where types are to be mended, it takes those that follow instead of
   /// wrong ones, and says which text was wrong.
   ParseResult mend(OperationState &state, function_ref<DictionaryAttr()> attributes);
+
+  /// Puts the values of operands that are texts before the op, where all is read: behind another operand's, which is as far up as they are the same.
+  ParseResult placeTexts(OperationState &state);
 
   ParseResult parseColon() override;
   ParseResult parseOptionalAttrDict(NamedAttrList &result) override;
@@ -65,6 +70,8 @@ private:
   ParseResult parseBody(OperationState &state, function_ref<DictionaryAttr()> attributes);
   void addText(mlir::NamedAttrList &attributes);
   ParseResult parsePattern(SmallVectorImpl<UnresolvedOperand> &result);
+  OptionalParseResult parseText(UnresolvedOperand &result);
+  Operation *textOf(const UnresolvedOperand &operand);
 
   Traits traits;
   /// Whether the operands are leaves of a tuple, which may be written out around them.
@@ -74,6 +81,9 @@ private:
   SMLoc typesBegin, typesEnd;
   bool wrongOperand = false;
   SmallVector<UnresolvedOperand> operands;
+  /// What operands that are texts may be, and their values, `cute.static`s that are in no block yet.
+  StringRef texts;
+  SmallVector<OwningOpRef<Operation *>> statics;
   /// The tuple around the operands, each of which is `$`.
   std::string pattern;
   SMLoc patternAt;
@@ -81,6 +91,10 @@ private:
 
 /// A value that its type says whole, by the text of it alone.
 OptionalParseResult parseStaticText(OpAsmParser &parser, OperationState &state);
+
+/// The type of a value that its type says whole, by the text of it and the word for its kind, which may be missing where it is no tuple. Null where there is no such
+/// value, which is said at `where`.
+Type staticTypeOf(OpAsmParser &parser, SMLoc where, StringRef keyword, StringRef text);
 
 /// Called with the text of each op's types that are not those that follow, from the colon to the next token, and with the
 /// result types that are to stand there, if they do not follow.

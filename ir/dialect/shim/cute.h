@@ -69,6 +69,9 @@ typedef struct {
   void (*dropTable)(void *table);
   /// Gives `sink` the textual pass pipeline of pipeline `index`, or false and the message.
   bool (*buildPipeline)(intptr_t index, MlirStringRef options, MlirStringCallback sink, void *user);
+  /// Gives `sink` what is to stand behind an error of MLIR's at a line of a file: the name that was meant, or nothing.
+  bool (*meant)(MlirStringRef message, MlirStringRef file, size_t line, MlirStringCallback sink,
+                void *user);
 } CuteCallbacks;
 
 /// Must be called first, once.

@@ -91,3 +91,5 @@ pub const NVVM_KERNEL: &str = "nvvm.kernel";
 pub const LLVM_NOALIAS: &str = "llvm.noalias";
 /// The blocks of a kernel that a multiprocessor has to have room for at least.
 pub const MIN_BLOCKS: &str = "nvvm.minctasm";
+/// The registers that a thread of a kernel has at most.
+pub const MOST_REGISTERS: &str = "nvvm.maxnreg";

@@ -141,7 +141,7 @@ fn tma_place<'l>(
     let bits = types::element_bits(tensor.element).ok_or("expected elements of a known width")?;
     if tensor.align % 16 != 0 {
         return Err(format!(
-            "expected a tensor that starts at a multiple of 16 bytes, as TMA asks, found align<{}>",
+            "expected a tensor that starts at a multiple of 16 bytes, as TMA asks, found align<{}>; begin a view at such an element, and where only a launch knows that, promise it, as in cute.make_int_tuple(%i) -> !cute.int_tuple<\"?{{div=8}}\">: the launch asks",
             tensor.align
         ));
     }

@@ -92,8 +92,7 @@ func.func private @store_tile(%copy: !cute.any, %frag: !cute.any, %tile: !cute.a
 // whole or not at all.
 func.func private @vectors_within(%copy: !cute.any, %coords: !cute.any, %shape: !cute.any, %pred: !cute.any, %thread: !cute.any) {
   %part = cute.tiled.copy.partition_S(%copy, %coords, %thread)
-  %of_vectors = cute.static coord "((0,_),_,_)"
-  %first = cute.slice(%part, %of_vectors)
+  %first = cute.slice(%part, "((0,_),_,_)")
   cute.transform(%first, %pred) (%at) {
     %within = cute.elem_less(%at, %shape) : (!cute.any, !cute.any) -> i1
     cute.yield %within

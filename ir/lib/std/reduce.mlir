@@ -38,6 +38,7 @@ func.func private @block_sum(%x: f32, %exchange: !cute.any, %thread: i32) -> f32
     attributes {cute.parameters = {WARPS = "integer"}} {
   %zero = arith.constant 0.0 : f32
   %warps = cute.param "WARPS"
+  cute.check_warps(%exchange, %warps)
   %sum = cute.call @warp_sum(%x) -> f32
   %given = cute.call @from_warps(%sum, %zero, %exchange, %thread, %warps) -> f32
   %all = cute.call @warp_sum(%given) -> f32
@@ -49,6 +50,7 @@ func.func private @block_max(%x: f32, %exchange: !cute.any, %thread: i32) -> f32
     attributes {cute.parameters = {WARPS = "integer"}} {
   %least = arith.constant 0xFF800000 : f32
   %warps = cute.param "WARPS"
+  cute.check_warps(%exchange, %warps)
   %max = cute.call @warp_max(%x) -> f32
   %given = cute.call @from_warps(%max, %least, %exchange, %thread, %warps) -> f32
   %all = cute.call @warp_max(%given) -> f32
@@ -97,6 +99,7 @@ func.func private @block_max_vectors(%x: f32, %exchange: !cute.any, %thread: i32
 
 // The numbers of all warps as a vector: one lane of each says its own, and every thread reads all.
 func.func private @vector_of_warps(%x: f32, %exchange: !cute.any, %thread: i32) -> !cute.any {
+  cute.check_warps(%exchange) {exactly}
   %c0 = arith.constant 0 : i32
   %c32 = arith.constant 32 : i32
   %lane = arith.remui %thread, %c32 : i32

@@ -39,6 +39,7 @@ func.func private @of_lane_before_i32(%x: i32) -> i32 {
 func.func private @block_inclusive_sum_i32(%x: i32, %exchange: !cute.any, %thread: i32) -> (i32, i32)
     attributes {cute.parameters = {WARPS = "integer"}} {
   %warps = cute.param "WARPS"
+  cute.check_warps(%exchange, %warps)
   %sum = cute.call @warp_inclusive_sum_i32(%x) -> i32
   %before, %all = cute.call @of_warps_before_i32(%sum, %exchange, %thread, %warps) -> (i32, i32)
   %up_to = arith.addi %before, %sum : i32
@@ -49,6 +50,7 @@ func.func private @block_inclusive_sum_i32(%x: i32, %exchange: !cute.any, %threa
 func.func private @block_exclusive_sum_i32(%x: i32, %exchange: !cute.any, %thread: i32) -> (i32, i32)
     attributes {cute.parameters = {WARPS = "integer"}} {
   %warps = cute.param "WARPS"
+  cute.check_warps(%exchange, %warps)
   %sum = cute.call @warp_inclusive_sum_i32(%x) -> i32
   %before_lane = cute.call @of_lane_before_i32(%sum) -> i32
   %before, %all = cute.call @of_warps_before_i32(%sum, %exchange, %thread, %warps) -> (i32, i32)
@@ -123,6 +125,7 @@ func.func private @of_lane_before_f32(%x: f32) -> f32 {
 func.func private @block_inclusive_sum_f32(%x: f32, %exchange: !cute.any, %thread: i32) -> (f32, f32)
     attributes {cute.parameters = {WARPS = "integer"}} {
   %warps = cute.param "WARPS"
+  cute.check_warps(%exchange, %warps)
   %sum = cute.call @warp_inclusive_sum_f32(%x) -> f32
   %before, %all = cute.call @of_warps_before_f32(%sum, %exchange, %thread, %warps) -> (f32, f32)
   %up_to = arith.addf %before, %sum : f32
@@ -133,6 +136,7 @@ func.func private @block_inclusive_sum_f32(%x: f32, %exchange: !cute.any, %threa
 func.func private @block_exclusive_sum_f32(%x: f32, %exchange: !cute.any, %thread: i32) -> (f32, f32)
     attributes {cute.parameters = {WARPS = "integer"}} {
   %warps = cute.param "WARPS"
+  cute.check_warps(%exchange, %warps)
   %sum = cute.call @warp_inclusive_sum_f32(%x) -> f32
   %before_lane = cute.call @of_lane_before_f32(%sum) -> f32
   %before, %all = cute.call @of_warps_before_f32(%sum, %exchange, %thread, %warps) -> (f32, f32)

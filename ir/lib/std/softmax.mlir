@@ -8,8 +8,7 @@ cute.import "std/reduce"
 // The largest scores and the sums of terms of the rows of which a thread has scores, before the first is met.
 func.func private @softmax_begin(%scores: !cute.any) -> (!cute.any, !cute.any) {
   %lowest = arith.constant 0xFF800000 : f32
-  %of_rows = cute.static coord "((0,_),_,0)"
-  %rows = cute.slice(%scores, %of_rows)
+  %rows = cute.slice(%scores, "((0,_),_,0)")
   %largest = cute.make_fragment_like(%rows)
   %sums = cute.make_fragment_like(%rows)
   cute.fill(%largest, %lowest)

@@ -3,7 +3,7 @@
 use crate::to_nvvm::aliasing;
 use cute_arith::{Predicate, Sign};
 use cute_ir::{
-    Failure,
+    Expected, Failure,
     attributes::DEPENDENT,
     contract::divisor,
     diag,
@@ -11,7 +11,7 @@ use cute_ir::{
     mlir::{
         Blk, Op, Val, ValueKey, arguments_of, attribute_of, block_argument, body_of, defining_op,
         int_width, integer_of, is_index, key, name_of, next_block, operands_of, ops_of, parent_of,
-        result_index, results_of, string_of, users_of,
+        place_of, result_index, results_of, string_of, users_of,
     },
     ops::{arith, cf, cute, func, gpu, scf},
     types::{self, CuteType, memref_of},
@@ -19,8 +19,8 @@ use cute_ir::{
 use cute_layout::IntTuple;
 use cute_passes::launch::kernel_of;
 use cute_runtime::package::{
-    CandidateChoice, Expr, Im2colParam, Launch, MAX_DEPTH, MAX_NODES, MapParam, Op as Apply, Param,
-    Requirement,
+    CandidateChoice, Expr, Im2colParam, Launch, MAX_DEPTH, MAX_NODES, MapOf, MapParam, Op as Apply,
+    Param, Requirement,
 };
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 use std::collections::{BTreeSet, HashMap};
@@ -42,7 +42,12 @@ pub(super) struct HostPlan {
     places: HashMap<ValueKey, usize>,
     /// The bytes of the workspace before those that a pointer is of.
     offsets: HashMap<ValueKey, Expr>,
+    /// The conditions of the launch at hand on where its tensor maps begin, with what is said otherwise.
+    map_starts: Vec<(Expr, String)>,
 }
+
+/// Bytes of which a tensor map begins at a multiple, as `cuTensorMapEncodeTiled` asks.
+const MAP_START: i64 = 16;
 
 /// Bytes to which each part of a workspace is aligned, as its first one is.
 const WORKSPACE_ALIGN: i64 = 256;
@@ -74,6 +79,9 @@ impl HostPlan {
                 let when = when.cloned();
                 let launch = self.launch(launched)?;
                 self.require_lines(launched, &launch, when.as_ref())?;
+                for (condition, message) in std::mem::take(&mut self.map_starts) {
+                    self.require(op, when.as_ref(), condition, message)?;
+                }
                 self.launches.push(Launch { when, ..launch });
                 continue;
             }
@@ -376,22 +384,35 @@ impl HostPlan {
         };
         let tensor = defining_op(atom).and_then(|op| operands_of(op).first().copied());
         let begun = tensor.and_then(|tensor| {
-            let (start, memref) = (start_of(tensor), memref_of(tensor)?);
-            if let Some((_, arg)) = block_argument(start) {
-                // The map has the elements of the argument.
-                let is_same = memref_of(start).is_some_and(|own| own.element == memref.element);
-                return is_same.then_some((tensor, (arg, None), memref));
+            let (start, steps) = start_and_steps(tensor);
+            let memref = memref_of(tensor)?;
+            if let Some(offset) = self.offsets.get(&key(start)) {
+                // In the workspace are elements of a type that an argument has.
+                let like = self.argument_of(launch, memref.element)?;
+                let workspace = offset.clone();
+                let of = MapOf::Workspace { like, workspace };
+                return steps.is_empty().then_some((tensor, of, memref, steps));
             }
-            // In the workspace are elements of a type that an argument has.
-            let offset = self.offsets.get(&key(start))?.clone();
-            let arg = self.argument_of(launch, memref.element)?;
-            Some((tensor, (arg, Some(offset)), memref))
+            let (_, arg) = block_argument(start)?;
+            // The map has the elements of the argument.
+            let is_same = memref_of(start).is_some_and(|own| own.element == memref.element);
+            is_same.then_some((tensor, MapOf::Tensor(arg), memref, steps))
         });
-        let Some((tensor, (arg, workspace), memref)) = begun else {
+        let Some((tensor, of, memref, steps)) = begun else {
             return fail(
-                "expected a TMA atom that cute_nvgpu.atom.make_tma_load, make_im2col_tma_load or make_tma_store makes of an argument of the function, or of a view that \
-                 begins where one does; a launch plan has no other tensors",
+                "expected a TMA atom that cute_nvgpu.atom.make_tma_load, make_im2col_tma_load or make_tma_store makes of an argument of the function, or of a view of \
+                 one; a launch plan has no other tensors",
             );
+        };
+        let of = match of {
+            MapOf::Tensor(arg) => match self.map_offset(launch, (atom, arg), &steps)? {
+                Some(offset) => MapOf::Byte {
+                    tensor: arg,
+                    offset,
+                },
+                None => of,
+            },
+            of => of,
         };
         // The leaves of a package are numbered from those of the shape to those of the stride.
         let both = [memref.layout.shape(), memref.layout.stride()];
@@ -399,7 +420,7 @@ impl HostPlan {
             None => {
                 let leaves = both.into_iter().flat_map(IntTuple::leaves);
                 let count = leaves.filter(|leaf| !leaf.is_static()).count();
-                (0..count).map(|leaf| Expr::Leaf(arg, leaf)).collect()
+                (0..count).map(|leaf| Expr::Leaf(of.like(), leaf)).collect()
             }
             Some(view) => {
                 let Some(leaves) = view.layout().map_or(Some(Vec::new()), integers_of) else {
@@ -432,11 +453,11 @@ impl HostPlan {
             Some(_) => (0..sizes.len()).collect(),
             None => map.dims.iter().map(|dim| dim.mode).collect(),
         };
-        let of = |all: &[Expr], skip: usize| -> Option<Vec<Expr>> {
+        let of_modes = |all: &[Expr], skip: usize| -> Option<Vec<Expr>> {
             let modes = modes.iter().skip(skip);
             modes.map(|mode| all.get(*mode).cloned()).collect()
         };
-        let (Some(sizes), Some(strides)) = (of(&sizes, 0), of(&strides, 1)) else {
+        let (Some(sizes), Some(strides)) = (of_modes(&sizes, 0), of_modes(&strides, 1)) else {
             return fail("expected a TMA atom whose dimensions are modes of the tensor");
         };
         let im2col = map.im2col.as_ref().map(|pixels| {
@@ -448,8 +469,7 @@ impl HostPlan {
             }
         });
         Ok(Some(Param::TensorMap(MapParam {
-            arg,
-            workspace,
+            of,
             sizes,
             strides,
             box_sizes: map.dims.iter().map(|dim| dim.extent as u32).collect(),
@@ -464,6 +484,77 @@ impl HostPlan {
         let arguments = arguments_of(body_of(function, 0)?);
         let is_of = |value: &Val<'_>| memref_of(*value).is_some_and(|own| own.element == element);
         arguments.iter().position(is_of)
+    }
+
+    /// The byte of an argument at which a view begins that a TMA atom is of, by the steps from the argument's first element on; nothing where it begins there. Errors: one
+    /// at which no tensor map begins. Where only a launch knows, the launch is asked.
+    fn map_offset<'c>(
+        &mut self,
+        launch: Op<'c>,
+        (atom, arg): (Val<'c>, usize),
+        steps: &[cute::AddOffset<'c>],
+    ) -> Result<Option<Expr>, Failure> {
+        let here = defining_op(atom).unwrap_or(launch);
+        let fail = |message: String| Err(diag::error(here.location(), message));
+        let (mut known, mut sum) = (0i64, None::<Expr>);
+        for step in steps {
+            let Some(CuteType::Ptr(pointer)) = CuteType::of(step.iter().r#type()) else {
+                return fail("expected a TMA atom of a view that begins at an element".to_owned());
+            };
+            let bytes = types::element_bits(pointer.element).unwrap_or(0) / 8;
+            let Some(CuteType::IntTuple(IntTuple::Leaf(leaf))) =
+                CuteType::of(step.offset().r#type())
+            else {
+                return fail(
+                    "expected a TMA atom of a view that begins at a number of elements".to_owned(),
+                );
+            };
+            if let Some(elements) = leaf.as_static() {
+                known = elements
+                    .checked_mul(bytes)
+                    .and_then(|more| known.checked_add(more))
+                    .expected(here, "a byte of 64 bits")?;
+                continue;
+            }
+            let Some(&[elements]) = integers_of(step.offset()).as_deref() else {
+                return fail(
+                    "expected a TMA atom of a view that begins where integers of the function say"
+                        .to_owned(),
+                );
+            };
+            let product = vec![self.expression(launch, elements)?, Expr::Constant(bytes)];
+            let product = Expr::apply(Apply::Mul, product);
+            sum = Some(match sum {
+                Some(sum) => Expr::apply(Apply::Add, vec![sum, product]),
+                None => product,
+            });
+        }
+        let needs = format!(
+            "expected a view that begins at a multiple of {MAP_START} bytes of argument {arg}, as a tensor map does, for the TMA atom"
+        );
+        let cure = "begin it at another element, or copy it by cp.async";
+        let Some(sum) = sum else {
+            return match known {
+                0 => Ok(None),
+                wrong if wrong < 0 || wrong % MAP_START != 0 => {
+                    fail(format!("{needs}, found byte {wrong}; {cure}"))
+                }
+                known => Ok(Some(Expr::Constant(known))),
+            };
+        };
+        let offset = match known {
+            0 => sum,
+            known => Expr::apply(Apply::Add, vec![sum, Expr::Constant(known)]),
+        };
+        let offset = self.shared(here, checked(here, offset)?)?;
+        // A type may promise it, which nobody has looked at.
+        let rest = Expr::apply(Apply::Rem, vec![offset.clone(), Expr::Constant(MAP_START)]);
+        let condition = Expr::apply(Apply::Eq, vec![rest, Expr::Constant(0)]);
+        let place = place_of(here.location());
+        let place = place.map(|at| format!(" at {}:{}:{}", at.file, at.line, at.column));
+        let message = format!("{needs}{}; {cure}", place.unwrap_or_default());
+        self.map_starts.push((condition, message));
+        Ok(Some(offset))
     }
 
     /// Makes a value of the plan stand for an integer of the function.
@@ -597,7 +688,7 @@ fn integers_of(layout: Val<'_>) -> Option<Vec<Val<'_>>> {
     let op = defining_op(layout)?;
     match name_of(op) {
         cute::STATIC => Some(Vec::new()),
-        cute::MAKE_LAYOUT | cute::MAKE_SHAPE | cute::MAKE_STRIDE => {
+        cute::MAKE_LAYOUT | cute::MAKE_SHAPE | cute::MAKE_STRIDE | cute::MAKE_INT_TUPLE => {
             let of = operands_of(op).into_iter().map(integers_of);
             Some(of.collect::<Option<Vec<_>>>()?.concat())
         }
@@ -631,6 +722,16 @@ fn start_of(value: Val<'_>) -> Val<'_> {
         value = start;
     }
     value
+}
+
+/// The value that [`start_of`] gives, of a view that may begin elsewhere: with the steps from there to where it begins.
+fn start_and_steps<'c>(value: Val<'c>) -> (Val<'c>, Vec<cute::AddOffset<'c>>) {
+    let (mut value, mut steps) = (start_of(value), Vec::new());
+    while let Some(step) = defining_op(value).and_then(cute::AddOffset::of) {
+        steps.push(step);
+        value = start_of(step.iter());
+    }
+    (value, steps)
 }
 
 /// Bits of an integer type; 64 for `index`.

@@ -48,6 +48,36 @@ func.func @f(%lo: i32, %hi: i32, %step: i32) {
 
 // -----
 
+// A misspelt alias of a type
+!tile = !cute.memref<f32, smem, "8:1">
+func.func @f(%t: !tlie) {
+  return
+}
+
+// -----
+
+// A misspelt alias of an attribute
+!t = !cute.memref<f32, gmem, "8:1">
+#threads = #cute.layout<"(8,4):(4,1)">
+func.func @f(%t: !t) attributes {kept = #thread} {
+  return
+}
+
+// -----
+
+// A misspelt function
+gpu.module @k {
+  func.func private @scaled(%x: f32) -> f32 {
+    return %x : f32
+  }
+  gpu.func @f(%t: !cute.memref<f32, gmem, "8:1">, %x: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %y = func.call @sacled(%x) : (f32) -> f32
+    gpu.return
+  }
+}
+
+// -----
+
 // An attribute without its prefix
 !t = !cute.memref<f16, gmem, align<16>, "(256,256):(256,1)">
 func.func @f(%A: !t, %B: !t, %C: !t) {

@@ -12,7 +12,7 @@ pub fn mutants(function: &Function) -> Vec<(Entry, Function)> {
             let Param::TensorMap(map) = param else {
                 continue;
             };
-            let name = function.args[map.arg].name();
+            let name = function.args[map.of.like()].name();
             for (what, kind, with) in changed(map) {
                 let mut function = function.clone();
                 function.launches[at].params[index] = Param::TensorMap(with);

@@ -132,10 +132,13 @@ impl<'c> Inliner<'c> {
             self.visit(op, &mut Vec::new())
                 .inspect_err(|_| unknown.extend(results))
         })?;
-        match self.ops.get() == before {
-            true => Ok(()),
-            false => diag::verify(kernel),
+        if self.ops.get() != before {
+            diag::verify(kernel)?;
         }
+        // They have been verified, with all that they ask known.
+        let mut checks = nested_ops(kernel);
+        checks.retain(|op| name_of(*op) == cute::CHECK_WARPS);
+        self.rewriter.erase_all(checks)
     }
 
     /// Replaces an op that is a call, and the calls within one that is none; types that were open are known behind it. Ops are visited in

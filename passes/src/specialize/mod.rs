@@ -38,7 +38,7 @@ use cute_arith::Predicate;
 use cute_ir::ops::{arith, cute, cute_nvgpu, gpu, nvvm, scf};
 use cute_ir::{
     Anchor, Expected, Failure, PassSpec,
-    attributes::{CLUSTER, RING, ROLES, SYNCHRONIZE, TOGETHER},
+    attributes::{CLUSTER, MIN_BLOCKS, MOST_REGISTERS, RING, ROLES, SYNCHRONIZE, TOGETHER},
     block::block_size_of,
     diag,
     mlir::*,
@@ -132,6 +132,17 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
                 cute_nvgpu::TMA_PREFETCH
             ),
         ));
+    }
+    // By these ptxas knows the registers at entry, which roles share; else it takes as few as it needs where sums are small, and ignores what roles ask for (C7508).
+    if [MIN_BLOCKS, MOST_REGISTERS]
+        .iter()
+        .all(|name| attribute_of(kernel, name).is_none())
+    {
+        let here = Builder::before(kernel);
+        // At least as many as roles ask for together, or they would wait for ever.
+        let units = 8 * i64::from(warpgroups);
+        let share = (all + units - 1) / units * 8;
+        set_attribute(kernel, MOST_REGISTERS, here.integer(here.i32_type(), share));
     }
     let blocks = integer_of(kernel, CLUSTER).unwrap_or(1);
     let rings = rings::of(kernel, blocks)?;

@@ -168,6 +168,7 @@ impl<'c> Values<'c> {
     ) -> Result<(View<'c>, Vec<i64>), Failure> {
         let mut known = Known::new(op, b, &self.mapping, &mut self.files);
         let view = View::at(&self.views.atom(&mut known, partition, at)?);
+        self.touch(view.file, b)?;
         let places = view.places(b)?;
         Ok((view, places))
     }

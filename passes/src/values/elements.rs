@@ -19,8 +19,9 @@ impl<'c> Values<'c> {
     fn element(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<View<'c>, Failure> {
         let element = ElementArgs::of(op).expected(op, "a tensor and a coordinate")?;
         let mut known = Known::new(op, b, &self.mapping, &mut self.files);
-        let place = self.views.element(&mut known, element)?;
-        Ok(View::at(&place))
+        let view = View::at(&self.views.element(&mut known, element)?);
+        self.touch(view.file, b)?;
+        Ok(view)
     }
 
     pub(super) fn load(&mut self, op: cute::MemrefLoad<'c>, b: Builder<'c>) -> Result<(), Failure> {

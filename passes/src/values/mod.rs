@@ -196,10 +196,11 @@ impl<'c> Values<'c> {
     }
 
     /// The registers of a tensor.
-    fn registers(&self, value: Val<'c>, b: Builder<'c>) -> Result<View<'c>, Failure> {
+    fn registers(&mut self, value: Val<'c>, b: Builder<'c>) -> Result<View<'c>, Failure> {
         let place = self.views.get(value).ok_or_else(|| known::no_start(b))?;
-        self.check_landed(place.start.file, b)?;
-        Ok(View::at(place))
+        let view = View::at(place);
+        self.touch(view.file, b)?;
+        Ok(view)
     }
 
     /// Notes which registers the tensor is that `op` makes; false where it makes none in registers.

@@ -6,18 +6,26 @@ use super::{
     registers::{bitcast, bits, extract_element, places},
 };
 use cute_ir::ops::{cute_nvgpu, vector};
-use cute_ir::{Expected, Failure, algorithm, args::GemmArgs, hopper, mlir::*, types};
+use cute_ir::{Expected, Failure, algorithm, args::GemmArgs, diag, hopper, mlir::*, types};
 use cute_layout::{Layout, atoms::FragKind};
-use melior::ir::{Type, ValueLike};
-use std::collections::BTreeSet;
+use melior::ir::{Location, Type, ValueLike};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Operands A in registers.
+/// Registers that products read and add to.
 #[derive(Clone, Default)]
 pub(super) struct Operands<'c> {
-    /// Those of products that may be under way.
+    /// Operands A of products that may be under way.
     held: Vec<Held<'c>>,
     /// The files that were not written since a fence was given them.
     fenced: BTreeSet<usize>,
+    /// The files that nothing but products has read or written since a fence was given them: what products may add to.
+    ready: BTreeMap<usize, Ready>,
+    /// The last place where a file was read or written by anything else.
+    touched: BTreeMap<usize, Location<'c>>,
+    /// The products that add to what a fence was given: file, number of the fence and place.
+    relied: Vec<(usize, usize, Location<'c>)>,
+    /// Fences so far.
+    fences: usize,
     /// Groups that were committed, at least.
     pub committed: i64,
 }
@@ -26,6 +34,18 @@ impl Operands<'_> {
     /// Joins two states: all that may be the case where one of them is.
     pub(super) fn joined(mut self, other: Self) -> Self {
         self.fenced.retain(|file| other.fenced.contains(file));
+        self.ready.retain(|file, own| {
+            let Some(other) = other.ready.get(file) else {
+                return false;
+            };
+            own.fence = own.fence.min(other.fence);
+            let alike = own.shape.is_none() || other.shape.is_none() || own.shape == other.shape;
+            own.shape = own.shape.or(other.shape);
+            alike
+        });
+        self.touched.extend(other.touched);
+        self.relied = other.relied;
+        self.fences = other.fences;
         let least = self.committed.min(other.committed);
         for mut held in other.held {
             if held.group < other.committed {
@@ -41,6 +61,15 @@ impl Operands<'_> {
         self.committed = least;
         self
     }
+}
+
+/// Accumulators that products may add to.
+#[derive(Clone, Copy)]
+struct Ready {
+    /// The number of the fence that was given them.
+    fence: usize,
+    /// M, N and K of the products that may be adding to them; those of another shape are not ordered behind them (PTX ISA, wgmma.fence).
+    shape: Option<[i64; 3]>,
 }
 
 /// The state before a region.
@@ -97,6 +126,7 @@ impl<'c> Values<'c> {
         let (tiled, right) = (self.tiled(mma, b)?, self.map(right));
         let atom = types::mma_row(mma.r#type()).expected(b, "an MMA atom")?;
         let in_registers = atom.frag_kind() == FragKind::Rs;
+        self.add_to(view.file, atom.shape_mnk, b)?;
         for m in 0..extents.m {
             let left = match in_registers {
                 true => self.operand(a, m, b)?,
@@ -113,6 +143,34 @@ impl<'c> Values<'c> {
             }
         }
         self.in_flight.insert(view.file);
+        Ok(())
+    }
+
+    /// A product of this shape adds to a file. Refuses one that no fence orders behind what was done to these registers.
+    fn add_to(&mut self, file: usize, shape: [i64; 3], b: Builder<'c>) -> Result<(), Failure> {
+        let Some(ready) = self.operands.ready.get_mut(&file) else {
+            let place = self.operands.touched.get(&file);
+            let note = place.map(|place| (*place, "they are read or written here"));
+            return Err(diag::error_with_notes(
+                b.location,
+                "adds to accumulators that no fence was given since they were last read or written; give this fragment to cute_nvgpu.wgmma_fence, \
+                 between what reads or writes it and here",
+                note.as_slice(),
+            ));
+        };
+        if let Some(before) = ready.shape.replace(shape)
+            && before != shape
+        {
+            let text = |[m, n, k]: [i64; 3]| format!("{m}x{n}x{k}");
+            return Err(b.error(format!(
+                "adds to accumulators that products of {} may be adding to, with one of {}, and only those of one shape are in order; give this fragment to \
+                 cute_nvgpu.wgmma_fence between the two",
+                text(before),
+                text(shape)
+            )));
+        }
+        let relied = (file, ready.fence, b.location);
+        self.operands.relied.push(relied);
         Ok(())
     }
 
@@ -194,6 +252,21 @@ impl<'c> Values<'c> {
             ));
         }
         let after = std::mem::take(&mut self.operands);
+        // The next turn's product relies on the fence before the loop as well.
+        let within = before.operands.relied.len();
+        let unready = after.relied[within..].iter().find(|(file, fence, _)| {
+            *fence <= before.operands.fences && !after.ready.contains_key(file)
+        });
+        if let Some((file, _, product)) = unready.filter(|_| is_loop) {
+            let place = after.touched.get(file);
+            let note = place.map(|place| (*place, "they are read or written here"));
+            return Err(diag::error_with_notes(
+                *product,
+                "adds to accumulators that the loop reads or writes before the next turn comes here, and no fence was given them in between; give this \
+                 fragment to cute_nvgpu.wgmma_fence in the loop, before this product",
+                note.as_slice(),
+            ));
+        }
         self.operands = before.operands.joined(after);
         for file in written {
             self.operands.fenced.remove(file);
@@ -237,6 +310,13 @@ impl<'c> Values<'c> {
             held.retain(|held| held.group >= committed - pending);
         } else {
             self.operands.fenced.extend(&files);
+            self.operands.fences += 1;
+            let ready = Ready {
+                fence: self.operands.fences,
+                shape: None,
+            };
+            let files = files.iter().map(|file| (*file, ready));
+            self.operands.ready.extend(files);
         }
         let made = b.op(name_of(op), &operands, &types, &attributes)?;
         let mut results = results_of(made).into_iter();
@@ -253,9 +333,12 @@ impl<'c> Values<'c> {
         Ok(())
     }
 
-    /// Refuses to touch the accumulators of products that may be under way (PTX ISA, wgmma: such accesses are undefined).
-    pub(super) fn check_landed(&self, file: usize, b: Builder<'c>) -> Result<(), Failure> {
+    /// Reads or writes registers by anything but products. Refuses to touch the accumulators of those that may be under way (PTX ISA, wgmma: such
+    /// accesses are undefined), and notes that a fence is to follow before others add to them.
+    pub(super) fn touch(&mut self, file: usize, b: Builder<'c>) -> Result<(), Failure> {
         if !self.in_flight.contains(&file) {
+            self.operands.ready.remove(&file);
+            self.operands.touched.insert(file, b.location);
             return Ok(());
         }
         Err(b.error(

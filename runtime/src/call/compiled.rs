@@ -15,7 +15,7 @@ use super::maps::{FlatMap, PassedMap, UnnumberedMap};
 use super::view::{Argument, Memory};
 use crate::layout::Pattern;
 use crate::package::{Arg, Compute, Expr, Function, Launch, Limits, Param, Sizes};
-use crate::plan::{MapStart, Planned, Signature, Value, Whole, check_disjoint};
+use crate::plan::{Planned, Signature, Value, Whole, check_disjoint};
 use crate::tensor::ArgError;
 use crate::tensor_map::TensorMap;
 
@@ -60,9 +60,20 @@ struct Resolved {
     /// Parameters that are arguments.
     arguments: SmallVec<[(usize, usize); 16]>,
     into_workspace: SmallVec<[usize; 8]>,
-    /// Parameters that are tensor maps, with where their tensors begin.
-    maps: SmallVec<[(usize, MapStart, Arc<TensorMap>); 4]>,
+    maps: SmallVec<[ResolvedMap; 4]>,
     workspace: u64,
+}
+
+/// A parameter that is a tensor map, all but the address of the tensor.
+#[derive(Clone)]
+struct ResolvedMap {
+    /// Its place among the parameters.
+    param: usize,
+    /// The tensor argument; none of a tensor in the workspace.
+    argument: Option<usize>,
+    /// The byte of the tensor, or of the workspace, at which it begins.
+    offset: u64,
+    map: Arc<TensorMap>,
 }
 
 struct FlatLaunch {
@@ -264,14 +275,16 @@ impl Compiled {
         check_disjoint(&self.function, &whole.launches, &places)?;
         for planned in &whole.launches {
             for value in &planned.params {
-                let Value::TensorMap(MapStart::Argument(argument), _) = value else {
+                let Value::TensorMap(start, _) = value else {
                     continue;
                 };
-                TensorMap::check_address(taken[*argument].value).map_err(|error| {
-                    ArgError::Launch {
-                        kernel: planned.kernel.clone(),
-                        reason: format!("argument {argument}: {error}"),
-                    }
+                let Some(argument) = start.argument else {
+                    continue;
+                };
+                let address = taken[argument].value.saturating_add(start.offset);
+                TensorMap::check_address(address).map_err(|error| ArgError::Launch {
+                    kernel: planned.kernel.clone(),
+                    reason: format!("argument {argument}: {error}"),
                 })?;
             }
         }
@@ -331,15 +344,12 @@ fn of_plan(whole: &Whole, taken: &All) -> Prepared {
                     u64::from_le_bytes(whole)
                 }
                 Value::TensorMap(start, map) => {
-                    let (address, in_workspace) = match start {
-                        MapStart::Argument(argument) => (taken[*argument].value, false),
-                        MapStart::Workspace(offset) => (*offset, true),
-                    };
+                    let base = start.argument.map_or(0, |argument| taken[argument].value);
                     prepared.maps.push(PassedMap {
                         param: prepared.params.len(),
                         map: Arc::new(map.clone()),
-                        address,
-                        in_workspace,
+                        address: base.saturating_add(start.offset),
+                        in_workspace: start.argument.is_none(),
                     });
                     0
                 }
@@ -418,18 +428,17 @@ impl Flat {
                     Param::Integer(value, _) => Unnumbered::Place(place(&mut builder, value)?),
                     Param::Workspace(offset) => Unnumbered::Workspace(place(&mut builder, offset)?),
                     Param::TensorMap(map) => {
-                        let start = match &map.workspace {
-                            Some(offset) => Some(place(&mut builder, offset)?),
-                            None => None,
-                        };
                         let mut places = |all: &[Expr]| -> Option<Vec<Place>> {
                             all.iter().map(|one| place(&mut builder, one)).collect()
                         };
                         maps.push(UnnumberedMap {
-                            start,
                             sizes: places(&map.sizes)?,
                             strides: places(&map.strides)?,
-                            element: function.args.get(map.arg)?.element().parse().ok()?,
+                            element: function.args.get(map.of.like())?.element().parse().ok()?,
+                            offset: match map.of.offset() {
+                                Some(offset) => Some(place(&mut builder, offset)?),
+                                None => None,
+                            },
                             param: map.clone(),
                         });
                         Unnumbered::Map(maps.len() - 1)
@@ -526,16 +535,17 @@ impl Flat {
                     Source::Map(map) => {
                         let map = &launch.maps[map];
                         let made = Arc::new(map.made(&registers)?);
-                        let start = match map.start {
-                            None => MapStart::Argument(map.param.arg),
-                            Some(register) => {
-                                let offset =
-                                    u64::try_from(registers[usize::from(register)]).ok()?;
-                                let inside = Some(offset).filter(|at| *at <= resolved.workspace);
-                                MapStart::Workspace(inside?)
-                            }
-                        };
-                        resolved.maps.push((at, start, made));
+                        let offset = map.offset(&registers)?;
+                        let argument = map.param.of.argument();
+                        if argument.is_none() && offset > resolved.workspace {
+                            return None;
+                        }
+                        resolved.maps.push(ResolvedMap {
+                            param: at,
+                            argument,
+                            offset,
+                            map: made,
+                        });
                         0
                     }
                     Source::Workspace(register) => {
@@ -571,17 +581,17 @@ impl Flat {
             prepared.params[*at] = arguments[*argument].value;
         }
         prepared.maps.clear();
-        for (param, start, map) in &resolved.maps {
-            let (address, in_workspace) = match start {
-                MapStart::Argument(argument) => (arguments[*argument].value, false),
-                MapStart::Workspace(offset) => (*offset, true),
-            };
+        for made in &resolved.maps {
+            let base = made
+                .argument
+                .map_or(0, |argument| arguments[argument].value);
+            let address = base.saturating_add(made.offset);
             TensorMap::check_address(address).ok()?;
             prepared.maps.push(PassedMap {
-                param: *param,
-                map: map.clone(),
+                param: made.param,
+                map: made.map.clone(),
                 address,
-                in_workspace,
+                in_workspace: made.argument.is_none(),
             });
         }
         prepared.into_workspace = SmallVec::from_slice(&resolved.into_workspace);

@@ -8,16 +8,15 @@ use super::flat::{Numbering, Place, Register};
 use crate::Element;
 use crate::package::MapParam;
 use crate::plan::map_of;
-use crate::tensor_map::TensorMap;
+use crate::tensor_map::{TensorMap, is_map_start};
 
 /// A tensor map as a launch makes it.
 pub(super) struct FlatMap {
     pub(super) param: MapParam,
-    /// The byte of the workspace at which its tensor begins; none of an argument.
-    pub(super) start: Option<Register>,
     element: Element,
     sizes: Vec<Register>,
     strides: Vec<Register>,
+    offset: Option<Register>,
 }
 
 /// A parameter that is a tensor map.
@@ -27,7 +26,7 @@ pub(crate) struct PassedMap {
     pub(crate) param: usize,
     /// All that the map says but the address.
     pub(crate) map: Arc<TensorMap>,
-    /// The address of the tensor, or its first byte in the workspace, to whose address it is to be added.
+    /// The address where the map begins, or its byte of the workspace, to whose address it is to be added.
     pub(crate) address: u64,
     /// Tells whether the tensor is in the workspace.
     pub(crate) in_workspace: bool,
@@ -36,10 +35,10 @@ pub(crate) struct PassedMap {
 /// A tensor map, before registers are numbered.
 pub(super) struct UnnumberedMap {
     pub(super) param: MapParam,
-    pub(super) start: Option<Place>,
     pub(super) element: Element,
     pub(super) sizes: Vec<Place>,
     pub(super) strides: Vec<Place>,
+    pub(super) offset: Option<Place>,
 }
 
 impl UnnumberedMap {
@@ -48,9 +47,9 @@ impl UnnumberedMap {
         let registers =
             |places: Vec<Place>| places.iter().map(|at| numbering.register(*at)).collect();
         FlatMap {
-            start: self.start.map(|start| numbering.register(start)),
             sizes: registers(self.sizes),
             strides: registers(self.strides),
+            offset: self.offset.map(|at| numbering.register(at)),
             element: self.element,
             param: self.param,
         }
@@ -65,5 +64,14 @@ impl FlatMap {
         };
         let (sizes, strides) = (numbers(&self.sizes), numbers(&self.strides));
         map_of(&self.param, self.element, &sizes, &strides).ok()
+    }
+
+    /// The byte of its tensor, or of the workspace, at which the map begins; nothing if no map can.
+    pub(super) fn offset(&self, registers: &[i64]) -> Option<u64> {
+        let Some(at) = self.offset else {
+            return Some(0);
+        };
+        let offset = registers[usize::from(at)];
+        is_map_start(offset).then_some(offset as u64)
     }
 }

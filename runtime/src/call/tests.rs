@@ -4,7 +4,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::element::Element;
-use crate::package::{Access, Arg, Compute, Expr, Factor, Launch, Number, Op, Param, Requirement};
+use crate::package::{
+    Access, Arg, Compute, Expr, Factor, Launch, MapOf, Number, Op, Param, Requirement,
+};
 use crate::tensor::{Given, generate_given};
 
 /// A product of open matrices as the compiler writes it: six kernels, of which the sizes choose.
@@ -216,8 +218,7 @@ fn launches_are_those_of_the_package() {
 #[test]
 fn tensor_maps_are_those_of_the_arguments() {
     let map = Param::TensorMap(crate::package::MapParam {
-        arg: 0,
-        workspace: None,
+        of: MapOf::Tensor(0),
         sizes: vec![Expr::Leaf(0, 1), Expr::Leaf(0, 0)],
         strides: vec![Expr::Leaf(0, 2)],
         box_sizes: vec![32, 64],
@@ -255,15 +256,59 @@ fn tensor_maps_are_those_of_the_arguments() {
     }
 }
 
+/// A map that begins elsewhere in its tensor has that address, by either code alike; where none can begin, the call is refused.
+#[test]
+fn tensor_maps_begin_where_numbers_of_a_call_say() {
+    let row = Expr::apply(Op::Mul, vec![Expr::Scalar(1), Expr::Constant(4)]);
+    let map = Param::TensorMap(crate::package::MapParam {
+        of: MapOf::Byte {
+            tensor: 0,
+            offset: row,
+        },
+        sizes: vec![Expr::Leaf(0, 1), Expr::Leaf(0, 0)],
+        strides: vec![Expr::Leaf(0, 2)],
+        box_sizes: vec![32, 64],
+        swizzle: 128,
+        im2col: None,
+    });
+    let launch = Launch {
+        params: vec![map],
+        ..Launch::fixed("k", [1, 1, 1], [32, 1, 1], 0, [])
+    };
+    let x = tensor("x", "f32", "(?,?):(?{i64 div=4},1)", 4, Access::Write);
+    let first = Arg::Scalar {
+        name: "first".into(),
+        element: "i32".into(),
+        default: None,
+    };
+    let compiled = compiled(&Function::new("moved", vec![x, first], vec![launch]));
+    let call = |first: i32| {
+        let x = view(0x10000, &[7, 40], Some(&[44, 1]));
+        both(&compiled, &[x.into(), first.into()])
+    };
+    for first in [0, 4, 1000] {
+        let (prepared, is_fast) = call(first);
+        assert!(is_fast);
+        let [passed] = &prepared.as_ref().unwrap().maps[..] else {
+            panic!("{prepared:?}");
+        };
+        let address = 0x10000 + 4 * first as u64;
+        assert_eq!((passed.param, passed.address), (0, address));
+        assert_eq!(passed.map.sizes, [40, 7]);
+    }
+    for (first, said) in [(1, "byte 4 of"), (-4, "byte -16 of")] {
+        let (refused, is_fast) = call(first);
+        let error = refused.unwrap_err().to_string();
+        assert!(!is_fast && error.contains(said), "{error}");
+    }
+}
+
 /// A map may be of a tensor in the workspace, whose address a call adds.
 #[test]
 fn tensor_maps_of_the_workspace_are_in_it() {
+    let workspace = Expr::apply(Op::Mul, vec![Expr::Leaf(0, 0), Expr::Constant(16)]);
     let map = Param::TensorMap(crate::package::MapParam {
-        arg: 0,
-        workspace: Some(Expr::apply(
-            Op::Mul,
-            vec![Expr::Leaf(0, 0), Expr::Constant(16)],
-        )),
+        of: crate::package::MapOf::Workspace { like: 0, workspace },
         sizes: vec![Expr::Leaf(0, 1), Expr::Leaf(0, 0)],
         strides: vec![Expr::Constant(64)],
         box_sizes: vec![32, 8],

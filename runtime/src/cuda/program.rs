@@ -13,7 +13,7 @@ use super::stopwatch::CudaStopwatch;
 use super::{CudaDevice, driver};
 use crate::device::{Code, Device, DeviceError, DeviceInfo, Program, Selection, Stopwatch, select};
 use crate::package::{Function, Package, Sizes};
-use crate::plan::{MapStart, Planned, Signature, Value, check_disjoint};
+use crate::plan::{Planned, Signature, Value, check_disjoint};
 use crate::tensor::HostTensor;
 
 /// Dynamic shared memory that needs no opt-in, in bytes. (CUDA C++ Programming Guide, "Shared
@@ -123,12 +123,11 @@ impl<'d> CudaProgram<'d> {
         let mut maps = Vec::new();
         for value in &launch.params {
             if let Value::TensorMap(start, map) = value {
-                let address = match start {
-                    MapStart::Argument(index) => buffers[*index].pointer(),
-                    MapStart::Workspace(offset) => {
-                        workspace.map_or(0, |buffer| buffer.pointer() + offset)
-                    }
+                let buffer = match start.argument {
+                    Some(index) => Some(&buffers[index]),
+                    None => workspace,
                 };
+                let address = buffer.map_or(0, |buffer| buffer.pointer() + start.offset);
                 maps.push(encode(map, address)?);
             }
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::address;
 use super::clocks::{Clocks, Release};
 use super::exec::{
-    Bulks, Context, Gathered, Group, Launch, Next, Stop, Wait, Warp, first, mask_text, ranges,
+    Bulks, Context, Gathered, Launch, Next, Stop, Wait, Warp, first, mask_text, ranges,
 };
 use super::finding::{Collector, Kind};
 use super::lanes::{LANES, Mask, lanes};
@@ -376,16 +376,41 @@ fn rest(warps: &[Warp], kernel: &Kernel, but: u32) -> String {
     text
 }
 
+/// Lanes of a warp that wait at an instruction for its other members.
+struct Waiting {
+    pc: u32,
+    here: Mask,
+    missing: Mask,
+}
+
+/// The lanes of a warp that wait for others, by where they wait. Lanes that wait for each other at two places are one mistake, which is told once, at the
+/// first of the two places: the other one is told with it.
+fn waiting_lanes(warp: &Warp) -> Vec<Waiting> {
+    let mut all: BTreeMap<(u32, Mask), Mask> = BTreeMap::new();
+    for group in &warp.groups {
+        if let Wait::Lanes(members) = group.wait {
+            // Lanes that come one by one wait side by side.
+            *all.entry((group.pc, members)).or_default() |= group.mask;
+        }
+    }
+    let mut told: Vec<Waiting> = Vec::new();
+    for ((pc, members), here) in all {
+        let missing = members & !here & warp.live();
+        let each_other = |other: &Waiting| other.missing & here != 0 && missing & other.here != 0;
+        if !told.iter().any(each_other) {
+            told.push(Waiting { pc, here, missing });
+        }
+    }
+    told
+}
+
 /// Says which lanes of a warp wait at an instruction that all of its members execute together, and where the others are.
-fn stuck_lanes(context: &mut Context<'_>, warp: &Warp, pc: u32, members: Mask) {
+fn stuck_lanes(context: &mut Context<'_>, warp: &Warp, waiting: &Waiting) {
     let kernel = context.launch.kernel;
-    // Lanes that come one by one wait side by side.
-    let waits = |group: &&Group| group.pc == pc && group.wait == Wait::Lanes(members);
-    let here = warp.groups.iter().filter(waits);
-    let here = here.fold(0, |mask, group| mask | group.mask);
+    let (pc, here) = (waiting.pc, waiting.here);
     let mut elsewhere: BTreeMap<u32, Mask> = BTreeMap::new();
     for other in &warp.groups {
-        let missing = other.mask & members & !here;
+        let missing = other.mask & waiting.missing;
         if missing != 0 {
             *elsewhere.entry(other.pc).or_default() |= missing;
         }
@@ -413,18 +438,20 @@ fn stuck_lanes(context: &mut Context<'_>, warp: &Warp, pc: u32, members: Mask) {
 /// Says who waits for whom where nobody can go on.
 fn stuck(context: &mut Context<'_>, warps: &[Warp]) {
     let kernel = context.launch.kernel;
+    let mut astray = BTreeSet::new();
+    for warp in warps {
+        for waiting in waiting_lanes(warp) {
+            astray.insert(warp.rank);
+            stuck_lanes(context, warp, &waiting);
+        }
+    }
     for warp in warps {
         for group in &warp.groups {
             let lane = first(group.mask);
             match group.wait {
-                Wait::Nothing => {}
-                Wait::Lanes(members) => {
-                    let same = |other: &Group| (other.pc, other.wait) == (group.pc, group.wait);
-                    // Those who wait together are told together.
-                    if warp.groups.iter().find(|other| same(other)) == Some(group) {
-                        stuck_lanes(context, warp, group.pc, members);
-                    }
-                }
+                Wait::Nothing | Wait::Lanes(_) => {}
+                // The other warps of the block wait for those whose lanes went astray.
+                Wait::Barrier(_) if astray.contains(&warp.rank) => {}
                 Wait::Phase(at) => {
                     let missing = context.mbarriers.missing(at);
                     let rest = rest(warps, kernel, warp.index);

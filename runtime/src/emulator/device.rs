@@ -13,7 +13,7 @@ use super::program::Kernel;
 use super::report::Report;
 use crate::device::{Device, DeviceError, DeviceInfo, DeviceKind, Program, Stopwatch};
 use crate::package::{Access, Arg, Compute, Function, Image, Launch, Limits, Package, Param};
-use crate::plan::{self, MapStart, Planned, Value, plan, workspace_bytes};
+use crate::plan::{self, Planned, Value, plan, workspace_bytes};
 use crate::ptx;
 use crate::tensor::{HostTensor, Matrix};
 use crate::tensor_map::TensorMap;
@@ -514,11 +514,9 @@ impl Emulated {
                     Value::Bytes(bytes) => bytes.clone(),
                     Value::Workspace(offset) => (workspace_at + offset).to_le_bytes().to_vec(),
                     Value::TensorMap(start, map) => {
+                        let base = |arg: usize| global.tensors[arg].base;
                         let map = TensorMap {
-                            address: match start {
-                                MapStart::Argument(arg) => global.tensors[*arg].base,
-                                MapStart::Workspace(offset) => workspace_at + offset,
-                            },
+                            address: start.argument.map_or(workspace_at, base) + start.offset,
                             ..map.clone()
                         };
                         // It was checked when it was planned, and tensors begin at whole granules.

@@ -605,6 +605,8 @@ pub(super) struct Kernel {
     /// What becomes of values, where some loads may not matter.
     pub speculation: Option<Speculation>,
     pub max_threads: Option<u64>,
+    /// Registers of a thread (`.maxnreg`), if the kernel says: with `setmaxnreg`, those that it begins with.
+    pub max_registers: Option<u32>,
     /// Blocks of a cluster, if the kernel says.
     pub cluster: Option<[u32; 3]>,
 }

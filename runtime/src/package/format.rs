@@ -7,7 +7,7 @@ use super::manifest::Manifest;
 pub const MAGIC: [u8; 8] = *b"CUTEPKG\0";
 
 /// The version that this crate writes and reads.
-pub const FORMAT_VERSION: u32 = 4;
+pub const FORMAT_VERSION: u32 = 3;
 
 /// Bytes before the manifest. All numbers are little endian:
 ///

@@ -208,7 +208,7 @@ impl Launch {
     pub fn asks_device(&self) -> bool {
         let params = self.params.iter().flat_map(|param| match param {
             Param::Integer(value, _) | Param::Workspace(value) => vec![value],
-            Param::TensorMap(map) => map.numbers().collect(),
+            Param::TensorMap(map) => map.expressions().collect(),
             _ => Vec::new(),
         });
         let sizes = self.grid.iter().chain(&self.block);

@@ -259,11 +259,9 @@ pub enum Param {
 /// Dimensions stand fastest first. What a copy reads outside of the tensor is 0.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MapParam {
-    /// The tensor argument that it is of, or whose elements are of the type of those in the workspace.
-    pub arg: usize,
-    /// The byte of the call's workspace at which the tensor begins; none where it is the argument.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub workspace: Option<Expr>,
+    /// The tensor argument, and the byte of it at which the map begins.
+    #[serde(rename = "arg")]
+    pub of: MapOf,
     /// Elements along each dimension.
     pub sizes: Vec<Expr>,
     /// Elements from one to the next along each dimension but the first.
@@ -277,13 +275,63 @@ pub struct MapParam {
     pub im2col: Option<Im2colParam>,
 }
 
+/// The place where a tensor map begins: a tensor, a byte of it, or a byte of the workspace. The latter two are no numbers in a manifest, so that who knows no offsets reads none as
+/// if there was no offset.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum MapOf {
+    /// The first element of the tensor argument.
+    Tensor(usize),
+    /// A byte of the tensor argument, a multiple of 16.
+    Byte {
+        /// The tensor argument.
+        tensor: usize,
+        /// Bytes from its first element on.
+        offset: Expr,
+    },
+    /// A byte of the call's workspace, a multiple of 16.
+    Workspace {
+        /// A tensor argument that has elements of the same type.
+        like: usize,
+        /// Bytes from the workspace's first one on.
+        workspace: Expr,
+    },
+}
+
+impl MapOf {
+    /// The tensor argument that has the elements, or elements of their type.
+    pub fn like(&self) -> usize {
+        match self {
+            MapOf::Tensor(tensor) | MapOf::Byte { tensor, .. } => *tensor,
+            MapOf::Workspace { like, .. } => *like,
+        }
+    }
+
+    /// The tensor argument; none of a tensor in the workspace.
+    pub fn argument(&self) -> Option<usize> {
+        match self {
+            MapOf::Tensor(tensor) | MapOf::Byte { tensor, .. } => Some(*tensor),
+            MapOf::Workspace { .. } => None,
+        }
+    }
+
+    /// Bytes from the first element of the argument on, or from the workspace's first byte on; none where they are none.
+    pub fn offset(&self) -> Option<&Expr> {
+        match self {
+            MapOf::Tensor(_) => None,
+            MapOf::Byte { offset, .. }
+            | MapOf::Workspace {
+                workspace: offset, ..
+            } => Some(offset),
+        }
+    }
+}
+
 impl MapParam {
-    /// All that depends on arguments: its sizes, its strides, and where it begins.
-    pub(crate) fn numbers(&self) -> impl Iterator<Item = &Expr> {
-        self.sizes
-            .iter()
-            .chain(&self.strides)
-            .chain(&self.workspace)
+    /// The expressions that it consists of.
+    pub(super) fn expressions(&self) -> impl Iterator<Item = &Expr> {
+        let numbers = self.sizes.iter().chain(&self.strides);
+        numbers.chain(self.of.offset())
     }
 }
 
@@ -303,7 +351,7 @@ impl Param {
     pub fn tensor(&self) -> Option<usize> {
         match self {
             Param::Pointer(arg) => Some(*arg),
-            Param::TensorMap(map) => Some(map.arg).filter(|_| map.workspace.is_none()),
+            Param::TensorMap(map) => map.of.argument(),
             _ => None,
         }
     }

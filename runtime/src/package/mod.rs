@@ -49,7 +49,7 @@ pub use format::{BLOB_ALIGN, FORMAT_VERSION, HEADER_LENGTH, MAGIC};
 pub use limits::Limits;
 pub(crate) use limits::Sizes;
 pub use manifest::{
-    Access, Arg, Blob, Function, Im2colParam, Image, KernelInfo, Launch, Manifest, MapParam,
+    Access, Arg, Blob, Function, Im2colParam, Image, KernelInfo, Launch, Manifest, MapOf, MapParam,
     Number, Param, Requirement,
 };
 pub use map::Map;

@@ -168,12 +168,12 @@ fn foreign_files_and_other_versions_are_named() {
         says(&bytes)
     };
     assert!(
-        with_version(5).contains("version 5 is newer than version 4"),
+        with_version(4).contains("version 4 is newer than version 3"),
         "{}",
         with_version(4)
     );
     assert!(
-        with_version(3).contains("version 3 is older than version 4"),
+        with_version(2).contains("version 2 is older than version 3"),
         "{}",
         with_version(2)
     );

@@ -2,6 +2,12 @@
 
 use super::*;
 use crate::plan::{MapStart, Value, plan};
+
+/// The first element of the first argument.
+const FIRST: MapStart = MapStart {
+    argument: Some(0),
+    offset: 0,
+};
 use crate::tensor::{Given, HostTensor, generate_given};
 use crate::tensor_map::{MapElement, MapSwizzle};
 
@@ -27,8 +33,7 @@ fn function() -> Function {
 
 fn map() -> MapParam {
     MapParam {
-        arg: 0,
-        workspace: None,
+        of: MapOf::Tensor(0),
         sizes: vec![Expr::Leaf(0, 1), Expr::Leaf(0, 0)],
         strides: vec![Expr::Leaf(0, 2)],
         box_sizes: vec![64, 128],
@@ -79,7 +84,7 @@ fn they_round_trip() {
 fn a_launch_has_the_numbers_of_its_arguments() {
     let function = function();
     let launches = plan(&function, &tensors(&function), 1).unwrap();
-    let Value::TensorMap(MapStart::Argument(0), map) = &launches[0].params[0] else {
+    let Value::TensorMap(FIRST, map) = &launches[0].params[0] else {
         panic!("{:?}", launches[0].params);
     };
     assert_eq!(map.sizes, [72, 200]);
@@ -90,6 +95,72 @@ fn a_launch_has_the_numbers_of_its_arguments() {
         (MapElement::F16, MapSwizzle::B128)
     );
     assert_eq!(map.check(), Ok(()));
+}
+
+fn from_byte(offset: Expr) -> MapParam {
+    MapParam {
+        of: MapOf::Byte { tensor: 0, offset },
+        ..map()
+    }
+}
+
+#[test]
+fn a_map_may_begin_at_a_byte_of_its_tensor() {
+    // Of row 3.
+    let row = Expr::apply(Op::Mul, vec![Expr::Leaf(0, 2), Expr::Constant(6)]);
+    let function = with(from_byte(row));
+    let package = build(function.clone()).unwrap();
+    let read = Package::from_bytes(&package.to_bytes().unwrap()).unwrap();
+    assert_eq!(read, package);
+    // No number stands where readers that know of no offset expect one: they refuse it.
+    let json = serde_json::to_value(package.manifest()).unwrap();
+    assert_eq!(
+        json["functions"][0]["launches"][0]["params"][0]["tensor_map"]["arg"],
+        serde_json::json!({"tensor": 0, "offset": {"mul": [{"leaf": [0, 2]}, 6]}})
+    );
+    let launches = plan(&function, &tensors(&function), 1).unwrap();
+    let Value::TensorMap(
+        MapStart {
+            argument: Some(0),
+            offset: 432,
+        },
+        map,
+    ) = &launches[0].params[0]
+    else {
+        panic!("{:?}", launches[0].params);
+    };
+    assert_eq!(map.sizes, [72, 200]);
+}
+
+#[test]
+fn no_map_begins_before_its_tensor_or_between_multiples_of_16_bytes() {
+    let open = |bytes: i64| Expr::apply(Op::Mul, vec![Expr::Leaf(0, 0), Expr::Constant(bytes)]);
+    // 200 rows.
+    for (bytes, found) in [(1, "byte 200 of"), (-2, "byte -400 of")] {
+        let function = with(from_byte(open(bytes)));
+        let error = plan(&function, &tensors(&function), 1)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains(found) && error.contains("multiple of 16"),
+            "{error}"
+        );
+    }
+    for byte in [8, -16] {
+        let error = build(with(from_byte(Expr::Constant(byte)))).unwrap_err();
+        assert!(error.contains("multiple of 16 bytes"), "{error}");
+    }
+    let error = build(with(from_byte(Expr::Leaf(0, 9)))).unwrap_err();
+    assert!(error.contains("leaf"), "{error}");
+    let of_another = MapParam {
+        of: MapOf::Byte {
+            tensor: 7,
+            offset: Expr::Constant(16),
+        },
+        ..map()
+    };
+    let error = build(with(of_another)).unwrap_err();
+    assert!(error.contains("argument index below 2"), "{error}");
 }
 
 #[test]
@@ -121,7 +192,13 @@ fn packages_with_parts_of_maps_are_refused() {
         let error = build(with(map)).unwrap_err();
         assert!(error.contains(word), "{error}");
     };
-    refused(MapParam { arg: 7, ..map() }, "argument index below 2");
+    refused(
+        MapParam {
+            of: MapOf::Tensor(7),
+            ..map()
+        },
+        "argument index below 2",
+    );
     refused(
         MapParam {
             strides: vec![],
@@ -174,8 +251,7 @@ fn images() -> Function {
 
 fn columns() -> MapParam {
     MapParam {
-        arg: 0,
-        workspace: None,
+        of: MapOf::Tensor(0),
         sizes: (0..4).map(|leaf| Expr::Leaf(0, leaf)).collect(),
         strides: (4..7).map(|leaf| Expr::Leaf(0, leaf)).collect(),
         box_sizes: vec![64, 128],
@@ -205,7 +281,7 @@ fn planned(function: &Function) -> Result<crate::TensorMap, String> {
     let tensors = generate_given(function, &given, 1).unwrap();
     let launches = plan(function, &tensors, 1).map_err(|error| error.to_string())?;
     match &launches[0].params[0] {
-        Value::TensorMap(MapStart::Argument(0), map) => Ok(map.clone()),
+        Value::TensorMap(FIRST, map) => Ok(map.clone()),
         other => panic!("{other:?}"),
     }
 }

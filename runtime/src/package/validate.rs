@@ -25,7 +25,7 @@ use super::validate_compute::validate_compute;
 use crate::element::Element;
 use crate::layout::Pattern;
 use crate::tensor::HostTensor;
-use crate::tensor_map::{MAX_RANK, MapElement, MapSwizzle, TENSOR_MAP_BYTES};
+use crate::tensor_map::{MAX_RANK, MapElement, MapSwizzle, TENSOR_MAP_BYTES, is_map_start};
 use cute_target::Arch;
 
 pub(super) type Checked<T = ()> = Result<T, PackageError>;
@@ -350,8 +350,8 @@ fn validate_map_lengths(place: &str, map: &MapParam) -> Checked {
 }
 
 fn validate_map(place: &str, map: &MapParam, function: &Function) -> Checked {
-    pattern(place, map.arg, function)?;
-    let element = function.args[map.arg].element();
+    pattern(place, map.of.like(), function)?;
+    let element = function.args[map.of.like()].element();
     if element.parse().ok().and_then(MapElement::of).is_none() {
         return invalid(
             place,
@@ -369,11 +369,24 @@ fn validate_map(place: &str, map: &MapParam, function: &Function) -> Checked {
             "",
         );
     }
-    for expr in map.numbers() {
+    if let Some(wrong) = map
+        .of
+        .offset()
+        .and_then(Expr::constant)
+        .filter(|byte| !is_map_start(*byte))
+    {
+        return invalid(
+            place,
+            "a tensor map that begins at a multiple of 16 bytes",
+            format!("byte {wrong}"),
+            "",
+        );
+    }
+    for expr in map.expressions() {
         validate_expr(place, "params", expr, function)?;
     }
-    match (&map.workspace, &function.workspace) {
-        (Some(_), None) => needs_workspace(place),
+    match (map.of.argument(), &function.workspace) {
+        (None, None) => needs_workspace(place),
         _ => Ok(()),
     }
 }

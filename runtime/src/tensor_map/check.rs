@@ -217,6 +217,11 @@ fn entries_of(list: &str) -> &'static str {
     }
 }
 
+/// Tells whether a map may begin so many bytes behind an address at which one may.
+pub(crate) fn is_map_start(bytes: i64) -> bool {
+    u64::try_from(bytes).is_ok_and(|bytes| bytes.is_multiple_of(GRANULE))
+}
+
 impl TensorMap {
     /// Enforces the driver's rules.
     ///

@@ -1,9 +1,19 @@
 //! The text of a hover: the report's lines for the op on the line.
 
-use crate::{REPORT, child, documents::byte_of, picture};
+use crate::{
+    REPORT,
+    child::{self, Late},
+    documents::byte_of,
+    picture,
+};
 use cute_ir::mlir::{callers_of, parse_module, place_of, run_pipeline};
 use serde_json::{Value, json};
-use std::io::Read;
+use std::{
+    collections::HashMap,
+    io::Read,
+    sync::{LazyLock, Mutex, PoisonError},
+    time::Instant,
+};
 
 /// The texts on lines: `[line from 0, text]`.
 type Lines = Vec<(u64, String)>;
@@ -25,21 +35,51 @@ pub fn part(text: &str, line: u64) -> (u64, String) {
     (first, lines.join("\n") + "\n")
 }
 
-/// Has the report on a document made, so that it is there when it is asked for.
-pub fn prepare(file: &str, document: &str) {
-    report(file, part(document, 0).1);
+/// Has the report on a part of a document made, the one that has the line, so that it is there when it is asked for.
+pub fn prepare(file: &str, document: &str, line: u64) {
+    // A time that has come: nobody waits.
+    let _ = report(file, part(document, line).1, Some(Instant::now()));
 }
 
-/// The report's text on a line of a document; nothing where it says nothing, and where none can be made in time.
-pub fn text(file: &str, document: &str, line: u64) -> Option<String> {
+/// The report's text on a line of a document; nothing where it says nothing, and where none can be made. Where it is not there at `end`, it is what the report
+/// on the document said before it changed, of the nearest line of the same text.
+pub fn text(file: &str, document: &str, line: u64, end: Option<Instant>) -> Option<String> {
     let (first, part) = part(document, line);
     let wanted = line.checked_sub(first)?;
-    let found: Vec<String> = report(file, part)?
-        .into_iter()
-        .filter(|(at, _)| *at == wanted)
-        .map(|(_, text)| text)
-        .collect();
-    (!found.is_empty()).then(|| found.join("\n"))
+    let on = |lines: &Lines, line: u64| -> Option<String> {
+        let found: Vec<&str> = lines
+            .iter()
+            .filter(|(at, _)| *at == line)
+            .map(|(_, text)| &**text)
+            .collect();
+        (!found.is_empty()).then(|| found.join("\n"))
+    };
+    let last = || LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    match report(file, part.clone(), end) {
+        Ok(lines) => {
+            let lines = lines?;
+            let text = on(&lines, wanted);
+            last().insert(file.to_owned(), (part, lines));
+            text
+        }
+        Err(Late) => {
+            let last = last();
+            let (before, lines) = last.get(file)?;
+            let said = on(lines, same_line(before, &part, wanted)?)?;
+            Some(format!("{said}\n(before the document changed)"))
+        }
+    }
+}
+
+/// The last report that a hover of a file told of, with the text that it is on.
+static LAST: LazyLock<Mutex<HashMap<String, (String, Lines)>>> = LazyLock::new(Mutex::default);
+
+/// The line of a text that is the same as a line of another one, the nearest if there are several.
+fn same_line(of: &str, other: &str, line: u64) -> Option<u64> {
+    let wanted = other.lines().nth(usize::try_from(line).ok()?)?;
+    let same = of.lines().zip(0u64..);
+    let same = same.filter_map(|(text, at)| (text == wanted).then_some(at));
+    same.min_by_key(|at| at.abs_diff(line))
 }
 
 /// The picture of the type that the alias at a place of a document means, in lines and UTF-16 units from 0.
@@ -49,13 +89,15 @@ pub fn picture(document: &str, line: u64, character: u64) -> Option<String> {
     picture::of_alias(&part(document, line).1, text, at)
 }
 
-/// The report on a text.
-fn report(file: &str, text: String) -> Option<Lines> {
-    child::ask(REPORT, file, text)?
-        .as_array()?
-        .iter()
-        .map(|line| Some((line[0].as_u64()?, line[1].as_str()?.to_owned())))
-        .collect()
+/// The report on a text, where it is there in time.
+fn report(file: &str, text: String, end: Option<Instant>) -> Result<Option<Lines>, Late> {
+    let answer = child::ask_until(REPORT, file, text, end)?;
+    Ok(answer.and_then(|answer| {
+        let lines = answer.as_array()?.iter();
+        lines
+            .map(|line| Some((line[0].as_u64()?, line[1].as_str()?.to_owned())))
+            .collect()
+    }))
 }
 
 /// Reads a module, the text of a file, and prints its report as JSON. Returns the exit status.
@@ -126,6 +168,15 @@ pub fn with_texts(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_nearest_line_of_the_same_text_is_the_same() {
+        let (before, now) = ("a\nx\nb\nx\n", "a\nnew\nnew\nb\nx\n");
+        assert_eq!(same_line(before, now, 4), Some(3));
+        assert_eq!(same_line(before, "x\n", 0), Some(1));
+        assert_eq!(same_line(before, now, 1), None);
+        assert_eq!(same_line(before, now, 9), None);
+    }
 
     #[test]
     fn documents_have_parts() {

@@ -14,7 +14,7 @@ use std::{
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread::JoinHandle,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 /// Requests that are worked on at once; the answers to further ones are MLIR's alone.
@@ -22,6 +22,9 @@ const MOST_AT_ONCE: usize = 4;
 
 /// The time for which a document is to stay as it is before what hovers say is made ahead.
 const QUIET: Duration = Duration::from_millis(300);
+
+/// The time after which a hover is answered with what is there.
+const AT_MOST: Duration = Duration::from_millis(75);
 
 /// A request whose answer gets more than MLIR's server says.
 enum Asked {
@@ -33,6 +36,8 @@ enum Asked {
         document: Arc<str>,
         line: u64,
         character: u64,
+        /// The time until which the answer may wait; without one it waits for all.
+        end: Option<Instant>,
     },
     /// `textDocument/codeAction` on a line of a document.
     Actions {
@@ -69,10 +74,11 @@ impl Asked {
                 document,
                 line,
                 character,
+                end,
             } => {
-                let report = hover::text(file, document, *line);
                 let reference = docs::at(document, *line, *character);
                 let picture = hover::picture(document, *line, *character);
+                let report = hover::text(file, document, *line, *end);
                 if report.is_none() && picture.is_none() && reference.is_none() {
                     return None;
                 }
@@ -180,7 +186,7 @@ fn between(mut child: Child, style: Style) -> io::Result<i32> {
     std::thread::spawn(move || {
         let mut from = BufReader::new(io::stdin());
         while let Ok(Some(message)) = framing::read(&mut from, style) {
-            let changed = note(&message, &mut lock(&seen));
+            let changed = note(&message, &mut lock(&seen), style == Style::Delimited);
             if let (Some(uri), Style::Standard) = (changed, style) {
                 prepare(uri, &seen);
             }
@@ -206,16 +212,31 @@ fn prepare(uri: String, shared: &Arc<Mutex<Shared>>) {
         };
         std::thread::sleep(QUIET);
         if document(&shared).is_some_and(|now| Arc::ptr_eq(&now, &before)) {
-            hover::prepare(&file_of(&uri), &before);
+            hover::prepare(&file_of(&uri), &before, 0);
         }
     });
 }
 
-/// Notes what the client says, as far as answers get more than MLIR's server says. Returns the document that it opens or changes.
-fn note(message: &Message, shared: &mut Shared) -> Option<String> {
+/// Notes what the client says, as far as answers get more than MLIR's server says; hovers wait for all that they may say where `waits` is set. Returns the document that it opens or changes.
+fn note(message: &Message, shared: &mut Shared, waits: bool) -> Option<String> {
     let said = message.json()?;
     shared.documents.follow(&said);
-    if let (false, Some(asked)) = (said["id"].is_null(), asked(&said, &shared.documents)) {
+    if let (false, Some(mut asked)) = (said["id"].is_null(), asked(&said, &shared.documents)) {
+        // The report is made while MLIR's server reads the document.
+        if let (
+            false,
+            Asked::Hover {
+                file,
+                document,
+                line,
+                end,
+                ..
+            },
+        ) = (waits, &mut asked)
+        {
+            *end = Some(Instant::now() + AT_MOST);
+            hover::prepare(file, document, *line);
+        }
         shared.asked.insert(said["id"].to_string(), asked);
     }
     let changes = matches!(
@@ -239,6 +260,7 @@ fn asked(said: &Value, documents: &Documents) -> Option<Asked> {
             document: document()?,
             line: params["position"]["line"].as_u64()?,
             character: params["position"]["character"].as_u64()?,
+            end: None,
         }),
         // Wrong types are an error, so that without one there is nothing to mend.
         "textDocument/codeAction" => {

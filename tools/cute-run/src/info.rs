@@ -191,9 +191,19 @@ fn map_text(function: &Function, map: &MapParam) -> String {
         0 => String::new(),
         bytes => format!(", swizzled by {bytes} B"),
     };
-    let tensor = match &map.workspace {
-        None => name(function, map.arg),
-        Some(offset) => workspace_text(function, offset),
+    let tensor = match (map.of.argument(), map.of.offset()) {
+        (Some(arg), None) => name(function, arg),
+        (Some(arg), Some(offset)) => {
+            format!(
+                "{} from byte {} on",
+                name(function, arg),
+                text(function, offset)
+            )
+        }
+        (None, offset) => match offset {
+            Some(offset) => workspace_text(function, offset),
+            None => "workspace".to_owned(),
+        },
     };
     format!(
         "map of {tensor} ({}) by {boxes}{swizzle}",

@@ -342,9 +342,9 @@ fn damaged_and_foreign_packages() {
     damage(whole.len() - 40, whole[whole.len() - 40] ^ 1);
     bench.refuses(&[], "package is damaged: checksum of the contents");
     damage(8, 9);
-    bench.refuses(&[], "format version 9 is newer than version 4");
+    bench.refuses(&[], "format version 9 is newer than version 3");
     damage(8, 0);
-    bench.refuses(&[], "format version 0 is older than version 4");
+    bench.refuses(&[], "format version 0 is older than version 3");
     damage(0, b'X');
     bench.refuses(&[], "not a kernel package");
     std::fs::write(bench.path("p.cutepkg"), &whole[..whole.len() / 2]).unwrap();

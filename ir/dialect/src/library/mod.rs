@@ -3,7 +3,11 @@
 
 use std::{borrow::Cow, fs};
 
+pub use meant::meant;
+pub(crate) use meant::while_reading;
+
 pub mod files;
+mod meant;
 pub(crate) mod signatures;
 
 /// The parts by name, each with its text.

@@ -39,6 +39,11 @@ pub(super) fn definition(text: &str, name: &str) -> Option<usize> {
     heads.functions.get(name)?.first().map(|head| head.at)
 }
 
+/// The names of the functions that a text defines.
+pub(super) fn functions(text: &str) -> Vec<String> {
+    heads(text).functions.keys().cloned().collect()
+}
+
 /// The names that a text imports, each with the byte behind it.
 pub(super) fn imports(text: &str) -> Vec<(String, usize)> {
     heads(text).imports.clone()

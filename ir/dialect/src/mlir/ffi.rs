@@ -88,6 +88,8 @@ pub(super) struct CuteCallbacks {
     pub new_table: unsafe extern "C" fn() -> *mut c_void,
     pub drop_table: unsafe extern "C" fn(*mut c_void),
     pub build_pipeline: unsafe extern "C" fn(isize, MlirStringRef, StringSink, *mut c_void) -> bool,
+    pub meant:
+        unsafe extern "C" fn(MlirStringRef, MlirStringRef, usize, StringSink, *mut c_void) -> bool,
 }
 
 unsafe extern "C" {

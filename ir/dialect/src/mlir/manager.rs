@@ -1,6 +1,7 @@
 //! Pipelines, run on a module.
 
 use super::{OwnedCopy, ffi};
+use crate::library;
 use melior::{StringRef, ir::Module};
 use mlir_sys::*;
 
@@ -60,12 +61,13 @@ pub fn parse_module<'c>(
     text: &str,
 ) -> Option<Module<'c>> {
     // SAFETY: the context outlives the module, and the texts the call.
-    unsafe {
+    let read = || unsafe {
         let module = ffi::cuteModuleParse(
             context.to_raw(),
             ffi::string_ref(text),
             ffi::string_ref(name),
         );
         Module::from_option_raw(module)
-    }
+    };
+    library::while_reading(name, text, read)
 }

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     diag::{self, Failure},
-    infer, parameters,
+    infer, library, parameters,
     plan::{Movement, Plan},
     types, verify,
 };
@@ -124,6 +124,7 @@ pub fn initialize() {
             new_table: parts::new_table,
             drop_table: parts::drop_table,
             build_pipeline,
+            meant,
         });
         ffi::cuteRegisterUpstreamPasses();
     });
@@ -284,6 +285,22 @@ unsafe fn utf8(text: MlirStringRef) -> Result<&'static str, String> {
     // SAFETY: the shim's, as above.
     std::str::from_utf8(unsafe { ffi::bytes(text) })
         .map_err(|error| format!("expected UTF-8 text: {error}"))
+}
+
+unsafe extern "C" fn meant(
+    message: MlirStringRef,
+    file: MlirStringRef,
+    line: usize,
+    sink: ffi::StringSink,
+    user: *mut c_void,
+) -> bool {
+    // SAFETY: the shim's, as above.
+    unsafe {
+        reply(sink, user, || {
+            let (message, file) = (utf8(message)?, utf8(file)?);
+            Ok(library::meant(message, file, line))
+        })
+    }
 }
 
 unsafe extern "C" fn canonicalize(

@@ -24,6 +24,7 @@
 //! - `candidates`: outside of kernels, a time for each plan, and one plan that is not left out (`algorithms/candidates.rs`);
 //! - `sm_count`, `compute_values`, `workspace`, `launch`: outside of kernels (`facts.rs`); `launch`: a grid of one to three modes; `workspace`: in global memory, aligned as packages promise
 //!   (`algorithms.rs`);
+//! - `check_warps`: an element for each warp of the block, and their number (`partitions.rs`);
 //! - `tiled.copy.partition_S` and `_D`, `tiled.mma.partition`: no part for a thread that blocks do not have (`partitions.rs`);
 //! - barriers in shared memory: a tensor of i64; `atom.make_tma_load`, `_store` and `make_im2col_tma_load`: the atom and the coordinates that follow from the
 //!   tensor and the layout; `tma_load`, `tma_store`: tiles that are boxes of the atom; `wgmma_fence`, `wgmma_wait_group`: accumulators;
@@ -121,6 +122,7 @@ pub fn verify(op: Op<'_>) -> Result<(), Failure> {
         cute::TILED_COPY_PARTITION_S | cute::TILED_COPY_PARTITION_D | cute::TILED_MMA_PARTITION => {
             partitions::verify_partition(op)
         }
+        cute::CHECK_WARPS => with(cute::CheckWarps::of(op), partitions::verify_check_warps),
         cute::ATOM_LOAD => with(cute::AtomLoad::of(op), atoms::verify_atom_load),
         cute::ATOM_STORE => with(cute::AtomStore::of(op), atoms::verify_atom_store),
         cute::ATOM_COPY => with(cute::AtomCopy::of(op), atoms::verify_atom_copy),

@@ -1,8 +1,8 @@
-//! Partitions: a thread for each part.
+//! Partitions: a thread for each part; and what is exchanged by warps: an element for each.
 
-use super::Checked;
+use super::{Checked, tensor};
 use crate::mlir::*;
-use crate::ops::cute;
+use crate::ops::{arith, cute};
 use crate::{
     args::PartitionArgs,
     block::{block_size, thread_dimension},
@@ -35,4 +35,34 @@ pub(super) fn verify_partition(op: Op<'_>) -> Checked {
         block[dimension],
         ["x", "y", "z"][dimension]
     ))
+}
+
+/// An element for each warp of the block, where it is known how many threads that has.
+pub(super) fn verify_check_warps(op: cute::CheckWarps<'_>) -> Checked {
+    /// Threads of a warp.
+    const WARP: i64 = 32;
+    let Some(block) = block_size(op.op()) else {
+        return Ok(());
+    };
+    let threads: i64 = block.iter().product();
+    let warps = (threads + WARP - 1) / WARP;
+    let tensor = tensor(0, op.tensor())?;
+    let given = op
+        .warps()
+        .and_then(defining_op)
+        .filter(|value| name_of(*value) == arith::CONSTANT)
+        .and_then(|value| integer_of(value, "value"));
+    if let Some(given) = given.filter(|given| *given != warps) {
+        return Err(format!(
+            "is for blocks of {given} warps, but those of this kernel have {threads} threads, which are {warps}; expected {warps} as the number of warps"
+        ));
+    }
+    let size = tensor.layout.size().map_err(|e| e.to_string())?;
+    if size < warps || (op.exactly().is_some() && size != warps) {
+        return Err(format!(
+            "expected a tensor of {warps} elements, one for each warp of the block's {threads} threads, found {size} elements, {}; give it one of the layout {warps}:1",
+            tensor.layout
+        ));
+    }
+    Ok(())
 }

@@ -267,6 +267,12 @@ impl<'m, 'a> Decoder<'m, 'a> {
             }
             _ => None,
         });
+        let max_registers = function.directives.iter().find_map(|d| match d {
+            ptx::Directive::Limit { name, values } if *name == "maxnreg" => {
+                u32::try_from(*values.first()?).ok()
+            }
+            _ => None,
+        });
         let (rows, preds) = self.names.counts();
         Ok(Kernel {
             name: function.name.to_string(),
@@ -292,6 +298,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
             touches,
             speculation,
             max_threads,
+            max_registers,
             cluster,
         })
     }

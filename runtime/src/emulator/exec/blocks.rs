@@ -56,13 +56,14 @@ impl Context<'_> {
         self.fence_objects(warp, active);
     }
 
-    /// Registers that each thread begins with: what the machine says, else the most that so many threads can have.
+    /// Registers that each thread begins with: what the machine says, else what the kernel does, else the most that so many threads can have.
     fn registers_at_start(&self) -> u32 {
         let threads = self.threads;
-        match self.launch.registers {
+        match (self.launch.registers, self.launch.kernel.max_registers) {
+            (0, Some(most)) => most,
             // ptxas gives kernels with setmaxnreg a multiple of 8.
-            0 => (REGISTER_FILE / threads.max(1) / 8 * 8).min(248),
-            known => known,
+            (0, None) => (REGISTER_FILE / threads.max(1) / 8 * 8).min(248),
+            (known, _) => known,
         }
     }
 

@@ -249,16 +249,16 @@ fn barriers_that_not_all_reach() {
     let run = kernel(
         "mov.u32 %r0, %tid.x; setp.lt.u32 %p1, %r0, 16; @%p1 bra L;\nbar.sync 0; bra E;\nL: bar.sync 0;\nE: ret;",
     );
-    let ran = run.run();
-    assert_eq!(
-        ran.kinds(),
-        [(Kind::BarrierDivergence, 1), (Kind::BarrierDivergence, 2)]
-    );
-    assert!(
-        ran.report.findings[0].message.contains("lanes 16-31 wait"),
-        "{}",
-        ran.report.findings[0]
-    );
+    let told = |ran: &super::Ran| {
+        assert_eq!(ran.kinds(), [(Kind::BarrierDivergence, 1)]);
+        let finding = &ran.report.findings[0];
+        for text in ["lanes 16-31 wait", "lanes 0-15 wait"] {
+            assert!(finding.message.contains(text), "{finding}");
+        }
+    };
+    told(&run.run());
+    // A second warp, which waits for the first one's lanes, is no mistake of its own.
+    told(&run.block(64).run());
     // A product of matrices by half a warp.
     let run = kernel(
         "mov.u32 %r0, %tid.x; setp.lt.u32 %p1, %r0, 16; mov.u32 %r1, 0; @%p1 bra E;
@@ -276,20 +276,15 @@ fn lanes_that_come_one_by_one_to_a_barrier_that_others_miss_are_told_as_ranges()
                 ELSE: bar.sync 1; ret;";
     let ran = kernel(body).block(64).run();
     let found = &ran.report.findings;
-    assert_eq!(
-        ran.kinds(),
-        [(Kind::BarrierDivergence, 2), (Kind::BarrierDivergence, 3)]
-    );
-    // One for each barrier and warp.
-    assert!(found.iter().all(|finding| finding.count == 2));
-    let told = |at: usize, text: &str| {
-        let message = &found[at].message;
+    assert_eq!(ran.kinds(), [(Kind::BarrierDivergence, 2)]);
+    // One for each warp, of both barriers.
+    assert_eq!(found[0].count, 2);
+    let told = |text: &str| {
+        let message = &found[0].message;
         assert!(message.contains(text), "{message}");
     };
-    told(0, "lanes 0-15, 20 wait for");
-    told(0, "but lanes 16-19, 21-31 wait at bar.sync (PTX line 11);");
-    told(1, "lanes 16-19, 21-31 wait for");
-    told(1, "but lanes 0-15, 20 wait at bar.warp.sync (PTX line 10);");
+    told("lanes 0-15, 20 wait for");
+    told("but lanes 16-19, 21-31 wait at bar.sync (PTX line 11);");
 }
 
 #[test]

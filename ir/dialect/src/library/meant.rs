@@ -1,0 +1,144 @@
+//! Aliases and symbols that a text does not define: which of those that it does define is spelt most like them. MLIR says that there is none, and
+//! knows no others.
+
+use super::signatures;
+use crate::names;
+use std::{cell::RefCell, fs};
+
+thread_local! {
+    /// The texts that this thread reads just now, each with its file's name, the innermost last.
+    static READ: RefCell<Vec<(String, String)>> = RefCell::default();
+}
+
+/// Does what reads a text of a file of this name, which need not be one that can be opened.
+pub(crate) fn while_reading<T>(file: &str, text: &str, work: impl FnOnce() -> T) -> T {
+    READ.with_borrow_mut(|texts| texts.push((file.to_owned(), text.to_owned())));
+    let result = work();
+    READ.with_borrow_mut(Vec::pop);
+    result
+}
+
+/// What is to stand behind an error of MLIR's at a line, from 1, of a file: the question whether a name was meant that its text defines. Empty where the
+/// error is another one, and where no name is near.
+pub fn meant(message: &str, file: &str, line: usize) -> String {
+    let Some(unknown) = Unknown::of(message) else {
+        return String::new();
+    };
+    let read = READ.with_borrow(|texts| {
+        let text = texts.iter().rev().find(|(of, _)| of == file);
+        text.map(|(_, text)| text.clone())
+    });
+    let Some(text) = read.or_else(|| fs::read_to_string(file).ok()) else {
+        return String::new();
+    };
+    match unknown {
+        Unknown::Alias(name) => {
+            // The message does not say which sort of alias it is.
+            let here = line.checked_sub(1).and_then(|line| text.lines().nth(line));
+            let here = here.unwrap_or_default();
+            let sigils = ['!', '#'].map(|sigil| format!("{sigil}{name}"));
+            let Some(name) = sigils.iter().find(|name| here.contains(&***name)) else {
+                return String::new();
+            };
+            let sigil = &name[..1];
+            let known = aliases(&text).filter(|known| known.starts_with(sigil));
+            names::did_you_mean(name, known)
+        }
+        Unknown::Function(name) => {
+            let names = signatures::functions(&text);
+            names::did_you_mean(name, names.iter().map(|name| &**name))
+        }
+        Unknown::Kernel(name) => {
+            let names = kernels(&text);
+            names::did_you_mean(name, names.iter().map(|name| &**name))
+        }
+    }
+}
+
+/// A name that MLIR does not know.
+enum Unknown<'m> {
+    /// An alias, without `!` or `#`.
+    Alias(&'m str),
+    /// A function that is called, without `@`.
+    Function(&'m str),
+    /// A kernel that is launched, `@module::@kernel`.
+    Kernel(&'m str),
+}
+
+impl<'m> Unknown<'m> {
+    fn of(message: &'m str) -> Option<Self> {
+        let quoted = |text: &'m str, end| text.strip_suffix(end);
+        if let Some(rest) = message.strip_prefix("undefined symbol alias id '") {
+            return quoted(rest, "'").map(Self::Alias);
+        }
+        if let Some(rest) = message.strip_prefix("'func.call' op '") {
+            return quoted(rest, "' does not reference a valid function").map(Self::Function);
+        }
+        let rest = message.strip_prefix("'gpu.launch_func' op kernel ")?;
+        // Of a module that there is not, MLIR says its name alone; a kernel of it cannot be told from it.
+        let rest = rest.strip_prefix("function '")?;
+        quoted(rest, "' is undefined").map(Self::Kernel)
+    }
+}
+
+/// The aliases that lines of a text define, with `!` or `#`.
+fn aliases(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
+        let (name, _) = line.split_once('=')?;
+        let name = name.trim_end();
+        let rest = name.strip_prefix(['!', '#'])?;
+        let is_name = |c: char| c.is_alphanumeric() || "_$.-".contains(c);
+        (!rest.is_empty() && rest.chars().all(is_name)).then_some(name)
+    })
+}
+
+/// The kernels of a text as a launch names them.
+fn kernels(text: &str) -> Vec<String> {
+    let mut module = "";
+    let mut kernels = Vec::new();
+    let mut words = text.split_whitespace();
+    while let Some(word) = words.next() {
+        let mut name = || {
+            let rest = words.next()?.strip_prefix('@')?;
+            let is_name = |c: char| c.is_alphanumeric() || "_$.-".contains(c);
+            rest.split(|c| !is_name(c)).next()
+        };
+        match word {
+            "gpu.module" => module = name().unwrap_or_default(),
+            "gpu.func" => kernels.extend(name().map(|name| format!("@{module}::@{name}"))),
+            _ => {}
+        }
+    }
+    kernels
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "!alias = i32
+#alias= 1 : i32
+!other : i64
+gpu.module @kernels {
+  gpu.func @first(%x: !alis) kernel { gpu.return }
+  func.func private @given() -> i32
+}
+func.func @host() attributes {a = #alis} { return }";
+
+    #[test]
+    fn names_of_the_text_are_meant_by_those_that_are_like_them() {
+        while_reading("a", TEXT, || {
+            let alias = "undefined symbol alias id 'alis'";
+            assert_eq!(meant(alias, "a", 5), "; did you mean '!alias'?");
+            assert_eq!(meant(alias, "a", 8), "; did you mean '#alias'?");
+            assert_eq!(meant(alias, "a", 100), "");
+            assert_eq!(meant(alias, "no such file", 5), "");
+            assert_eq!(meant("undefined symbol alias id 'far_from_it'", "a", 5), "");
+            let call = "'func.call' op 'givne' does not reference a valid function";
+            assert_eq!(meant(call, "a", 8), "; did you mean 'given'?");
+            let launch = "'gpu.launch_func' op kernel function '@kernels::@frist' is undefined";
+            assert_eq!(meant(launch, "a", 8), "; did you mean '@kernels::@first'?");
+        });
+        assert_eq!(meant("undefined symbol alias id 'alis'", "a", 5), "");
+    }
+}
