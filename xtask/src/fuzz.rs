@@ -48,7 +48,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<bool> {
 
 /// Fuzzes what the tests have built, with the inputs that are always the same; whether nothing was found.
 pub fn check(workspace: &Workspace, setup: &Setup) -> Result<bool> {
-    workspace.build(Profile::Dev, &PROGRAMS)?;
+    // Cargo is not asked again: it would wait for the check of the program outside, which has the build folder locked.
     show(&mut command(workspace, setup, Profile::Dev, "all"))
 }
 

@@ -1,6 +1,7 @@
 //! `cargo xtask test`: everything that CI checks. A stage that fails does not keep the next from running, unless nothing could be built.
 //!
-//! Stages that need no build run beside those that are shown, so that no core waits for the last test of a program or for a single compiler.
+//! In CI the build lints, too, as clippy compiles what it looks at; elsewhere clippy has a stage of its own, so that what is built is
+//! what `cargo build` has built. Stages that need no build run beside those that are shown, so that no core waits for the last test of a program or for a single compiler.
 
 use crate::clients;
 use crate::fuzz;
@@ -9,7 +10,7 @@ use crate::outside;
 use crate::process::{show, watched};
 use crate::setup::{self, Setup};
 use crate::ui::{explained, seconds};
-use crate::workspace::{Profile, Workspace};
+use crate::workspace::{Profile, Workspace, lints_in_builds};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -50,6 +51,9 @@ enum Part {
 const SHOWN: [Part; 3] = [Part::Lints, Part::Rust, Part::Fuzzing];
 /// The parts that run beside those, in a process of their own. They need programs that are built, and cargo at their end only.
 const BESIDE: [Part; 4] = [Part::Lit, Part::Clients, Part::Valgrind, Part::Outside];
+
+/// The stage that builds all that is tested, and lints it.
+const LINTED_BUILD: &str = "build, with lints";
 
 /// The options of `cargo xtask test`.
 #[derive(clap::Args)]
@@ -104,8 +108,13 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<bool> {
                 .collect()
         };
         let (shown, mut beside) = (wanted(&SHOWN), wanted(&BESIDE));
-        if shown != [Part::Lints] {
-            stage(&mut stages, "build", || {
+        if shown != [Part::Lints] || !beside.is_empty() {
+            let name = if lints_in_builds() {
+                LINTED_BUILD
+            } else {
+                "build"
+            };
+            stage(&mut stages, name, || {
                 workspace.build(Profile::Dev, &PROGRAMS)?;
                 Ok((true, Count::default()))
             });
@@ -163,7 +172,9 @@ fn parts(workspace: &Workspace, setup: &Setup, parts: &[Part], stages: &mut Vec<
     }
 }
 
+/// Checks formatting; lints, too, where the build has not.
 fn lints(workspace: &Workspace, stages: &mut Vec<Stage>) {
+    let linted = stages.iter().any(|stage| stage.name == LINTED_BUILD);
     stage(stages, "formatting", || {
         let ok = show(workspace.cargo().args(["fmt", "--all", "--check"]))?;
         if !ok {
@@ -171,6 +182,9 @@ fn lints(workspace: &Workspace, stages: &mut Vec<Stage>) {
         }
         Ok((ok, Count::default()))
     });
+    if linted {
+        return;
+    }
     stage(stages, "lints", || {
         let clippy = [
             "clippy",
@@ -260,7 +274,7 @@ fn stage(stages: &mut Vec<Stage>, name: &str, work: impl FnOnce() -> Result<(boo
 
 fn rust_tests(workspace: &Workspace) -> Result<(bool, Count)> {
     let mut count = Count::default();
-    let mut test = workspace.cargo();
+    let mut test = workspace.testing();
     test.args(["test", "--workspace", "--no-fail-fast"]);
     match setup::solver(workspace) {
         Ok(solver) => _ = test.env("CUTE_Z3", solver),

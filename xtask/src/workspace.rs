@@ -64,26 +64,45 @@ impl Workspace {
         cargo
             .current_dir(&self.root)
             .env("CARGO_TARGET_DIR", &self.target);
-        if std::env::var_os("CI").is_some() {
+        if in_ci() {
             // Builds are not repeated there, and without preparation for the next one they take a tenth less.
             cargo.env("CARGO_INCREMENTAL", "0");
         }
         cargo
     }
 
+    /// Cargo for what is built to be tested. In CI clippy is the compiler of the workspace, so that one pass over it lints and
+    /// compiles; a lint is an error.
+    pub fn testing(&self) -> Command {
+        let mut cargo = self.cargo();
+        if lints_in_builds() {
+            // As `cargo clippy -- -D warnings` has it, which only checks.
+            cargo
+                .env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver")
+                .env("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings");
+        }
+        cargo
+    }
+
     /// Builds programs; an error says which.
     pub fn build(&self, profile: Profile, packages: &[&str]) -> Result<()> {
-        let mut cargo = self.cargo();
-        cargo.arg("build");
+        let mut cargo;
         match profile {
             Profile::Release => {
-                cargo.arg("--release");
+                cargo = self.cargo();
+                cargo.args(["build", "--release"]);
                 cargo.args(packages.iter().flat_map(|p| ["--package", p]));
             }
             // Of packages alone dependencies would have other features than in `cargo test --workspace`, and would be compiled anew.
             Profile::Dev => {
-                // The library that Python loads is nobody's dependency.
-                cargo.args(["--workspace", "--lib", "--bins", "--tests"]);
+                cargo = self.testing();
+                cargo.args(["build", "--workspace"]);
+                cargo.args(if lints_in_builds() {
+                    &["--all-targets"][..]
+                } else {
+                    // The library that Python loads is nobody's dependency.
+                    &["--lib", "--bins", "--tests"]
+                });
             }
         }
         if !crate::process::show(&mut cargo)? {
@@ -102,6 +121,17 @@ impl Workspace {
             .display()
             .to_string()
     }
+}
+
+/// Tells whether CI runs this.
+fn in_ci() -> bool {
+    std::env::var_os("CI").is_some_and(|value| !value.is_empty())
+}
+
+/// Tells whether what is built to be tested is linted by that: in CI, which begins with nothing. Elsewhere what a developer has
+/// built is tested, and clippy looks at what has changed.
+pub fn lints_in_builds() -> bool {
+    in_ci()
 }
 
 /// Cargo's rule: relative to the folder that it was started in.

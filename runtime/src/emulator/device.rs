@@ -575,6 +575,9 @@ impl Emulated {
     ) -> Option<Finding> {
         let size = tensor.element().size() as u64;
         let layout = tensor.layout();
+        if buffer.all_initialized(0, layout.cosize() as u64 * size) {
+            return None;
+        }
         let missing = |index: &i64| {
             let offset = layout.at(*index);
             let at = offset as u64 * size;
