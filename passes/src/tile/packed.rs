@@ -179,11 +179,14 @@ impl<'c> Matrix<'c> {
 /// A way to compute a product, and its estimated time where all sizes are known.
 type Timed<'c> = (Option<i64>, Gemm<'c>);
 
+/// The choice of at most so many ways for tensors of which some are copied first; or the reason why there is none.
+type Choose<'a, 'c> = dyn Fn((&Matrices<'c>, Packed), usize) -> Result<Vec<Timed<'c>>, String> + 'a;
+
 impl<'c> Gemm<'c> {
     /// The ways to compute a product of which factors may be copied first: of known sizes the faster of both, or what candidates are the fastest; of open ones those of
     /// which a launch takes one, at most so many, where `aligned` is for launches whose lines all begin at multiples of 16 bytes. Errors: the reason why there is no plan.
     pub(super) fn of_tiers(
-        choose: &dyn Fn((&Matrices<'c>, Packed), usize) -> Result<Vec<Timed<'c>>, String>,
+        choose: &Choose<'_, 'c>,
         [plain, copied]: [(&Matrices<'c>, Packed); 2],
         aligned: Option<Matrices<'c>>,
         (most, is_open): (usize, bool),
