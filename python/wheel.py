@@ -61,6 +61,8 @@ def place(library, user):
 def glibc_of(files):
     """The oldest glibc with which all files run."""
     oldest = max(versions(file, "GLIBC")[:2] for file in files)
+    if any("GLIBC_ABI_DT_RELR" in read(file, "-VW") for file in files):
+        oldest = max(oldest, (2, 36))
     cxx = max(versions(file, "GLIBCXX") for file in files)
     suffices = [glibc for glibc, have in LIBSTDCXX if have >= cxx]
     if not suffices:

@@ -114,6 +114,17 @@ impl Workspace {
         Ok(())
     }
 
+    /// Builds the release program of a package, linked with other arguments; an error says which.
+    pub fn link(&self, package: &str, argument: &str) -> Result<()> {
+        let mut cargo = self.cargo();
+        cargo.args(["rustc", "--release", "--package", package, "--bin", package]);
+        cargo.args(["--", "-C", &format!("link-arg={argument}")]);
+        if !crate::process::show(&mut cargo)? {
+            bail!("{package} was not linked with {argument}: see the compiler's messages above");
+        }
+        Ok(())
+    }
+
     /// A path as one would type it in the root.
     pub fn short(&self, path: &Path) -> String {
         path.strip_prefix(&self.root)

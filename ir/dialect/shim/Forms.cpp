@@ -36,7 +36,7 @@ struct cute::Form {
   /// The attribute that a text among the operands is, and what it becomes.
   StringRef text = {};
   bool coord = false;
-  /// How many operands stand before that text.
+  /// The number of operands before that text.
   size_t behind = 0;
   /// Whether types and attributes may be missing, or stand the other way round.
   bool loose = false;

@@ -33,7 +33,7 @@ class RustInfer : public mlir::OpTrait::TraitBase<ConcreteOp, RustInfer> {};
 /// What is read of one op beyond its own assembly format.
 struct Form;
 const Form *findForm(llvm::StringRef op);
-/// What of an op's operands may be texts.
+/// The operands of an op that may be texts.
 llvm::StringRef textOperandsOf(llvm::StringRef op);
 mlir::ParseResult parseForm(const Form &form, mlir::OpAsmParser &parser,
                             mlir::OperationState &state);

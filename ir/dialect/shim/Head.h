@@ -81,7 +81,7 @@ private:
   SMLoc typesBegin, typesEnd;
   bool wrongOperand = false;
   SmallVector<UnresolvedOperand> operands;
-  /// What operands that are texts may be, and their values, `cute.static`s that are in no block yet.
+  /// The operands that may be texts, and their values, `cute.static`s that are in no block yet.
   StringRef texts;
   SmallVector<OwningOpRef<Operation *>> statics;
   /// The tuple around the operands, each of which is `$`.

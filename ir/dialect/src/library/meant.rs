@@ -18,7 +18,7 @@ pub(crate) fn while_reading<T>(file: &str, text: &str, work: impl FnOnce() -> T)
     result
 }
 
-/// What is to stand behind an error of MLIR's at a line, from 1, of a file: the question whether a name was meant that its text defines. Empty where the
+/// Returns what is to stand behind an error of MLIR's at a line, from 1, of a file: the question whether a name was meant that its text defines. Empty where the
 /// error is another one, and where no name is near.
 pub fn meant(message: &str, file: &str, line: usize) -> String {
     let Some(unknown) = Unknown::of(message) else {
