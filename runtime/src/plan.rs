@@ -473,18 +473,11 @@ pub(crate) fn map_of(
 }
 
 /// A byte of a workspace of so many bytes. Errors: one that is outside.
-fn byte_of_workspace(
-    offset: &Expr,
-    environment: &Environment,
-    workspace: u64,
-) -> Result<u64, String> {
-    let offset = offset.evaluate(environment)?;
+fn byte_of_workspace(offset: i64, workspace: u64) -> Result<u64, String> {
     let inside = u64::try_from(offset).ok().filter(|at| *at <= workspace);
-    inside.ok_or_else(|| outside(offset.into(), workspace))
-}
-
-fn outside(offset: i128, workspace: u64) -> String {
-    format!("a parameter is byte {offset} of the workspace, which has {workspace}")
+    inside.ok_or_else(|| {
+        format!("a parameter is byte {offset} of the workspace, which has {workspace}")
+    })
 }
 
 fn value(
@@ -502,13 +495,14 @@ fn value(
                 argument: map.of.argument(),
                 offset: map_offset(map, environment)?,
             };
-            if start.argument.is_none() && start.offset > workspace {
-                return Err(outside(start.offset.into(), workspace));
+            if start.argument.is_none() {
+                byte_of_workspace(start.offset as i64, workspace)?;
             }
             return Ok(Value::TensorMap(start, made));
         }
         Param::Workspace(offset) => {
-            return byte_of_workspace(offset, environment, workspace).map(Value::Workspace);
+            let offset = offset.evaluate(environment)?;
+            return byte_of_workspace(offset, workspace).map(Value::Workspace);
         }
         Param::Scalar(arg) => return Ok(Value::Bytes(tensors[*arg].number_bytes().to_vec())),
         // It was checked to fit.

@@ -14,8 +14,7 @@ mod tests_im2col;
 
 use crate::element::Element;
 
-pub use check::TensorMapError;
-pub(crate) use check::is_map_start;
+pub use check::{GRANULE, TensorMapError, is_map_start};
 pub use emulated::EmulatedMapError;
 pub use im2col::PixelBox;
 

@@ -22,6 +22,7 @@ use cute_runtime::package::{
     CandidateChoice, Expr, Im2colParam, Launch, MAX_DEPTH, MAX_NODES, MapOf, MapParam, Op as Apply,
     Param, Requirement,
 };
+use cute_runtime::tensor_map::{GRANULE, is_map_start};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 use std::collections::{BTreeSet, HashMap};
 
@@ -46,8 +47,8 @@ pub(super) struct HostPlan {
     map_starts: Vec<(Expr, String)>,
 }
 
-/// Bytes of which a tensor map begins at a multiple, as `cuTensorMapEncodeTiled` asks.
-const MAP_START: i64 = 16;
+/// Bytes of which a tensor map begins at a multiple.
+const MAP_START: i64 = GRANULE as i64;
 
 /// Bytes to which each part of a workspace is aligned, as its first one is.
 const WORKSPACE_ALIGN: i64 = 256;
@@ -370,7 +371,7 @@ impl HostPlan {
     }
 
     /// The tensor map that a launch makes of a TMA atom; nothing for other values. Errors: an atom that no op of the function makes of one of its
-    /// arguments, or of a view that begins where one does.
+    /// arguments, of a view of one, or of a tensor in the workspace.
     fn tensor_map<'c>(&mut self, launch: Op<'c>, value: Val<'c>) -> Result<Option<Param>, Failure> {
         let atom = atom_of(value);
         let Some(CuteType::Tma { map, .. }) = CuteType::get(atom.r#type()) else {
@@ -536,7 +537,7 @@ impl HostPlan {
         let Some(sum) = sum else {
             return match known {
                 0 => Ok(None),
-                wrong if wrong < 0 || wrong % MAP_START != 0 => {
+                wrong if !is_map_start(wrong) => {
                     fail(format!("{needs}, found byte {wrong}; {cure}"))
                 }
                 known => Ok(Some(Expr::Constant(known))),

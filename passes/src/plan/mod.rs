@@ -245,6 +245,13 @@ pub struct Access {
     pub pitch: i64,
 }
 
+impl Access {
+    /// Tells whether lines of elements of so many bits begin where TMA can have them: at multiples of 16 bytes.
+    pub fn is_in_lines(&self, bits: i64) -> bool {
+        self.lines > 0 && (self.lines * bits) % WIDEST == 0
+    }
+}
+
 /// Checks that architectures have the instructions of a builder. Errors: the first one that one lacks.
 pub fn check_archs(archs: &Archs) -> Result<(), String> {
     sm80::check_archs(archs)

@@ -117,11 +117,6 @@ const BESIDE: i64 = 2048;
 /// Places of a ring, at most: of tiles of 64 x 64 as many as bring what L2 can give while the first is on its way.
 const MOST_PLACES: i64 = 16;
 
-/// Tells whether lines of elements of so many bits start where TMA can have them: at multiples of 16 bytes.
-fn is_in_lines(access: &Access, bits: i64) -> bool {
-    access.lines > 0 && (access.lines * bits) % WIDEST == 0
-}
-
 fn said(_: Failure) -> String {
     "has no such atom".to_owned()
 }
@@ -156,7 +151,7 @@ impl<'c> Builder<'c> {
         let sum = types::elem(problem.accumulate)?;
         for (name, access) in ["A", "B"].iter().zip(&problem.accesses) {
             let elem = elems[usize::from(*name == "B")];
-            if access.placed || !is_in_lines(access, elem.bits()) {
+            if access.placed || !access.is_in_lines(elem.bits()) {
                 return Err(format!(
                     "expected {name} with one stride along rows and columns, contiguous along one, and the other a multiple of 16 bytes, as TMA asks"
                 ));
@@ -317,7 +312,7 @@ impl<'c> Builder<'c> {
             && !self.has_groups
             && choice.split == 1
             && is_whole
-            && is_in_lines(of_c, bits);
+            && of_c.is_in_lines(bits);
         let (out, tile) = match is_bulk {
             true => self.by_tma(c, [m, columns], (1, true), 1)?,
             false => {

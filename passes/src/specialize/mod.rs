@@ -44,7 +44,7 @@ use cute_ir::{
     mlir::*,
     types::{CuteType, memref_of},
 };
-use cute_target::registers_of_warpgroups;
+use cute_target::{SETMAXNREG_UNIT, registers_of_warpgroups};
 use emit::Emit;
 use melior::ir::{ValueLike, operation::OperationLike};
 use rings::Ring;
@@ -140,8 +140,9 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
     {
         let here = Builder::before(kernel);
         // At least as many as roles ask for together, or they would wait for ever.
-        let units = 8 * i64::from(warpgroups);
-        let share = (all + units - 1) / units * 8;
+        let unit = i64::from(SETMAXNREG_UNIT);
+        let units = unit * i64::from(warpgroups);
+        let share = (all + units - 1) / units * unit;
         set_attribute(kernel, MOST_REGISTERS, here.integer(here.i32_type(), share));
     }
     let blocks = integer_of(kernel, CLUSTER).unwrap_or(1);

@@ -9,9 +9,14 @@ use cute_ir::{
 };
 use melior::ir::{Attribute, Type, r#type::FunctionType};
 
-/// The index of this block.
+/// The index of this block along x.
 pub(super) fn block_index<'c>(b: Builder<'c>) -> Result<Val<'c>, Failure> {
-    let dimension = [("dimension", b.attribute("#gpu<dim x>")?)];
+    block_index_along(b, "x")
+}
+
+/// The index of this block along a dimension of the grid.
+pub(super) fn block_index_along<'c>(b: Builder<'c>, along: &str) -> Result<Val<'c>, Failure> {
+    let dimension = [("dimension", b.attribute(&format!("#gpu<dim {along}>"))?)];
     let block = b.value(gpu::BLOCK_ID, &[], b.index_type(), &dimension)?;
     b.value(arith::INDEX_CAST, &[block], b.i32_type(), &[])
 }

@@ -67,12 +67,14 @@ impl<'c> Matrices<'c> {
         for operand in 0..2 {
             let place = self.place_of_operand(operand);
             let matrix = &self.product[place];
-            let own = match asked {
-                Some(Pack(wanted)) if !wanted[operand] => continue,
-                Some(_) => matrix.packed().filter(|_| !self.is_shared(matrix)),
-                None if matrix.is_in_lines() => continue,
-                None => matrix.packed().filter(|_| !self.is_shared(matrix)),
+            let is_wanted = match asked {
+                Some(Pack(wanted)) => wanted[operand],
+                None => !matrix.access.is_in_lines(8 * matrix.memref.element_bytes()),
             };
+            if !is_wanted {
+                continue;
+            }
+            let own = matrix.packed().filter(|_| !self.is_shared(matrix));
             match own {
                 Some(own) => {
                     packed.asked.0[operand] = true;
@@ -106,11 +108,6 @@ impl<'c> Matrices<'c> {
 }
 
 impl<'c> Matrix<'c> {
-    /// Tells whether its lines begin at multiples of the widest access.
-    fn is_in_lines(&self) -> bool {
-        self.access.lines > 0 && (self.access.lines * self.memref.element_bytes()) % WIDEST == 0
-    }
-
     /// The factor as a map copies it; none of what no map copies line by line.
     fn packed(&self) -> Option<Self> {
         let bytes = self.memref.element_bytes();
@@ -280,11 +277,14 @@ impl<'c> Gemm<'c> {
         let ops: Vec<_> = maps.iter().map(|(_, map)| map.op()).collect();
         let home = &mut Some(home);
         match <[_; 2]>::try_from(maps) {
-            Ok([(_, first), (_, second)]) if beside::are_alike([&first, &second]) => {
-                let name = format!("{name}_pack");
-                beside::lower([first, second], module, &name, home, &mut copies.both)?;
-            }
-            Ok(maps) => self.copy_alone(module, name, home, &maps, copies)?,
+            Ok(maps) => match beside::ways([&maps[0].1, &maps[1].1]) {
+                Some(ways) => {
+                    let name = format!("{name}_pack");
+                    let maps = (maps.map(|(_, map)| map), ways);
+                    beside::lower(maps, module, &name, home, &mut copies.both)?;
+                }
+                None => self.copy_alone(module, name, home, &maps, copies)?,
+            },
             Err(maps) => self.copy_alone(module, name, home, &maps, copies)?,
         }
         for op in ops {

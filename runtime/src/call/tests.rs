@@ -214,17 +214,22 @@ fn launches_are_those_of_the_package() {
     assert_eq!(compiled.workspace_bytes(&arguments).unwrap(), 400);
 }
 
+/// A map of the first argument's elements that begins there, with its sizes, in boxes of 32 by so many.
+fn map_at(of: MapOf, stride: Expr, lines: u32) -> Param {
+    Param::TensorMap(crate::package::MapParam {
+        of,
+        sizes: vec![Expr::Leaf(0, 1), Expr::Leaf(0, 0)],
+        strides: vec![stride],
+        box_sizes: vec![32, lines],
+        swizzle: 128,
+        im2col: None,
+    })
+}
+
 /// Maps are made of what a call brings, by either code alike, and have its addresses.
 #[test]
 fn tensor_maps_are_those_of_the_arguments() {
-    let map = Param::TensorMap(crate::package::MapParam {
-        of: MapOf::Tensor(0),
-        sizes: vec![Expr::Leaf(0, 1), Expr::Leaf(0, 0)],
-        strides: vec![Expr::Leaf(0, 2)],
-        box_sizes: vec![32, 64],
-        swizzle: 128,
-        im2col: None,
-    });
+    let map = map_at(MapOf::Tensor(0), Expr::Leaf(0, 2), 64);
     let launch = Launch {
         params: vec![Param::Leaf(0, 0), map],
         ..Launch::fixed("k", [1, 1, 1], [32, 1, 1], 0, [])
@@ -260,17 +265,11 @@ fn tensor_maps_are_those_of_the_arguments() {
 #[test]
 fn tensor_maps_begin_where_numbers_of_a_call_say() {
     let row = Expr::apply(Op::Mul, vec![Expr::Scalar(1), Expr::Constant(4)]);
-    let map = Param::TensorMap(crate::package::MapParam {
-        of: MapOf::Byte {
-            tensor: 0,
-            offset: row,
-        },
-        sizes: vec![Expr::Leaf(0, 1), Expr::Leaf(0, 0)],
-        strides: vec![Expr::Leaf(0, 2)],
-        box_sizes: vec![32, 64],
-        swizzle: 128,
-        im2col: None,
-    });
+    let of = MapOf::Byte {
+        tensor: 0,
+        offset: row,
+    };
+    let map = map_at(of, Expr::Leaf(0, 2), 64);
     let launch = Launch {
         params: vec![map],
         ..Launch::fixed("k", [1, 1, 1], [32, 1, 1], 0, [])
@@ -307,14 +306,8 @@ fn tensor_maps_begin_where_numbers_of_a_call_say() {
 #[test]
 fn tensor_maps_of_the_workspace_are_in_it() {
     let workspace = Expr::apply(Op::Mul, vec![Expr::Leaf(0, 0), Expr::Constant(16)]);
-    let map = Param::TensorMap(crate::package::MapParam {
-        of: crate::package::MapOf::Workspace { like: 0, workspace },
-        sizes: vec![Expr::Leaf(0, 1), Expr::Leaf(0, 0)],
-        strides: vec![Expr::Constant(64)],
-        box_sizes: vec![32, 8],
-        swizzle: 128,
-        im2col: None,
-    });
+    let of = MapOf::Workspace { like: 0, workspace };
+    let map = map_at(of, Expr::Constant(64), 8);
     let launch = Launch {
         params: vec![Param::Pointer(0), map],
         ..Launch::fixed("k", [1, 1, 1], [32, 1, 1], 0, [])

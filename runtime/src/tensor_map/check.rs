@@ -11,7 +11,7 @@ const MAX_BOX: u32 = 256;
 /// The largest element stride.
 const MAX_ELEMENT_STRIDE: u32 = 8;
 /// Bytes that addresses, strides and rows of a box are multiples of.
-const GRANULE: u64 = 16;
+pub const GRANULE: u64 = 16;
 
 /// A rule that a tensor map breaks. Each text says what the rule is, what was found, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -218,7 +218,7 @@ fn entries_of(list: &str) -> &'static str {
 }
 
 /// Tells whether a map may begin so many bytes behind an address at which one may.
-pub(crate) fn is_map_start(bytes: i64) -> bool {
+pub fn is_map_start(bytes: i64) -> bool {
     u64::try_from(bytes).is_ok_and(|bytes| bytes.is_multiple_of(GRANULE))
 }
 

@@ -81,13 +81,17 @@ impl<'m> Unknown<'m> {
     }
 }
 
+/// Tells whether a character may stand in the name of an alias or a symbol.
+fn is_name(c: char) -> bool {
+    c.is_alphanumeric() || "_$.-".contains(c)
+}
+
 /// The aliases that lines of a text define, with `!` or `#`.
 fn aliases(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| {
         let (name, _) = line.split_once('=')?;
         let name = name.trim_end();
         let rest = name.strip_prefix(['!', '#'])?;
-        let is_name = |c: char| c.is_alphanumeric() || "_$.-".contains(c);
         (!rest.is_empty() && rest.chars().all(is_name)).then_some(name)
     })
 }
@@ -100,7 +104,6 @@ fn kernels(text: &str) -> Vec<String> {
     while let Some(word) = words.next() {
         let mut name = || {
             let rest = words.next()?.strip_prefix('@')?;
-            let is_name = |c: char| c.is_alphanumeric() || "_$.-".contains(c);
             rest.split(|c| !is_name(c)).next()
         };
         match word {

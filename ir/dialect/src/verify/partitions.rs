@@ -39,8 +39,7 @@ pub(super) fn verify_partition(op: Op<'_>) -> Checked {
 
 /// An element for each warp of the block, where it is known how many threads that has.
 pub(super) fn verify_check_warps(op: cute::CheckWarps<'_>) -> Checked {
-    /// Threads of a warp.
-    const WARP: i64 = 32;
+    const WARP: i64 = cute_target::WARP as i64;
     let Some(block) = block_size(op.op()) else {
         return Ok(());
     };

@@ -3,7 +3,7 @@
 use super::{Arrangement, Map, Whole};
 use crate::launch::follow;
 use crate::tile::{
-    function::Kernel,
+    function::{Kernel, block_index, block_index_along},
     host::{LaunchSizes, launch_kernel},
     targets_of,
 };
@@ -11,31 +11,35 @@ use cute_arith::Predicate;
 use cute_ir::{
     Expected, Failure,
     mlir::*,
-    ops::{arith, gpu, scf},
+    ops::{arith, scf},
 };
 use melior::ir::ValueLike;
 
-/// The kernel of two maps, a symbol, and what each of its threads takes of each map.
+/// The parts that threads take of each of two maps which have one form.
+pub(in crate::tile) struct Ways([Arrangement; 2]);
+
+/// The kernel of two maps, a symbol, and the parts that its threads take of each map.
 pub(in crate::tile) struct Beside {
     ways: [Arrangement; 2],
     kernel: String,
 }
 
-/// Tells whether two maps have one form: blocks of one kernel may compute both. They are without reductions and without anything in shared memory.
-pub(in crate::tile) fn are_alike(maps: [&Map<'_>; 2]) -> bool {
-    let [Some(first), Some(second)] = maps.map(|map| map.arrangements(1).pop()) else {
-        return false;
-    };
+/// The parts that threads take of two maps which have one form, so that blocks of one kernel may compute both; none of others. They are without reductions and without
+/// anything in shared memory.
+pub(in crate::tile) fn ways(maps: [&Map<'_>; 2]) -> Option<Ways> {
+    let [first, second] = maps.map(|map| map.arrangements(1).pop());
+    let ways = [first?, second?];
     let is_plain = |map: &Map<'_>| !map.reduces && map.ranges.is_none();
-    let alone = |way: &Arrangement| way.staged.is_empty() && way.most.is_none();
-    maps.into_iter().all(is_plain)
-        && [&first, &second].into_iter().all(alone)
-        && first.threads == second.threads
+    let is_alone = |way: &Arrangement| way.staged.is_empty() && way.most.is_none();
+    let are_alike = maps.into_iter().all(is_plain)
+        && ways.iter().all(is_alone)
+        && ways[0].threads == ways[1].threads;
+    are_alike.then_some(Ways(ways))
 }
 
 /// Writes the kernel of two maps that are alike, where it is not written yet, and its launch in place of the ops.
 pub(in crate::tile) fn lower<'c>(
-    maps: [Map<'c>; 2],
+    (maps, Ways(ways)): ([Map<'c>; 2], Ways),
     module: Op<'c>,
     name: &str,
     home: &mut Option<Op<'c>>,
@@ -51,11 +55,6 @@ pub(in crate::tile) fn lower<'c>(
     let beside = match written {
         Some(beside) => beside,
         None => {
-            let [first, second] = maps.each_ref().map(|map| map.arrangements(1).pop());
-            let ways = [
-                first.expected(host, "a kernel of a map")?,
-                second.expected(host, "a kernel of a map")?,
-            ];
             let archs = &maps[0].archs;
             let named = format!("{name}_kernels");
             let kernels =
@@ -106,12 +105,7 @@ fn write<'c>(
     };
     kernel.write(place, |b, body| {
         follow(b, &maps[0].archs)?;
-        let index = |dimension: &str| {
-            let dimension = [("dimension", b.attribute(&format!("#gpu<dim {dimension}>"))?)];
-            let index = b.value(gpu::BLOCK_ID, &[], b.index_type(), &dimension)?;
-            b.value(arith::INDEX_CAST, &[index], b.i32_type(), &[])
-        };
-        let (block, of) = (index("x")?, index("y")?);
+        let (block, of) = (block_index(b)?, block_index_along(b, "y")?);
         for (number, (map, way)) in maps.iter().zip(ways).enumerate() {
             let (counted, blocks) = places[number];
             let is_of = b.compare(Predicate::Eq, of, b.i32(number as i64)?)?;
