@@ -716,3 +716,45 @@ func.func @cluster_sum_of_one_mode(%sums: !acc, %exchange: !exchange, %turn: i32
   cute.block.cluster_sum(%sums, %exchange, %turn) : (!acc, !exchange)
   return
 }
+
+// -----
+
+!from = !cute.memref<f32, gmem, align<4>, "(64,64):(1,0)">
+!to = !cute.memref<f32, rmem, "(64,64):(1,0)">
+func.func @warp_load_into_registers(%from: !from, %to: !to) {
+  // expected-error @below {{expected a tile in gmem and one in smem, found gmem and rmem}}
+  cute.block.warp_load (%from, %to) : (!from, !to)
+  return
+}
+
+// -----
+
+!from = !cute.memref<f16, gmem, align<4>, "(64,64):(1,0)">
+!to = !cute.memref<f16, smem, align<4>, "(64,64):(1,0)">
+func.func @warp_load_of_halves(%from: !from, %to: !to) {
+  // expected-error @below {{expected elements of 4, 8 or 16 bytes, which cp.async copies, found f16}}
+  cute.block.warp_load (%from, %to) : (!from, !to)
+  return
+}
+
+// -----
+
+!from = !cute.memref<f32, gmem, align<4>, "(64,64):(1,64)">
+!to = !cute.memref<f32, smem, align<4>, "(64,64):(1,0)">
+func.func @warp_load_of_more(%from: !from, %to: !to) {
+  // expected-error @below {{expected a destination with a place for each element of (64,64):(1,64), found (64,64):(1,0)}}
+  cute.block.warp_load (%from, %to) : (!from, !to)
+  return
+}
+
+// -----
+
+!from = !cute.memref<f32, gmem, align<4>, "(64,64):(1,0)">
+!to = !cute.memref<f32, smem, align<4>, "(64,64):(1,0)">
+!at = !cute.coord_tensor<"(?,?)", "(64,64):(1@0,1@1)">
+!end = !cute.coord<"(?,_)">
+func.func @warp_load_without_end(%from: !from, %to: !to, %at: !at) {
+  // expected-error @below {{expected both coordinates and an end, or neither}}
+  "cute.block.warp_load"(%from, %to, %at) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> : (!from, !to, !at) -> ()
+  return
+}

@@ -390,3 +390,35 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+!scales = !cute.memref<f32, gmem, align<4>, "(64,64):(1,0)">
+!room = !cute.memref<f32, smem, align<4>, "(64,64):(1,0)">
+!at = !cute.coord<"(?,?)">
+
+gpu.module @kernels {
+  gpu.func @kernel(%g: !scales, %i: !at) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %s = cute.memref.alloca() : !room
+    // expected-error @below {{'cute.block.warp_load' op is for a warp that copies beside others, in a kernel without roles; expected cute.roles on the kernel, or cute.block.copy}}
+    cute.block.warp_load (%g, %s) : (!scales, !room)
+    %x = cute.memref.load(%s, %i) : (!room, !at) -> f32
+    gpu.return
+  }
+}
+
+// -----
+
+!scales = !cute.memref<f32, gmem, align<4>, "(64,64):(1,0)">
+!room = !cute.memref<f32, smem, align<4>, "(64,64):(1,0)">
+!at = !cute.coord<"(?,?)">
+
+gpu.module @kernels {
+  // expected-error @below {{has cute.roles and no cute_nvgpu.tma_load without a barrier; expected one, or no cute.roles}}
+  gpu.func @kernel(%g: !scales, %i: !at) kernel attributes {known_block_size = array<i32: 256, 1, 1>, cute.roles = array<i64: 40, 232>} {
+    %s = cute.memref.alloca() : !room
+    cute.block.warp_load (%g, %s) : (!scales, !room)
+    %x = cute.memref.load(%s, %i) : (!room, !at) -> f32
+    gpu.return
+  }
+}

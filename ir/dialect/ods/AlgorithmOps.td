@@ -385,6 +385,34 @@ def Cute_BlockCopyOp : Cute_Op<"block.copy", [AttrSizedOperandSegments]> {
   let opDocGroup = Cute_Algorithms;
 }
 
+def Cute_BlockWarpLoadOp : Cute_Op<"block.warp_load", [AttrSizedOperandSegments]> {
+  let summary = "Copies a tile into shared memory by asynchronous copies of a warp, beside loads by TMA"
+                " (PTX ISA, cp.async and cp.async.mbarrier.arrive)";
+  let description = [{
+    In a kernel with `cute.roles`, where `cute-specialize-warps` gives it to the warp that starts loads by TMA, and makes a ring of the tensor as of theirs: for
+    numbers whose strides or bytes TMA does not take. Each thread of the warp copies single elements, of 4, 8 or 16 bytes: those that lie at several places of
+    the tensor in shared memory. Elements along modes of stride 0 are copied once.
+
+    `within(%coords, %end)` is that of `cute.block.copy`: what is not there is read as 0.
+
+    ```mlir
+    !scales = !cute.memref<f32, gmem, align<4>, "(128,128):(?,0)">
+    !smem = !cute.memref<f32, smem, align<4>, "(128,128):(1,0)">
+    !at = !cute.coord_tensor<"(?,?)", "(128,128):(1@0,1@1)">
+    // Given %g: !scales, %s: !smem, %at: !at, %end: !cute.coord<"(?,_)">
+    cute.block.warp_load (%g, %s) : (!scales, !smem)
+    cute.block.warp_load (%g, %s) within(%at, %end : !at, !cute.coord<"(?,_)">) : (!scales, !smem)
+    ```
+  }];
+  let arguments = (ins Arg<Cute_MemRefType, "", [MemRead]>:$source,
+                       Arg<Cute_MemRefType, "", [MemWrite]>:$destination,
+                       Optional<Cute_CoordTensorType>:$coords, Optional<Cute_CoordType>:$end);
+  let assemblyFormat = [{ `(` $source `,` $destination `)`
+    (`within` `(` $coords^ `,` $end `:` qualified(type($coords)) `,` qualified(type($end)) `)`)? attr-dict `:`
+    `(` qualified(type($source)) `,` qualified(type($destination)) `)` }];
+  let opDocGroup = Cute_Algorithms;
+}
+
 def Cute_BlockTransformOp : Cute_Op<"block.transform", [AttrSizedOperandSegments]> {
   let summary = "Computes each element of tiles from those of others at the same place, by all threads of the block together";
   let description = [{

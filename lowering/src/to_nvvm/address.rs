@@ -3,7 +3,7 @@
 use cute_ir::{
     Failure,
     interpret::{Digit, digits},
-    mlir::{Builder, Val},
+    mlir::{Builder, Val, defining_op},
     ops::{arith, llvm, nvvm},
 };
 use cute_layout::{Layout, Swizzle};
@@ -129,6 +129,20 @@ impl<'c> Address<'c> {
             offset = b.value(arith::MULI, &[offset, bytes], ty, &[])?;
         }
         self.add(b, Some(offset))
+    }
+
+    /// The start as a number of 32 bits, as all addresses in shared memory are, and the place behind it.
+    pub(crate) fn number(&self, b: Builder<'c>) -> Result<(Val<'c>, Builder<'c>), Failure> {
+        // As soon as the offset is known, so that a wait in front of what needs it hides the arithmetic.
+        let early = self.dynamic.and_then(defining_op);
+        let b = early.map_or(b, |op| Builder::after(op).at_location(b.location));
+        let base = b.value(llvm::PTRTOINT, &[self.base], b.i32_type(), &[])?;
+        let add = |x, y| b.value(arith::ADDI, &[x, y], b.i32_type(), &[]);
+        let start = match self.dynamic {
+            Some(dynamic) => add(base, dynamic)?,
+            None => base,
+        };
+        Ok((add(start, b.i32(self.constant)?)?, b))
     }
 
     /// The pointer to the start, swizzled.

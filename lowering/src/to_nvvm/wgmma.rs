@@ -14,7 +14,7 @@ use cute_ir::{
     args::at_of,
     hopper,
     mlir::*,
-    ops::{arith, cute_nvgpu, llvm, scf},
+    ops::{arith, cute_nvgpu, scf},
     types,
 };
 use cute_layout::{
@@ -277,26 +277,23 @@ impl<'c> Lowering<'c, '_> {
         let found = self.place(tensor, b)?;
         let steps = hopper::steps(atom, operand, &found.memref).map_err(|e| b.error(e))?;
         // The hardware swizzles the address that it computes, as the tensor's layout does.
-        let start = found.start.pointer(b, None)?;
-        let address = b.value(llvm::PTRTOINT, &[start], b.i32_type(), &[])?;
+        let (address, b) = found.start.number(b)?;
         let masked = b.value(arith::ANDI, &[address, b.i32(0x3ffff)?], b.i32_type(), &[])?;
         let granule = b.i32(i64::from(GRANULE.trailing_zeros()))?;
         let field = b.value(arith::SHRUI, &[masked, granule], b.i32_type(), &[])?;
-        let field = b.value(arith::EXTUI, &[field], b.i64_type(), &[])?;
         let fields = b.constant(b.i64_type(), steps.descriptor.fields() as i64)?;
-        let whole = b.value(arith::ORI, &[field, fields], b.i64_type(), &[])?;
         let [atoms, along_k] = &steps.bytes;
         let here = *atoms
             .get(place as usize)
             .expected(b, "an atom of the partition")?;
+        // Steps stay within the field's 14 bits: sums of 32 bits do, which take half the instructions.
         along_k
             .iter()
-            .map(|step| match (here + step) / GRANULE {
-                0 => Ok(whole),
-                granules => {
-                    let granules = b.constant(b.i64_type(), granules)?;
-                    b.value(arith::ADDI, &[whole, granules], b.i64_type(), &[])
-                }
+            .map(|step| {
+                let granules = b.i32((here + step) / GRANULE)?;
+                let field = b.value(arith::ADDI, &[field, granules], b.i32_type(), &[])?;
+                let field = b.value(arith::EXTUI, &[field], b.i64_type(), &[])?;
+                b.value(arith::ORI, &[field, fields], b.i64_type(), &[])
             })
             .collect()
     }

@@ -14,7 +14,8 @@ mod reduction;
 mod roles;
 mod transform;
 
-pub(crate) use transform::{LOADED, held_once};
+pub(crate) use promote::part_at;
+pub(crate) use transform::{LOADED, held_once, varying};
 
 use crate::divergence::Divergence;
 use crate::kernel::{body_of_kernel, is_of_a_block};
@@ -435,7 +436,11 @@ fn tiled_mma<'c>(b: Builder<'c>, ty: Type<'c>, state: &[Val<'c>]) -> Result<Val<
 }
 
 /// Computes which coordinates are below an end: an i1 in registers for each.
-fn is_there<'c>(b: Builder<'c>, coords: Val<'c>, end: Val<'c>) -> Result<Val<'c>, Failure> {
+pub(crate) fn is_there<'c>(
+    b: Builder<'c>,
+    coords: Val<'c>,
+    end: Val<'c>,
+) -> Result<Val<'c>, Failure> {
     let (Some(CuteType::CoordTensor { start, layout }), Some(CuteType::Coord(ends))) =
         (CuteType::get(coords.r#type()), CuteType::get(end.r#type()))
     else {

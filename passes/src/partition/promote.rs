@@ -192,7 +192,11 @@ fn load<'c>(
 }
 
 /// The elements of a tensor along those leaves of its shape, at the first place of the others.
-fn part_at<'c>(b: Builder<'c>, tensor: Val<'c>, leaves: &[bool]) -> Result<Val<'c>, Failure> {
+pub(crate) fn part_at<'c>(
+    b: Builder<'c>,
+    tensor: Val<'c>,
+    leaves: &[bool],
+) -> Result<Val<'c>, Failure> {
     let layout = layout_of(b, tensor)?;
     if !leaves.contains(&true) {
         let one = Layout::leaf(1, 0).map_err(wrong(b))?;

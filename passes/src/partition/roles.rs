@@ -18,7 +18,7 @@ impl<'c> Partition<'c> {
         factors: [Val<'c>; 2],
         (accumulators, overwrites): (Val<'c>, bool),
     ) -> Result<(), Failure> {
-        let first = self.first_of_warpgroup(b)?;
+        let first = self.first_of_warpgroup()?;
         let mma = match overwrites {
             // The first step along K adds nothing to what the sums held.
             true => tiled_mma(
@@ -38,8 +38,9 @@ impl<'c> Partition<'c> {
         Ok(())
     }
 
-    /// The first thread of this warpgroup, which its warps know to be the same for all of their threads.
-    fn first_of_warpgroup(&self, b: Builder<'c>) -> Result<Val<'c>, Failure> {
+    /// The first thread of this warpgroup, which its warps know to be the same for all of their threads. It is found once: the turns of a loop would ask the warp anew.
+    fn first_of_warpgroup(&self) -> Result<Val<'c>, Failure> {
+        let b = self.top;
         let i32_type = b.i32_type();
         let thread = b.infer(cute::GET_SCALARS, &[self.thread], &[])?;
         let warp = b.value(arith::DIVUI, &[thread, b.i32(WARP)?], i32_type, &[])?;

@@ -213,7 +213,7 @@ pub(crate) fn held_once(of: &Layout) -> Result<Layout, String> {
 }
 
 /// Tells of each leaf of a layout whether elements along it differ.
-pub(super) fn varying(layout: &Layout) -> Vec<bool> {
+pub(crate) fn varying(layout: &Layout) -> Vec<bool> {
     let (shape, stride) = (layout.shape().leaves(), layout.stride().leaves());
     let leaves = shape.into_iter().zip(stride);
     leaves

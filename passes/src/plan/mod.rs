@@ -125,6 +125,8 @@ pub struct Scaled {
     pub varying: [i64; 2],
     /// Tensors that have one for a group of rows, or for all of them.
     pub others: i64,
+    /// Tells whether elements of all those tensors are such as a thread copies asynchronously: of 4 or 8 bytes.
+    pub is_for_warps: bool,
 }
 
 impl Scaled {
@@ -133,6 +135,18 @@ impl Scaled {
     pub fn held(&self, [m, n]: [i64; 2], threads: i64) -> i64 {
         let [rows, columns] = self.varying;
         rows * (m * 4 / threads.max(1)) + columns * (n / 4) + self.others
+    }
+
+    /// Bytes of shared memory that the numbers of a turn take at most, of tiles of so many rows and columns: 0 where threads load them for themselves.
+    pub fn bytes(&self, tile: [i64; 2]) -> i64 {
+        if !self.is_for_warps {
+            return 0;
+        }
+        let lines = (0..2).map(|factor| {
+            let groups = self.lines[factor].map_or(1, |group| (tile[factor] / group).max(1));
+            self.varying[factor] * tile[factor] + self.others * groups
+        });
+        8 * lines.sum::<i64>()
     }
 
     /// Checks that each of a plan's tiles is within a group along K, and of rows within one or of whole ones.

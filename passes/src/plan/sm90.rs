@@ -512,7 +512,8 @@ impl<'c> Builder<'c> {
             }
             _ => 0,
         };
-        let fitting = (most - BESIDE - out) / ((m + n) * ROW).max(1);
+        let scales = self.scaled.map_or(0, |scaled| scaled.bytes([m, n]));
+        let fitting = (most - BESIDE - out) / ((m + n) * ROW + scales).max(1);
         let stages = stages.unwrap_or_else(|| fitting.min(MOST_PLACES));
         if stages < 2 || stages > fitting {
             return Err(format!(

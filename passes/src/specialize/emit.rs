@@ -1,10 +1,11 @@
 //! The part of a kernel that one role has, written anew.
 
 use super::{
-    Role, Who,
+    Role, Who, alone,
     compute::{Group, Release, Stored},
-    rings::{Barrier, Ring, has_within, is_timed, load_of},
+    rings::{Barrier, Load, Ring, has_within, is_timed, load_of},
     teams::Section,
+    warp,
 };
 use crate::algorithms::{Arrival, start_load};
 use crate::launch::depend;
@@ -28,6 +29,8 @@ pub(super) struct Emit<'a, 'c> {
     /// The tensors that are stored by TMA.
     pub(super) staged: &'a HashSet<ValueKey>,
     pub(super) who: Who<'c>,
+    /// True in the thread that starts loads by TMA; none where no other one of its warp is here.
+    leads: Option<Val<'c>>,
     /// New values in place of old ones.
     pub(super) mapping: Mapping<'c>,
     /// The next place of each ring, and the parity of its phase.
@@ -53,6 +56,7 @@ impl<'a, 'c> Emit<'a, 'c> {
         needed: &'a HashSet<OpKey>,
         staged: &'a HashSet<ValueKey>,
         who: Who<'c>,
+        leads: Option<Val<'c>>,
     ) -> Self {
         Self {
             role,
@@ -60,6 +64,7 @@ impl<'a, 'c> Emit<'a, 'c> {
             needed,
             staged,
             who,
+            leads,
             mapping: Mapping::new(),
             next: Vec::new(),
             open: Vec::new(),
@@ -165,7 +170,11 @@ impl<'a, 'c> Emit<'a, 'c> {
         }
         for (at, ring) in self.rings.iter().enumerate() {
             if ring.uses[0] == op {
-                self.acquire(at, ring, b)?;
+                self.enter_place(at, ring, b)?;
+            }
+            if ring.read == op {
+                let b = b.step("wait for copies");
+                ring.wait(b, Barrier::Full, self.next[at])?;
             }
         }
         if has_within(op, is_timed) {
@@ -250,6 +259,18 @@ impl<'a, 'c> Emit<'a, 'c> {
         Ok(())
     }
 
+    /// Does what one thread of those who copy does.
+    fn by_one(
+        &self,
+        b: Builder<'c>,
+        write: impl FnOnce(Builder<'c>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        match self.leads {
+            Some(leads) => alone(b, leads, write),
+            None => write(b),
+        }
+    }
+
     /// Starts a load, the first of a place behind a wait for it.
     fn load(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
         let of_load = |ring: &Ring<'c>| ring.loads.iter().position(|load| *load == op);
@@ -263,9 +284,29 @@ impl<'a, 'c> Emit<'a, 'c> {
             let one = b.i32(1)?;
             let parity = b.value(cute_ir::ops::arith::XORI, &[phase, one], b.i32_type(), &[])?;
             ring.wait(b, Barrier::Empty, [place, parity])?;
-            ring.expect(b, place)?;
+            if !ring.is_by_warp {
+                self.by_one(b, |b| ring.expect(b, place))?;
+            }
         }
         let load = load_of(op).expected(b, "a load")?;
+        let load = match load {
+            Load::Tma(load) => load,
+            Load::Warp(load) => {
+                let to = ring.places(b, place)?;
+                let to = *to.get(index).expected(b, "a tensor of the load")?;
+                let mapped = |value| self.mapped(value);
+                let within = load.coords().zip(load.end());
+                let within = within.map(|(coords, end)| (mapped(coords), mapped(end)));
+                warp::load(b, [mapped(load.source()), to], within, self.who.lane)?;
+                if index + 1 == ring.loads.len() {
+                    let full = [ring.barrier(b, Barrier::Full)?, place];
+                    let noinc = [("noinc", b.unit())];
+                    b.op(cute_nvgpu::CP_ASYNC_MBARRIER_ARRIVE, &full, &[], &noinc)?;
+                    self.next[at] = ring.next(b, self.next[at])?;
+                }
+                return Ok(());
+            }
+        };
         let coords: Vec<_> = load
             .coords()
             .into_iter()
@@ -285,18 +326,19 @@ impl<'a, 'c> Emit<'a, 'c> {
             mask: load.mask().map(|mask| self.mapped(mask)),
             policy: string_of(load.op(), "policy"),
         };
-        start_load(b, self.mapped(load.atom()), &coords, to, arrival)?;
+        self.by_one(b, |b| {
+            start_load(b, self.mapped(load.atom()), &coords, to, arrival)
+        })?;
         if index + 1 == ring.loads.len() {
             self.next[at] = ring.next(b, self.next[at])?;
         }
         Ok(())
     }
 
-    /// Waits for a place of a ring, whose tensors are that from here on.
-    fn acquire(&mut self, at: usize, ring: &Ring<'c>, b: Builder<'c>) -> Result<(), Failure> {
+    /// Takes the next place of a ring: its tensors are that from here on. What is computed of where it lies stands in front of the wait for it.
+    fn enter_place(&mut self, at: usize, ring: &Ring<'c>, b: Builder<'c>) -> Result<(), Failure> {
         let b = b.step("wait for copies");
-        let [place, phase] = self.next[at];
-        ring.wait(b, Barrier::Full, [place, phase])?;
+        let [place, _] = self.next[at];
         for (old, new) in ring.tensors.iter().zip(ring.places(b, place)?) {
             self.mapping.insert(key(*old), new);
         }

@@ -13,9 +13,13 @@
 //! Where `cute.teams` stands on a loop, those who compute are so many teams, which take its turns in turn: one multiplies while the sums of another go
 //! out. The rings are for all, so that each team skips the places of the others' turns; tensors that are not loaded exist once for each.
 //!
+//! Where there are loads by the threads of a warp (`cute.block.warp_load`), all of that warp has the part of those who copy, and one thread of it starts the loads by TMA.
+//! A place of such a ring is full when the copies of all threads are there.
+//!
 //! Where blocks of a cluster share tiles, `cute.block.cluster_sum` becomes stores into each other's shared memory.
 //!
-//! `rings.rs` finds the rings, `needed.rs` what loads need; `emit.rs` writes a role's part, `compute.rs` what only those who compute have, `cluster.rs` sums of a cluster's blocks.
+//! `rings.rs` finds the rings, `needed.rs` what loads need; `emit.rs` writes a role's part, `compute.rs` what only those who compute have, `cluster.rs` sums of a cluster's blocks,
+//! `warp.rs` copies by the threads of a warp.
 
 mod cluster;
 mod compute;
@@ -23,6 +27,7 @@ mod emit;
 mod needed;
 mod rings;
 mod teams;
+mod warp;
 
 use crate::{
     arch::{WARP, WARPGROUP},
@@ -89,7 +94,17 @@ struct Who<'c> {
 
 fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     let Some(registers) = attribute_of(kernel, ROLES).and_then(i64s_of) else {
-        return Ok(());
+        let by_warp = |op: &Op<'c>| cute::BlockWarpLoad::of(*op).is_some();
+        return match nested_ops(kernel).into_iter().find(by_warp) {
+            Some(load) => Err(diag::error(
+                load.location(),
+                format!(
+                    "'{}' op is for a warp that copies beside others, in a kernel without roles; expected {ROLES} on the kernel, or cute.block.copy",
+                    cute::BLOCK_WARP_LOAD
+                ),
+            )),
+            None => Ok(()),
+        };
     };
     let wrong = |message: String| diag::error(kernel.location(), message);
     let [of_copies, of_computes] = registers[..] else {
@@ -252,8 +267,12 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
     let of_copies = mapping.clone();
     alone(b, is_one, |one| {
         let leads = one.value(nvvm::ELECT_SYNC, &[], one.ty("i1")?, &[])?;
-        let emit = Emit::new(Role::Copies, &rings, &needed, &staged, who);
-        alone(one, leads, |leader| emit.all(&old, leader, of_copies))
+        let emit = |leads| Emit::new(Role::Copies, &rings, &needed, &staged, who, leads);
+        match rings.iter().any(|ring| ring.is_by_warp) {
+            // The other threads of the warp copy as well.
+            true => emit(Some(leads)).all(&old, one, of_copies),
+            false => alone(one, leads, |leader| emit(None).all(&old, leader, of_copies)),
+        }
     })?;
     b.op(scf::YIELD, &[], &[], &[])?;
 
@@ -277,7 +296,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
             mapping.insert(key(tensor), view);
         }
     }
-    let emit = Emit::new(Role::Computes, &rings, &needed, &staged, who);
+    let emit = Emit::new(Role::Computes, &rings, &needed, &staged, who, None);
     emit.all(&old, b, mapping)?;
     b.op(scf::YIELD, &[], &[], &[])?;
     // Nobody ends before what is before in the stream: what is behind waits for this kernel alone.

@@ -2,6 +2,7 @@
 
 use super::alone;
 use crate::{
+    arch::WARP,
     memory::{is_memory, root_of},
     pipeline::rings::{ring_of, slice},
     shared::in_shared,
@@ -36,11 +37,13 @@ pub(super) struct Ring<'c> {
     /// The first and the last op of the block that uses them, be it to see them by other layouts.
     pub(super) uses: [Op<'c>; 2],
     /// The first one that reads them.
-    read: Op<'c>,
+    pub(super) read: Op<'c>,
     /// Views of the tensors that are made in front of the loads, in their order.
     pub(super) views: Vec<Op<'c>>,
     /// Tells whether threads read them, and not products of warpgroups alone.
     pub(super) is_read: bool,
+    /// Tells whether the threads of a warp load them, and not TMA.
+    pub(super) is_by_warp: bool,
     /// Bytes of a place.
     bytes: i64,
     /// The rings in place of the tensors, and the mbarriers of full places and of empty ones.
@@ -82,9 +85,49 @@ pub(super) fn left_in_registers<'c>(op: Op<'c>) -> Option<Val<'c>> {
         .then_some(a)
 }
 
-/// The load by TMA that an op is, if nobody gave it a barrier.
-pub(super) fn load_of<'c>(op: Op<'c>) -> Option<cute_nvgpu::TmaLoad<'c>> {
-    cute_nvgpu::TmaLoad::of(op).filter(|load| load.barriers().is_none())
+/// A load whose thread, place and barriers nobody chose.
+#[derive(Clone, Copy)]
+pub(super) enum Load<'c> {
+    /// A load by TMA.
+    Tma(cute_nvgpu::TmaLoad<'c>),
+    /// Asynchronous copies by the threads of a warp.
+    Warp(cute::BlockWarpLoad<'c>),
+}
+
+impl<'c> Load<'c> {
+    fn op(self) -> Op<'c> {
+        match self {
+            Self::Tma(load) => load.op(),
+            Self::Warp(load) => load.op(),
+        }
+    }
+
+    fn destination(self) -> Val<'c> {
+        match self {
+            Self::Tma(load) => load.destination(),
+            Self::Warp(load) => load.destination(),
+        }
+    }
+
+    /// The blocks of the cluster that get what it loads, as bits; none where it is this block.
+    fn mask(self) -> Option<Val<'c>> {
+        match self {
+            Self::Tma(load) => load.mask(),
+            Self::Warp(_) => None,
+        }
+    }
+
+    /// Tells whether a warp's threads copy.
+    pub(super) fn is_by_warp(self) -> bool {
+        matches!(self, Self::Warp(_))
+    }
+}
+
+/// The load that an op is, if nobody gave it a barrier.
+pub(super) fn load_of(op: Op<'_>) -> Option<Load<'_>> {
+    let by_tma = cute_nvgpu::TmaLoad::of(op).filter(|load| load.barriers().is_none());
+    let by_warp = cute::BlockWarpLoad::of(op).map(Load::Warp);
+    by_tma.map(Load::Tma).or(by_warp)
 }
 
 /// Tells whether an op is a load, a product or a store that goes on while its threads do.
@@ -169,7 +212,7 @@ fn uses_of<'c>(
 
 /// The views between a tensor and what a load of a slice of it fills, from the tensor on. Errors: a slice in a kernel without clusters, or one that the
 /// blocks of a cluster do not make whole; a whole tensor that goes to several blocks.
-fn slice_of<'c>(load: cute_nvgpu::TmaLoad<'c>, blocks: i64) -> Result<Vec<Op<'c>>, Failure> {
+fn slice_of<'c>(load: Load<'c>, blocks: i64) -> Result<Vec<Op<'c>>, Failure> {
     let (op, mut value) = (load.op(), load.destination());
     let tensor = root_of(value);
     let refuse = |message: String| Err(diag::error(op.location(), message));
@@ -267,14 +310,25 @@ pub(super) fn of<'c>(kernel: Op<'c>, blocks: i64) -> Result<Vec<Ring<'c>>, Failu
         // wait for those who use what it shares, unless nothing at all stands between the two.
         let shared = rings.iter_mut().find(|ring| {
             let used = |ring: &Ring<'c>| (ring.block, ring.read, ring.uses[1]);
-            used(ring) == (block, read, uses_of_it[1])
-                && (ring.sharers == sharers || ring.uses == uses_of_it)
+            let is_alike = used(ring) == (block, read, uses_of_it[1])
+                && (ring.sharers == sharers || ring.uses == uses_of_it);
+            match load.is_by_warp() {
+                // They are few bytes, and one barrier for all of a turn's costs less than one for each.
+                true => ring.is_by_warp && ring.block == block,
+                false => !ring.is_by_warp && is_alike,
+            }
         });
         match shared {
             Some(ring) => {
-                let before = order.iter().position(|op| *op == ring.uses[0]);
-                if before.is_none_or(|before| *first < before) {
+                let place = |op: Op<'c>| order.iter().position(|other| *other == op);
+                if place(ring.uses[0]).is_none_or(|before| *first < before) {
                     ring.uses[0] = uses_of_it[0];
+                }
+                if place(ring.read).is_none_or(|before| place(read) < Some(before)) {
+                    ring.read = read;
+                }
+                if place(ring.uses[1]).is_none_or(|behind| *last > behind) {
+                    ring.uses[1] = uses_of_it[1];
                 }
                 ring.loads.push(op);
                 ring.tensors.push(tensor);
@@ -295,12 +349,13 @@ pub(super) fn of<'c>(kernel: Op<'c>, blocks: i64) -> Result<Vec<Ring<'c>>, Failu
                 read,
                 views: uses.views,
                 is_read: uses.is_read,
+                is_by_warp: load.is_by_warp(),
                 bytes,
                 made: None,
             }),
         }
     }
-    if rings.is_empty() {
+    if rings.iter().all(|ring| ring.is_by_warp) {
         return Err(diag::error(
             kernel.location(),
             "has cute.roles and no cute_nvgpu.tma_load without a barrier; expected one, or no cute.roles",
@@ -345,11 +400,12 @@ impl<'c> Ring<'c> {
         self.made.as_ref().expected(b, "a ring that was made")
     }
 
-    /// Makes its mbarriers: one arrival fills a place, and one of each warp that computes empties it, in all blocks that use it.
+    /// Makes its mbarriers: one arrival fills a place, or one of each thread that copies, and one of each warp that computes empties it, in all blocks that use it.
     pub(super) fn init(&self, b: Builder<'c>, warps: i64) -> Result<(), Failure> {
         let made = self.made(b)?;
+        let filling = if self.is_by_warp { WARP } else { 1 };
         for place in 0..self.depth {
-            for (barriers, count) in made.barriers.iter().zip([1, warps * self.sharers]) {
+            for (barriers, count) in made.barriers.iter().zip([filling, warps * self.sharers]) {
                 let operands = [*barriers, b.i32(place)?, b.i32(count)?];
                 b.op(cute_nvgpu::MBARRIER_INIT, &operands, &[], &[])?;
             }
@@ -391,7 +447,9 @@ impl<'c> Ring<'c> {
     ) -> Result<(), Failure> {
         let b = b.step("release a buffer");
         if self.is_read {
-            fence_proxy(b)?;
+            if !self.is_by_warp {
+                fence_proxy(b)?;
+            }
             b.op(nvvm::BAR_WARP_SYNC, &[b.i32(-1)?], &[], &[])?;
         }
         let mut arrives = b.compare(Predicate::Ult, lane, b.i32(self.sharers)?)?;

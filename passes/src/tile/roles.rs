@@ -377,8 +377,8 @@ impl<'c> Gemm<'c> {
         let (from, to, step) = (t.i32(0)?, turns, t.i32(1)?);
         let (region, inner) = Detached::with_block(&[(t.i32_type(), t.location)]);
         let mut attributes = vec![(STAGES, t.i64_attribute(self.plan.stages))];
-        if scales.is_some() && self.turns_ahead() > 1 {
-            attributes.push((UNROLL, t.i64_attribute(self.turns_ahead())));
+        if self.turns_written() > 1 {
+            attributes.push((UNROLL, t.i64_attribute(self.turns_written())));
         }
         t.with_regions(scf::FOR, &[from, to, step], &[], &attributes, vec![region])?;
         let l = Builder::at_end(t.context, inner, t.location);

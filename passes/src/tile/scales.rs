@@ -13,7 +13,7 @@ use cute_ir::{
     Expected, Failure,
     mlir::*,
     region, tensor,
-    types::{self, memref_of},
+    types::{self, MemRef, Space, element_bits, memref_of},
 };
 use cute_layout::{IntTuple, Layout, Operand, int, tuple};
 use melior::ir::ValueLike;
@@ -69,7 +69,10 @@ pub(super) fn scaled(
     if scales.iter().all(Option::is_none) {
         return Ok(None);
     }
-    let mut scaled = Scaled::default();
+    let mut scaled = Scaled {
+        is_for_warps: true,
+        ..Scaled::default()
+    };
     for (factor, scale) in scales.iter().enumerate() {
         for matrix in scale.iter().flat_map(|scale| &scale.inputs) {
             if matrix.is_whole() {
@@ -78,6 +81,8 @@ pub(super) fn scaled(
                     matrix.name, matrix.memref.layout
                 ));
             }
+            let bits = element_bits(matrix.memref.element).unwrap_or(0);
+            scaled.is_for_warps &= [32, 64].contains(&bits);
             if let Some(group) = matrix.group() {
                 scaled.k = Some(scaled.k.map_or(group, |other| gcd(other, group)));
             }
@@ -114,6 +119,11 @@ pub(super) fn scaled(
 /// not back: with 1, 2 and 4 a product of 4096 x 4096 x 7168 took 231, 228 and 204 us on an H100, and 190 with scales that are no tensors.
 const MOST_AHEAD: i64 = 4;
 
+/// Turns that are written out where a warp brings the scales, and the registers that a thread has beside what a turn needs. Written once, 2, 4 and 8 times a product of
+/// 4096 x 4096 x 7168 takes 201, 195, 188 and 185 us on an H200.
+const MOST_WRITTEN: i64 = 8;
+const FOR_ADDRESSES: i64 = 48;
+
 /// Registers of a thread beside sums and scales, where all sizes are known; twice as many otherwise.
 const BESIDE: i64 = 26;
 
@@ -125,6 +135,8 @@ pub(super) struct Scales<'c> {
     tiles: Vec<Spread<'c>>,
     /// The coordinates of the tile's elements in C, and the first that is not there.
     within: Option<(Val<'c>, Val<'c>)>,
+    /// The tiles in shared memory that a warp brings the numbers of a turn to, for each tensor; none where threads load them for themselves.
+    shared: Vec<Val<'c>>,
     /// The registers that hold the numbers of this turn, for each tensor.
     held: Vec<Val<'c>>,
     /// Those of the turns behind it, the last of which are loaded in this turn, where warpgroups multiply; the pipeliner moves loads of warps that copy as well.
@@ -158,11 +170,29 @@ impl<'c> Scales<'c> {
         registers.collect()
     }
 
+    /// Room in shared memory for the numbers of a turn, for each tensor.
+    fn room(&self, b: Builder<'c>) -> Result<Vec<Val<'c>>, Failure> {
+        let keep = IntTuple::underscore;
+        let first = b.coord(&tuple([keep(), keep(), int(0)]), &[])?;
+        let room = self.tiles.iter().map(|tiles| {
+            let tile = memref_of(tiles.of(b, first)?).expected(b, "a tensor")?;
+            let bits = element_bits(tile.element).expected(b, "an element")?;
+            let shared = MemRef {
+                space: Space::Smem,
+                align: bits / 8,
+                layout: held_once(&tile.layout).map_err(|e| b.error(e))?,
+                ..tile
+            };
+            b.value(cute::MEMREF_ALLOCA, &[], shared.to_type(b.location)?, &[])
+        });
+        room.collect()
+    }
+
     /// Loads the numbers of a turn.
-    fn load(&self, b: Builder<'c>, turn: Val<'c>, held: &[Val<'c>]) -> Result<(), Failure> {
+    fn load(&self, b: Builder<'c>, turn: Val<'c>, to: &[Val<'c>]) -> Result<(), Failure> {
         let keep = IntTuple::underscore;
         let coord = b.coord(&tuple([keep(), keep(), IntTuple::dynamic()]), &[turn])?;
-        for (tiles, held) in self.tiles.iter().zip(held) {
+        for (tiles, to) in self.tiles.iter().zip(to) {
             let tile = tiles.of(b, coord)?;
             let mut within = self.within;
             if let Some((coords, _)) = &mut within {
@@ -172,11 +202,20 @@ impl<'c> Scales<'c> {
                 let shape = b.static_value(types::layout_type(b.context, &shape))?;
                 *coords = b.infer(cute::COMPOSITION, &[*coords, shape], &[])?;
             }
-            let located = Located {
-                within,
-                ..Located::default()
-            };
-            block_copy(b, Operand::C, [tile, *held], &located)?;
+            if self.shared.is_empty() {
+                let located = Located {
+                    within,
+                    ..Located::default()
+                };
+                block_copy(b, Operand::C, [tile, *to], &located)?;
+                continue;
+            }
+            let is_bounded = i32::from(within.is_some());
+            let segments = b.i32_array(&[1, 1, is_bounded, is_bounded]);
+            let within = within.into_iter().flat_map(|(coords, end)| [coords, end]);
+            let operands: Vec<_> = [tile, *to].into_iter().chain(within).collect();
+            let attributes = [("operandSegmentSizes", segments)];
+            b.op(cute::BLOCK_WARP_LOAD, &operands, &[], &attributes)?;
         }
         Ok(())
     }
@@ -246,11 +285,15 @@ impl<'c> Gemm<'c> {
                 false => self.within_scales(b, body, at, runs_ahead.then_some(turns))?,
             },
             tiles,
+            shared: Vec::new(),
             held: Vec::new(),
             next: Vec::new(),
             last,
         };
         scales.held = scales.registers(b)?;
+        if self.plan.has_roles() && self.scaled.is_some_and(|scaled| scaled.is_for_warps) {
+            scales.shared = scales.room(b)?;
+        }
         if runs_ahead {
             for _ in 1..self.turns_ahead() {
                 scales.next.push(scales.registers(b)?);
@@ -265,19 +308,47 @@ impl<'c> Gemm<'c> {
         Ok(Some(scales))
     }
 
+    /// The turns that are written out: so that no registers are moved from one to the next, or, where a warp brings the scales, that a turn's addresses are computed beside
+    /// the one before it, if there are registers for that.
+    pub(super) fn turns_written(&self) -> i64 {
+        match self.scaled {
+            Some(scaled) if scaled.is_for_warps => {
+                let (tile, threads) = self.sums_of_turns();
+                let left = self.registers_left() - scaled.held(tile, threads);
+                if left < FOR_ADDRESSES {
+                    1
+                } else {
+                    MOST_WRITTEN
+                }
+            }
+            Some(_) => self.turns_ahead(),
+            None => 1,
+        }
+    }
+
     /// The turns that a thread of a warpgroup holds the numbers of scales of: as many as there are registers for, up to [`MOST_AHEAD`]. The loop is written out as
     /// many times, so that no registers are moved.
     pub(super) fn turns_ahead(&self) -> i64 {
-        let Some(scaled) = self.scaled else {
+        let Some(scaled) = self.scaled.filter(|scaled| !scaled.is_for_warps) else {
             return 1;
         };
+        let (tile, threads) = self.sums_of_turns();
+        (self.registers_left() / scaled.held(tile, threads).max(1)).clamp(1, MOST_AHEAD)
+    }
+
+    /// Rows and columns of a tile whose sums so many threads hold.
+    fn sums_of_turns(&self) -> ([i64; 2], i64) {
         let [m, n, _] = self.plan.tile;
-        let threads = self.plan.team().unwrap_or(WARPGROUP);
+        ([m, n], self.plan.team().unwrap_or(WARPGROUP))
+    }
+
+    /// Registers of a thread beside the sums of a turn, those of all of K, and what else it needs.
+    fn registers_left(&self) -> i64 {
+        let ([m, n], threads) = self.sums_of_turns();
         let [_, budget] = self.plan.budgets().unwrap_or([0, 255]);
         let is_known = self.extents.iter().all(|extent| extent.known.is_some());
         let beside = if is_known { BESIDE } else { 2 * BESIDE };
-        let left = budget - 2 * m * n / threads - beside;
-        (left / scaled.held([m, n], threads).max(1)).clamp(1, MOST_AHEAD)
+        budget - 2 * m * n / threads - beside
     }
 
     /// The coordinates of a tile's elements in C, and the first of which there is no scale: of as many turns as only a launch knows there may be none at all.
@@ -322,12 +393,51 @@ impl<'c> Gemm<'c> {
         scales: &Scales<'c>,
         ([shared_a, shared_b, sums], turn): ([Val<'c>; 3], Val<'c>),
     ) -> Result<(), Failure> {
-        if scales.next.is_empty() {
-            scales.load(b.step("load scales"), turn, &scales.held)?;
+        let loading = b.step("load scales");
+        if !scales.shared.is_empty() {
+            scales.load(loading, turn, &scales.shared)?;
+        } else if scales.next.is_empty() {
+            scales.load(loading, turn, &scales.held)?;
         }
-        let product = [shared_a, shared_b, scales.group];
-        b.step("multiply")
-            .op(cute::BLOCK_GEMM, &product, &[], &[("overwrite", b.unit())])?;
+        let bring = || {
+            let mut all = scales.shared.iter().zip(&scales.held);
+            all.try_for_each(|(from, to)| {
+                block_copy(loading, Operand::C, [*from, *to], &Located::default())
+            })
+        };
+        let multiply = |group: Val<'c>| {
+            let product = [shared_a, shared_b, group];
+            let attributes = [("overwrite", b.unit())];
+            let b = b.step("multiply");
+            b.op(cute::BLOCK_GEMM, &product, &[], &attributes)
+        };
+        multiply(scales.group)?;
+        // Products go on meanwhile.
+        bring()?;
+        self.promote(b, body, scales, sums)?;
+        // What was loaded before is moved, and not what is on its way; where turns are written out there are no moves.
+        if let Some(newest) = scales.next.last() {
+            let step = b.step("load scales");
+            let all: Vec<_> = std::iter::once(&scales.held).chain(&scales.next).collect();
+            for two in all.windows(2) {
+                for (to, from) in two[0].iter().zip(two[1]) {
+                    block_copy(step, Operand::C, [*from, *to], &Located::default())?;
+                }
+            }
+            let turn = scales.ahead(step, turn, all.len() as i64)?;
+            scales.load(step, turn, newest)?;
+        }
+        Ok(())
+    }
+
+    /// Multiplies the sums of a group by their scales, and adds them to those of all of K.
+    fn promote(
+        &self,
+        b: Builder<'c>,
+        body: Blk<'c>,
+        scales: &Scales<'c>,
+        sums: Val<'c>,
+    ) -> Result<(), Failure> {
         let b = b.step("scale");
         let mut arguments = Vec::new();
         for held in &scales.held {
@@ -352,18 +462,6 @@ impl<'c> Gemm<'c> {
         l.op(cute::YIELD, &[scale.expected(l, "a scale")?], &[], &[])?;
         let operands = [&[scales.group, sums], &scales.held[..]].concat();
         b.with_regions(cute::BLOCK_PROMOTE, &operands, &[], &[], vec![region])?;
-        // What was loaded before is moved, and not what is on its way; where turns are written out there are no moves.
-        if let Some(newest) = scales.next.last() {
-            let step = b.step("load scales");
-            let all: Vec<_> = std::iter::once(&scales.held).chain(&scales.next).collect();
-            for two in all.windows(2) {
-                for (to, from) in two[0].iter().zip(two[1]) {
-                    block_copy(step, Operand::C, [*from, *to], &Located::default())?;
-                }
-            }
-            let turn = scales.ahead(step, turn, all.len() as i64)?;
-            scales.load(step, turn, newest)?;
-        }
         Ok(())
     }
 }

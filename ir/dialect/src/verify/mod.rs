@@ -102,6 +102,10 @@ pub fn verify(op: Op<'_>) -> Result<(), Failure> {
         cute::BLOCK_COPY => with(cute::BlockCopy::of(op), algorithms::verify_block_copy),
         cute::BLOCK_GEMM => with(cute::BlockGemm::of(op), algorithms::verify_block_gemm),
         cute::BLOCK_PROMOTE => with(cute::BlockPromote::of(op), algorithms::verify_block_promote),
+        cute::BLOCK_WARP_LOAD => with(
+            cute::BlockWarpLoad::of(op),
+            algorithms::verify_block_warp_load,
+        ),
         cute::BLOCK_CLUSTER_SUM => with(
             cute::BlockClusterSum::of(op),
             algorithms::verify_block_cluster_sum,

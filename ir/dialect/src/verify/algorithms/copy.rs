@@ -59,6 +59,45 @@ pub(in super::super) fn verify_block_copy(op: cute::BlockCopy<'_>) -> Checked {
     }
 }
 
+pub(in super::super) fn verify_block_warp_load(op: cute::BlockWarpLoad<'_>) -> Checked {
+    let (source, destination) = (operand(0, op.source())?, operand(1, op.destination())?);
+    verify_whole_copy(&source, &destination)?;
+    if [source.space, destination.space] != [Space::Gmem, Space::Smem] {
+        return Err(format!(
+            "expected a tile in {} and one in {}, found {} and {}",
+            Space::Gmem,
+            Space::Smem,
+            source.space,
+            destination.space
+        ));
+    }
+    let bits = types::element_bits(source.element).unwrap_or(0);
+    if ![32, 64, 128].contains(&bits) {
+        return Err(format!(
+            "expected elements of 4, 8 or 16 bytes, which cp.async copies, found {}",
+            source.element
+        ));
+    }
+    let leaves = source.layout.stride().leaves();
+    let same = leaves.into_iter().zip(destination.layout.stride().leaves());
+    let of = source.layout.shape().leaves().into_iter().zip(same);
+    let is_one = |leaf: &Leaf| *leaf == Leaf::Static(0);
+    if of
+        .clone()
+        .any(|(extent, (from, to))| is_one(to) && !is_one(from) && *extent != Leaf::Static(1))
+    {
+        return Err(format!(
+            "expected a destination with a place for each element of {}, found {}",
+            source.layout, destination.layout
+        ));
+    }
+    match (op.coords(), op.end()) {
+        (None, None) => Ok(()),
+        (Some(coords), Some(end)) => verify_within(&source, &destination, coords, end),
+        _ => Err("expected both coordinates and an end, or neither".to_owned()),
+    }
+}
+
 /// Checks the coordinates of a tile, and the first that is not there.
 pub(super) fn verify_within(
     source: &MemRef,
