@@ -94,9 +94,9 @@ gpu.module @products attributes {targets = [#nvvm.target<chip = "sm_90a">]} {
     // Two steps of K, of which the first one is told whether C is added; 128 bytes of swizzle, 1024 from eight rows to the next. The
     // second atom of A is 8192 bytes on: 512 granules. A step is 32 bytes.
     // CHECK-DAG: arith.constant 4611686293305360384 : i64
-    // CHECK-DAG: arith.constant 512 : i64
-    // CHECK-DAG: arith.constant 514 : i64
-    // CHECK-DAG: arith.constant 2 : i64
+    // CHECK-DAG: arith.constant 512 : i32
+    // CHECK-DAG: arith.constant 514 : i32
+    // CHECK-DAG: arith.constant 2 : i32
     // CHECK: llvm.inline_asm has_side_effects "{\0A.reg .pred p, q;\0Asetp.ne.b32 p, 1, 0;\0Asetp.ne.b32 q, $12, 0;\0Awgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0, $1, $2, $3}, $8, $9, q, 1, 1, 0, 0;\0Awgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0, $1, $2, $3}, $10, $11, p, 1, 1, 0, 0;\0A}", "=f,=f,=f,=f,0,1,2,3,l,l,l,l,r,~{memory}"
     %d = cute_nvgpu.atom_wgmma(%mma, %a, %b, %f) at [1, 0] : (!mma, !a, !b, vector<4xf32>) -> vector<4xf32>
     // CHECK: nvvm.wgmma.commit.group.sync.aligned

@@ -154,6 +154,15 @@ struct Outside {
     longer: [i64; 2],
 }
 
+/// The extents that say where lines of A and B begin, as far as only a launch knows it, and what follows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Lines {
+    /// For A and B, the extent that lines are apart, and the elements of 128 bytes; none where it is known whether lines begin at multiples of that.
+    apart: [Option<(usize, i64)>; 2],
+    /// Picoseconds that a multiprocessor is busy with a block's tile along K, where lines of A and of B begin at multiples of 128 bytes (0), or elsewhere (1).
+    busy: [[i64; 2]; 2],
+}
+
 /// The estimate of a plan's time, for any sizes.
 ///
 /// Blocks are dealt out to multiprocessors evenly. Those that one runs at once take turns at its tensor cores and its share of
@@ -181,6 +190,8 @@ pub struct Estimate {
     at_once: i64,
     /// Picoseconds that a multiprocessor is busy with a block's tile along K.
     busy: i64,
+    /// The same by where lines of A and B begin; none where that is known.
+    lines: Option<Lines>,
     /// The time that lines outside of A and of B add to such a tile, where somebody waits for them.
     outside: Outside,
     /// Picoseconds that such a tile takes to arrive, at least.
@@ -198,6 +209,39 @@ pub struct Estimate {
 /// Picoseconds for each kilobyte from memory, of tiles of so many elements of so many bits along K.
 fn memory(k: i64, bits: i64) -> i64 {
     MEMORY[usize::from(k * bits >= 256 * 8)]
+}
+
+impl Lines {
+    /// The time that a multiprocessor is busy with a block's tile along K.
+    fn busy<N: Arithmetic>(&self, n: &N, extents: &[N::Value; 3]) -> Result<N::Value, N::Error> {
+        let one = n.constant(1)?;
+        // 1 where lines begin elsewhere than at multiples of 128 bytes.
+        let is_elsewhere = |(axis, elements): (usize, i64)| {
+            let rest = n.apply(Op::RemS, [&extents[axis], &n.constant(elements)?])?;
+            n.apply(Op::MinS, [&rest, &one])
+        };
+        // Of one flag the second time is never shorter than the first.
+        let between = |flag: &N::Value, [aligned, elsewhere]: [&N::Value; 2]| {
+            let more = n.apply(Op::Sub, [elsewhere, aligned])?;
+            let more = n.apply(Op::Mul, [flag, &more])?;
+            n.apply(Op::Add, [aligned, &more])
+        };
+        let number = |of_a: usize, of_b: usize| n.constant(self.busy[of_a][of_b]);
+        match self.apart {
+            [Some(of_a), Some(of_b)] if of_a == of_b => {
+                between(&is_elsewhere(of_a)?, [&number(0, 0)?, &number(1, 1)?])
+            }
+            [Some(of_a), None] => between(&is_elsewhere(of_a)?, [&number(0, 0)?, &number(1, 0)?]),
+            [None, Some(of_b)] => between(&is_elsewhere(of_b)?, [&number(0, 0)?, &number(0, 1)?]),
+            [Some(of_a), Some(of_b)] => {
+                let (of_a, of_b) = (is_elsewhere(of_a)?, is_elsewhere(of_b)?);
+                let first = between(&of_b, [&number(0, 0)?, &number(0, 1)?])?;
+                let second = between(&of_b, [&number(1, 0)?, &number(1, 1)?])?;
+                between(&of_a, [&first, &second])
+            }
+            [None, None] => number(0, 0),
+        }
+    }
 }
 
 impl Estimate {
@@ -244,6 +288,7 @@ impl Estimate {
             busy: i64::try_from(busy.max(moved))
                 .unwrap_or(i64::MAX)
                 .saturating_add(if is_alone { ONE_BY_ONE } else { 0 }),
+            lines: None,
             outside: Outside::default(),
             wait: LATENCY / (plan.stages.max(2) - 1),
             beside: AROUND,
@@ -268,22 +313,40 @@ impl Estimate {
         let multiplied = atoms * 2 * n * 1000;
         let shared = (atoms * (64 + n) + m + n) * roles::SHARED;
         let busy = multiplied.max(shared) * parts * roles::CYCLE / 1000;
-        let line = |access: Option<&Access>| {
-            let is_aligned =
-                access.is_none_or(|access| !access.known || access.pitch * bits % 1024 == 0);
-            roles::LINE[usize::from(!is_aligned)]
-        };
-        let lines = [line(accesses.first()), line(accesses.get(1))];
-        let moved = m * parts * lines[0] / cn + n * parts * lines[1] / cm;
+        let is_aligned = |access: &Access| access.pitch * bits % 1024 == 0;
+        let factors = [accesses.first(), accesses.get(1)];
+        // Bases are taken to begin at multiples of 128 bytes, and lines to lie one behind the other.
+        let apart = [0, 1].map(|factor: usize| {
+            let open = factors[factor].filter(|access| !access.known && !is_aligned(access))?;
+            Some(([factor, 2][open.major.min(1)], 1024 / bits))
+        });
+        let is_elsewhere = |access: &Access| access.known && !is_aligned(access);
+        let lines =
+            factors.map(|access| roles::LINE[usize::from(access.is_some_and(is_elsewhere))]);
+        let moved_of = |lines: [i64; 2]| m * parts * lines[0] / cn + n * parts * lines[1] / cm;
+        let moved = moved_of(lines);
         let longer = |line: i64, sharers: i64| (roles::OUTSIDE - line) * parts / sharers;
         let others = of.stages.max(2) - 1;
         let latency = match cm * cn {
             1 => roles::LATENCY / others,
             _ => (roles::LATENCY_OF_CLUSTER / others).max(roles::TURN_OF_CLUSTER),
         };
-        let mut times = [busy, moved, latency];
-        times.sort_unstable();
-        let [_, second, longest] = times;
+        let busy_of = |moved: i64| {
+            let mut times = [busy, moved, latency];
+            times.sort_unstable();
+            let [_, second, longest] = times;
+            longest + second * roles::SECOND / 100
+        };
+        let busy_by_lines = [0, 1].map(|of_a: usize| {
+            [0, 1].map(|of_b: usize| {
+                let elsewhere = |factor: usize, is: usize| match apart[factor] {
+                    Some(_) => roles::LINE[is],
+                    None => lines[factor],
+                };
+                busy_of(moved_of([elsewhere(0, of_a), elsewhere(1, of_b)]))
+            })
+        });
+        let differs = busy_by_lines != [[busy_of(moved); 2]; 2];
         let groups = of.groups.max(1);
         let beside =
             roles::TILE + roles::GROUP * (groups - 1) + roles::SUMS * m * n / (1024 * groups * ck);
@@ -302,7 +365,11 @@ impl Estimate {
             packed: [0; 2],
             memory: memory(k, bits),
             at_once: 1,
-            busy: longest + second * roles::SECOND / 100,
+            busy: busy_of(moved),
+            lines: differs.then_some(Lines {
+                apart,
+                busy: busy_by_lines,
+            }),
             outside: Outside {
                 moved,
                 lines: [m, n],
@@ -439,7 +506,10 @@ impl Estimate {
 
     /// The time that a multiprocessor is busy with a block's tile along K.
     fn busy<N: Arithmetic>(&self, n: &N, extents: &[N::Value; 3]) -> Result<N::Value, N::Error> {
-        let busy = n.constant(self.busy)?;
+        let busy = match self.lines {
+            Some(lines) => lines.busy(n, extents)?,
+            None => n.constant(self.busy)?,
+        };
         let Outside {
             moved,
             lines,
@@ -447,7 +517,8 @@ impl Estimate {
         } = self.outside;
         // Even one line within leaves no more of the others outside.
         let most = moved + lines[0] * longer[0] + lines[1] * longer[1];
-        if most <= self.busy {
+        let least = self.lines.map_or(self.busy, |lines| lines.busy[0][0]);
+        if most <= least {
             return Ok(busy);
         }
         let mut arrived = n.constant(moved)?;

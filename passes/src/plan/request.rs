@@ -253,8 +253,8 @@ impl OptionValue for Avoid {
     }
 }
 
-/// Kernels for a product whose sizes are open, at most, where nothing else is asked for: more of them do not make products of any sizes faster.
-const VARIANTS: i64 = 12;
+/// Kernels for a product whose sizes are open, at most, where nothing else is asked for: with more of them products of any sizes are not faster (`docs/performance.md`).
+const VARIANTS: i64 = 20;
 
 /// Kernels for a map whose columns are open, at most, where nothing else is asked for: they are small.
 const VARIANTS_OF_MAP: i64 = 16;

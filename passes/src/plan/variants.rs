@@ -13,6 +13,12 @@ const FEW: &[i64] = &[1, 16, 64, 128, 256, 512, 1024, 1536, 2048, 3072, 4096, 81
 /// The least size of which three open extents have two: a product of which two are smaller takes no time to speak of, whatever its plan.
 const LEAST: i64 = 256;
 
+/// The part of the kernels that is left for sizes whose lines begin elsewhere than at multiples of 128 bytes: one in so many.
+const LEFT: usize = 4;
+
+/// Sizes of so many vectors are tried between those of the lists as well, at least.
+const BETWEEN: i64 = 32;
+
 /// The number of products that is assumed where it is open.
 const BATCH: i64 = 8;
 
@@ -47,6 +53,19 @@ fn points(problem: &Problem<'_>) -> Vec<[i64; 3]> {
         points.retain(|point| point.iter().filter(|size| **size < LEAST).count() < 2);
     }
     points
+}
+
+/// A size near one whose lines of A or B begin elsewhere than at multiples of 128 bytes, but at multiples of 16; none where that is known.
+fn elsewhere(problem: &Problem<'_>, point: [i64; 3]) -> Option<[i64; 3]> {
+    let mut other = point;
+    for (factor, access) in problem.accesses[..2].iter().enumerate() {
+        let axis = [factor, 2][access.major.min(1)];
+        let is_open = !access.known && problem.extents[axis].is_none();
+        if is_open && access.lines > 0 && point[axis] > BETWEEN * access.lines {
+            other[axis] = point[axis] - access.lines;
+        }
+    }
+    (other != point).then_some(other)
 }
 
 /// For each candidate and each size, the time relative to that of the best one of `among`.
@@ -108,29 +127,21 @@ fn taken<'c>(
     places.iter().filter_map(take).collect()
 }
 
-/// The candidates for a problem, at most `most`; none of none.
-pub(super) fn choose<'c>(
-    candidates: Vec<Candidate<'c>>,
-    problem: &Problem<'c>,
-    measured: &Measured,
-    most: usize,
-) -> Vec<Chosen<'c>> {
-    let points = points(problem);
-    // What splits K is chosen on top of what does not, where the sizes of a launch decide: its estimate was not measured.
-    let all: Vec<usize> = (0..candidates.len()).collect();
-    let is_whole = |at: &usize| !candidates[*at].plan.is_split();
-    let mut whole: Vec<usize> = all.iter().copied().filter(is_whole).collect();
-    if points.len() == 1 || whole.is_empty() {
-        whole.clone_from(&all);
-    }
-    let times = relative_times(&candidates, problem, measured, &points, &whole);
-    // The fastest on the largest sizes, which take the most time, and then whatever gains the most.
-    let of_largest = |at: &&usize| (times[**at].last().copied(), **at);
-    let largest = whole.iter().min_by_key(of_largest).copied();
-    let mut chosen: Vec<usize> = largest.into_iter().collect();
-    let mut reached = largest.map_or(Vec::new(), |at| times[at].clone());
-    let is_one = problem.open_extents() == 1;
-    for among in [&whole, &all] {
+/// Those that are chosen already, at most so many with those that make the sizes of `times` faster: the one that gains the most after the other.
+fn gaining(
+    times: &[Vec<i64>],
+    among: [&[usize]; 2],
+    mut chosen: Vec<usize>,
+    (most, is_one): (usize, bool),
+) -> Vec<usize> {
+    let of_all = chosen.iter().map(|at| times[*at].clone());
+    let Some(mut reached) = of_all.reduce(|one, other| {
+        let both = one.into_iter().zip(other);
+        both.map(|(one, other)| one.min(other)).collect()
+    }) else {
+        return chosen;
+    };
+    for among in among {
         while chosen.len() < most {
             let best = among
                 .iter()
@@ -150,6 +161,43 @@ pub(super) fn choose<'c>(
             }
             chosen.push(*best);
         }
+    }
+    chosen
+}
+
+/// The candidates for a problem, at most `most`; none of none.
+pub(super) fn choose<'c>(
+    candidates: Vec<Candidate<'c>>,
+    problem: &Problem<'c>,
+    measured: &Measured,
+    most: usize,
+) -> Vec<Chosen<'c>> {
+    let points = points(problem);
+    // What splits K is chosen on top of what does not, where the sizes of a launch decide: its estimate was not measured.
+    let all: Vec<usize> = (0..candidates.len()).collect();
+    let is_whole = |at: &usize| !candidates[*at].plan.is_split();
+    let mut whole: Vec<usize> = all.iter().copied().filter(is_whole).collect();
+    if points.len() == 1 || whole.is_empty() {
+        whole.clone_from(&all);
+    }
+    let times = relative_times(&candidates, problem, measured, &points, &whole);
+    // The fastest on the largest sizes, which take the most time, and then whatever gains the most.
+    let of_largest = |at: &&usize| (times[**at].last().copied(), **at);
+    let largest = whole.iter().min_by_key(of_largest).copied();
+    let chosen: Vec<usize> = largest.into_iter().collect();
+    let is_one = problem.open_extents() == 1;
+    let between: Vec<_> = points
+        .iter()
+        .filter_map(|point| elsewhere(problem, *point))
+        .collect();
+    let of_points = match between.is_empty() {
+        true => most,
+        false => most - most / LEFT,
+    };
+    let mut chosen = gaining(&times, [&whole, &all], chosen, (of_points, is_one));
+    if !between.is_empty() {
+        let times = relative_times(&candidates, problem, measured, &between, &whole);
+        chosen = gaining(&times, [&whole, &all], chosen, (most, is_one));
     }
     // In the order of the table, so that larger tiles come first.
     chosen.sort_unstable();
