@@ -2,7 +2,7 @@
 //!
 //! A layout that only a launch knows is right under conditions: that an extent by which something is divided is at least 1, that a stride times a constant
 //! fits its width. They are the same for all threads, and a thread that evaluates one has a branch before its first load, and behind it a call with
-//! eight arguments. Where a kernel is launched in the same module, the host function asserts them before it launches, once, for the blocks that there
+//! five arguments. Where a kernel is launched in the same module, the host function asserts them before it launches, once, for the blocks that there
 //! are: of no blocks nothing is asked, and of a branch only where it is taken. What follows for an argument stands on it as `cute.least`, and for LLVM as its range.
 //! The host computes in 64 bits; where a kernel's 32 bits would have wrapped, an assertion stays, unless that is what it asks.
 

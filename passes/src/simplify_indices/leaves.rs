@@ -33,11 +33,11 @@ impl LeafSets {
 
     /// The leaves of a node, in order.
     pub(super) fn leaves(&self, node: usize) -> impl Iterator<Item = u32> {
-        let leaves = self.words_of(node).iter().zip(0..).flat_map(|(&word, at)| {
+        let words = self.words_of(node).iter().zip(0..);
+        words.flat_map(|(&word, at)| {
             let set = move |bit: &u32| word >> bit & 1 == 1;
             (0..64).filter(set).map(move |bit| at * 64 + bit)
-        });
-        leaves
+        })
     }
 
     /// Tells whether a node has no leaf that a node of others has not.
