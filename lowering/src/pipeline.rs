@@ -159,6 +159,7 @@ impl CompileOptions {
             format!("gpu.module(gpu.func({}))", names(ON_KERNELS)),
             names(ON_MODULES),
             "cute-to-nvvm".to_owned(),
+            "cute-assert-at-launch".to_owned(),
         ];
         if self.simplify {
             let simplify = self.explained.pass("cute-simplify-indices");

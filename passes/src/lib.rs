@@ -5,6 +5,7 @@
 pub mod algorithms;
 pub mod allocate_shared;
 pub mod arch;
+pub mod assert_at_launch;
 pub mod carry_remainders;
 pub mod check;
 mod divergence;
@@ -60,6 +61,7 @@ pub fn passes() -> Vec<PassSpec> {
         fold_static::PASS,
         lower_layouts::PASS,
         simplify_layouts::PASS,
+        assert_at_launch::PASS,
         carry_remainders::PASS,
         simplify_indices::PASS,
         report::PASS,

@@ -65,7 +65,9 @@ pub(crate) fn add_all(
             in_order(graph, &dirty);
             rebuild(graph);
             dirty.extend(take_touched(graph));
-            for found in search(graph, rules, &dirty) {
+            let made: BTreeSet<Id> = dirty.iter().map(|&id| graph.find(id)).collect();
+            let made: Vec<(Id, usize)> = made.into_iter().map(|id| (id, 0)).collect();
+            for found in search(graph, rules, &made) {
                 counts[found.rule] += usize::from(apply(graph, &rules[found.rule], &found));
             }
             rebuild(graph);

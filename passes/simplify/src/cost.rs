@@ -5,7 +5,6 @@
 
 use crate::node::{Leaf, Node, levels, widths};
 use cute_arith::{Cast, Op, Predicate, Sign};
-use std::collections::HashSet;
 
 /// One simple instruction (IADD3, LOP3, SHF, ISETP, SEL).
 const UNIT: u64 = 16;
@@ -88,13 +87,13 @@ pub fn dag_cost(leaves: &[Leaf], nodes: &[Node], roots: &[usize]) -> u64 {
         _ => None,
     };
     let mut total = 0;
-    let mut paid = HashSet::new();
+    let mut paid = vec![false; nodes.len()];
     let mut todo = Vec::new();
-    let mut folded = HashSet::new();
+    let mut folded = vec![false; nodes.len()];
     for &root in roots {
         match nodes.get(root) {
             Some(&Node::Op(Op::Add, base, offset)) if constant(offset).is_some() => {
-                if folded.insert(root) {
+                if !std::mem::replace(&mut folded[root], true) {
                     total += EPSILON;
                 }
                 todo.push(base);
@@ -103,12 +102,12 @@ pub fn dag_cost(leaves: &[Leaf], nodes: &[Node], roots: &[usize]) -> u64 {
         }
     }
     while let Some(index) = todo.pop() {
-        if !paid.insert(index) {
-            continue;
-        }
         let Some(&node) = nodes.get(index) else {
             continue;
         };
+        if std::mem::replace(&mut paid[index], true) {
+            continue;
+        }
         let width_of = |i: usize| widths.get(i).copied().unwrap_or(64);
         let level = levels.get(index).copied().unwrap_or(0);
         let cost = match node {

@@ -14,8 +14,9 @@ use crate::node::{Error, Leaf, Node, Region, backward, forward, hash_cons, valid
 use crate::saturate::{Limits, Simplified, Stats, saturate};
 use cute_arith::{Cast, Facts, Op, Predicate, Sign, mask};
 use egg::Id;
+use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 /// A part of a kernel that is executed only where conditions hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -82,7 +83,7 @@ struct All<'a> {
     leaves: &'a [Leaf],
     guards: &'a [Guard],
     nodes: Vec<Node>,
-    places: HashMap<Node, usize>,
+    places: FxHashMap<Node, usize>,
     widths: Vec<u32>,
     levels: Vec<u32>,
     facts: Vec<Facts>,
@@ -127,7 +128,7 @@ impl Seeds {
         let places = cone(&all.nodes, asked.chain([all.roots[root]]));
         let known = all.assume(&places, &conditions)?;
         let holding = all.holding(&places, &known);
-        let at: HashMap<usize, usize> = places.iter().copied().zip(0..).collect();
+        let at: FxHashMap<usize, usize> = places.iter().copied().zip(0..).collect();
         Some(Seeds {
             nodes: places
                 .iter()
@@ -160,7 +161,7 @@ impl<'a> All<'a> {
             leaves,
             guards,
             nodes: Vec::new(),
-            places: HashMap::new(),
+            places: FxHashMap::default(),
             widths: Vec::new(),
             levels: Vec::new(),
             facts: Vec::new(),
@@ -207,7 +208,7 @@ impl<'a> All<'a> {
     fn conditions(&mut self, guard: usize) -> Vec<(usize, bool)> {
         let mut found = Vec::new();
         for &(condition, holds) in &self.guards[guard].conditions {
-            let mut at: HashMap<usize, usize> = HashMap::new();
+            let mut at: FxHashMap<usize, usize> = FxHashMap::default();
             for node in cone(&self.region.nodes, [condition]) {
                 let written = self.region.nodes[node].with(|i| at[&i]);
                 let place = self.intern(written);
@@ -269,7 +270,7 @@ impl<'a> All<'a> {
             leaves: self.leaves.to_vec(),
             touched: Vec::new(),
         });
-        let mut ids: HashMap<usize, Id> = HashMap::new();
+        let mut ids: FxHashMap<usize, Id> = FxHashMap::default();
         for &place in &places {
             let node = self.nodes[place];
             let operands: Vec<Id> = node.operands().iter().map(|i| ids[i]).collect();
@@ -298,14 +299,14 @@ impl<'a> All<'a> {
         &mut self,
         graph: &Graph,
         own: &[usize],
-        ids: &HashMap<usize, Id>,
+        ids: &FxHashMap<usize, Id>,
         given: &[bool],
         needed: &[usize],
     ) {
         // What is given is a leaf behind those that there are.
         let first = self.leaves.len();
         let mut leaves = self.leaves.to_vec();
-        let mut number: HashMap<usize, u32> = HashMap::new();
+        let mut number: FxHashMap<usize, u32> = FxHashMap::default();
         let mut free: Vec<usize> = Vec::new();
         for &place in needed {
             if given[place] && !self.nodes[place].operands().is_empty() {
@@ -316,7 +317,7 @@ impl<'a> All<'a> {
             }
         }
         let mut nodes = Vec::new();
-        let mut at: HashMap<usize, usize> = HashMap::new();
+        let mut at: FxHashMap<usize, usize> = FxHashMap::default();
         for &place in needed {
             nodes.push(match number.get(&place) {
                 Some(&leaf) => Node::Leaf(leaf),
@@ -366,8 +367,9 @@ impl<'a> All<'a> {
         &self,
         places: &[usize],
         conditions: &[(usize, bool)],
-    ) -> Option<HashMap<usize, Facts>> {
-        let mut known: HashMap<usize, Facts> = places.iter().map(|&i| (i, self.facts[i])).collect();
+    ) -> Option<FxHashMap<usize, Facts>> {
+        let mut known: FxHashMap<usize, Facts> =
+            places.iter().map(|&i| (i, self.facts[i])).collect();
         let asked = cone(&self.nodes, conditions.iter().map(|&(node, _)| node));
         for _ in 0..ROUNDS {
             let before = known.clone();
@@ -410,7 +412,7 @@ impl<'a> All<'a> {
     fn holding(
         &self,
         places: &[usize],
-        facts: &HashMap<usize, Facts>,
+        facts: &FxHashMap<usize, Facts>,
     ) -> Vec<(Predicate, usize, usize)> {
         let compared = places.iter().filter_map(|&place| {
             let Node::Compare(predicate, a, b) = self.nodes[place] else {
@@ -443,7 +445,7 @@ impl<'a> All<'a> {
     fn learns(
         &self,
         place: usize,
-        facts: &HashMap<usize, Facts>,
+        facts: &FxHashMap<usize, Facts>,
         holding: &[(Predicate, usize, usize)],
     ) -> bool {
         let node = self.nodes[place];

@@ -10,6 +10,8 @@
 use crate::graph::{Data, Graph, Term, add_constant, add_op, constant, join, rebuild, width};
 use cute_arith::{Op, mask};
 use egg::Id;
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Longer sums stay as they are.
@@ -21,14 +23,17 @@ const MOST_NESTING: usize = 64;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Form {
     constant: u64,
-    terms: BTreeMap<Id, u64>,
+    /// Atoms in order, each with its coefficient, which is not 0.
+    terms: Terms,
 }
+
+type Terms = SmallVec<[(Id, u64); 4]>;
 
 impl Form {
     fn atom(id: Id) -> Form {
         Form {
             constant: 0,
-            terms: BTreeMap::from([(id, 1)]),
+            terms: smallvec![(id, 1)],
         }
     }
 
@@ -37,31 +42,34 @@ impl Form {
             .constant
             .wrapping_add(other.constant.wrapping_mul(scale))
             & all;
-        for (&atom, coefficient) in &other.terms {
-            self.add_atom(atom, coefficient.wrapping_mul(scale), all);
+        for &(atom, coefficient) in &other.terms {
+            self.add_atom(atom, coefficient.wrapping_mul(scale) & all, all);
         }
     }
 
     fn add_atom(&mut self, atom: Id, coefficient: u64, all: u64) {
-        let sum = self
-            .terms
-            .get(&atom)
-            .copied()
-            .unwrap_or(0)
-            .wrapping_add(coefficient)
-            & all;
-        if sum == 0 {
-            self.terms.remove(&atom);
-        } else {
-            self.terms.insert(atom, sum);
+        match self.terms.binary_search_by_key(&atom, |&(atom, _)| atom) {
+            Ok(at) => {
+                let sum = self.terms[at].1.wrapping_add(coefficient) & all;
+                match sum {
+                    0 => drop(self.terms.remove(at)),
+                    _ => self.terms[at].1 = sum,
+                }
+            }
+            Err(_) if coefficient == 0 => {}
+            Err(at) => self.terms.insert(at, (atom, coefficient)),
         }
+    }
+
+    fn remove(&mut self, atom: Id) {
+        self.terms.retain(|&mut (other, _)| other != atom);
     }
 }
 
 /// Writes the sums among `classes` in order, beside what stands there already.
 pub(crate) fn normalise(graph: &mut Graph, classes: &BTreeSet<Id>) {
     let mut forms = Forms {
-        known: BTreeMap::new(),
+        known: FxHashMap::default(),
     };
     let sums: Vec<(Id, Form)> = classes
         .iter()
@@ -89,7 +97,7 @@ fn is_linear(graph: &Graph, id: Id) -> bool {
 
 struct Forms {
     /// The forms of classes; nothing stands for a class that is being flattened: in a cycle, it is an atom.
-    known: BTreeMap<Id, Option<Form>>,
+    known: FxHashMap<Id, Option<Form>>,
 }
 
 impl Forms {
@@ -150,8 +158,8 @@ impl Forms {
     /// Puts quotients and remainders, and masks of one value, together until no two atoms fit.
     fn combine(&mut self, graph: &mut Graph, form: &mut Form, width: u32) {
         while let Some((one, other, merged)) = self.fitting(graph, form, width) {
-            form.terms.remove(&one);
-            form.terms.remove(&other);
+            form.remove(one);
+            form.remove(other);
             form.add_scaled(&merged, 1, mask(width));
         }
     }
@@ -161,9 +169,8 @@ impl Forms {
         if form.terms.len() > MOST_TERMS {
             return None;
         }
-        let terms: Vec<(Id, u64)> = form.terms.iter().map(|(&id, &c)| (id, c)).collect();
-        for &(rest, small) in &terms {
-            for &(other, large) in &terms {
+        for &(rest, small) in &form.terms {
+            for &(other, large) in &form.terms {
                 if rest == other {
                     continue;
                 }
@@ -189,7 +196,7 @@ impl Forms {
 }
 
 /// A sum without one of its terms: its width and the others.
-type Rest = (u32, Vec<(Id, u64)>);
+type Rest = (u32, Terms);
 
 /// A sum that has others' terms in common: its class, its constant, and the term that it has besides, if any. All three are of one way of taking the
 /// sum apart: once classes are joined, the same class may come apart otherwise.
@@ -204,9 +211,9 @@ struct Like {
 pub(crate) fn group(graph: &mut Graph, most: usize) {
     let classes: BTreeSet<Id> = graph.classes().map(|class| class.id).collect();
     let mut forms = Forms {
-        known: BTreeMap::new(),
+        known: FxHashMap::default(),
     };
-    let mut rests: BTreeMap<Rest, Vec<Like>> = BTreeMap::new();
+    let mut rests: FxHashMap<Rest, Vec<Like>> = FxHashMap::default();
     for &id in &classes {
         if constant(graph, id).is_some() || !is_linear(graph, id) {
             continue;
@@ -219,7 +226,7 @@ pub(crate) fn group(graph: &mut Graph, most: usize) {
         }
         let constant = form.constant;
         let like = |term| Like { id, constant, term };
-        let terms: Vec<(Id, u64)> = form.terms.into_iter().collect();
+        let terms = form.terms;
         for (at, &term) in terms.iter().enumerate() {
             let mut rest = terms.clone();
             rest.remove(at);
@@ -230,15 +237,13 @@ pub(crate) fn group(graph: &mut Graph, most: usize) {
         }
         rests.entry((width, terms)).or_default().push(like(None));
     }
+    rests.retain(|_, alike| alike.iter().any(|like| like.term != alike[0].term));
+    let rests: BTreeMap<Rest, Vec<Like>> = rests.into_iter().collect();
     for ((width, terms), alike) in rests {
-        let differ = alike.iter().any(|like| like.term != alike[0].term);
-        if !differ || graph.total_size() > most {
+        if graph.total_size() > most {
             continue;
         }
-        let form = Form {
-            constant: 0,
-            terms: terms.into_iter().collect(),
-        };
+        let form = Form { constant: 0, terms };
         let common = write(graph, &form, width);
         for Like { id, constant, term } in alike {
             let Some((atom, coefficient)) = term else {
@@ -261,7 +266,7 @@ fn write(graph: &mut Graph, form: &Form, width: u32) -> Id {
     // Whatever is subtracted comes after whatever is added, if anything is added.
     let negative = |c: u64| c > all / 2;
     let mut groups: BTreeMap<(bool, u32, u64), Vec<Id>> = BTreeMap::new();
-    for (&atom, &coefficient) in &form.terms {
+    for &(atom, coefficient) in &form.terms {
         let Data { depth, .. } = graph[atom].data;
         groups
             .entry((negative(coefficient), depth, coefficient))

@@ -1,8 +1,8 @@
 //! The nodes of a region, what they mean, and what makes a region valid.
 
 use cute_arith::{Cast, Facts, Op, Predicate, mask};
+use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
-use std::collections::HashMap;
 
 /// Index arithmetic to simplify.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -433,7 +433,7 @@ pub(crate) fn hash_cons(nodes: &[Node], roots: &[usize]) -> (Vec<Node>, Vec<usiz
         }
     }
     let mut out = Vec::new();
-    let mut seen = HashMap::new();
+    let mut seen = FxHashMap::default();
     let mut place = vec![0; nodes.len()];
     for (index, node) in nodes.iter().enumerate().filter(|&(index, _)| live[index]) {
         let node = node.with(|i| place[i]);

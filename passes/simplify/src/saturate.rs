@@ -144,7 +144,7 @@ pub fn simplify_by(region: &Region, limits: &Limits, way: Way) -> Result<Simplif
 /// Applies rules until nothing changes or a limit is met.
 pub(crate) fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
     let rules = compiled();
-    let height = rules.iter().map(|r| r.lhs.height()).max().unwrap_or(0);
+    let height = rules.iter().map(|rule| rule.lhs.height).max().unwrap_or(0);
     let mut counts = vec![0; rules.len()];
     loop {
         let touched = take_touched(graph);
@@ -160,7 +160,7 @@ pub(crate) fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
         rebuild(graph);
         let mut dirty = touched;
         dirty.extend(take_touched(graph));
-        let matches = search(graph, rules, &with_users(graph, dirty, height));
+        let matches = search(graph, rules, &with_users(graph, &dirty, height));
         for found in matches {
             if graph.total_size() > limits.nodes {
                 stats.hit_limit = true;
@@ -194,20 +194,32 @@ pub(crate) fn take_touched(graph: &mut Graph) -> BTreeSet<Id> {
     touched.into_iter().map(|id| graph.find(id)).collect()
 }
 
-/// The classes and what uses them, up to `height` levels.
-fn with_users(graph: &Graph, mut classes: BTreeSet<Id>, height: usize) -> BTreeSet<Id> {
-    let mut level: Vec<Id> = classes.iter().copied().collect();
-    for _ in 0..height {
-        let users: Vec<Id> = level
-            .iter()
-            .flat_map(|&id| graph[id].parents().map(|p| graph.find(p)))
-            .collect();
-        level = users
-            .into_iter()
-            .filter(|&user| classes.insert(user))
-            .collect();
+/// The classes and what uses them, up to `height` levels, in order, each with the number of levels that it is above the nearest of the classes: a
+/// pattern that looks less far down finds nothing new there.
+fn with_users(graph: &Graph, classes: &BTreeSet<Id>, height: usize) -> Vec<(Id, usize)> {
+    let mut is_known = vec![false; graph.nodes().len()];
+    let mut above: Vec<(Id, usize)> = Vec::new();
+    let mut note = |above: &mut Vec<(Id, usize)>, id: Id, distance| {
+        let id = graph.find(id);
+        if !std::mem::replace(&mut is_known[usize::from(id)], true) {
+            above.push((id, distance));
+        }
+    };
+    for &id in classes {
+        note(&mut above, id, 0);
     }
-    classes
+    let mut done = 0;
+    for distance in 1..=height {
+        let level = done..above.len();
+        done = above.len();
+        for at in level {
+            for user in graph[above[at].0].parents() {
+                note(&mut above, user, distance);
+            }
+        }
+    }
+    above.sort_unstable();
+    above
 }
 
 /// A side of a rule with what a match binds, its terms added by `add`.

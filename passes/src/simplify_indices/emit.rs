@@ -2,14 +2,15 @@
 //! not change in, and ahead of waits for other kernels.
 
 use super::Indices;
+use super::leaves::LeafSets;
 use crate::launch::waits_for_kernels_before;
 use cute_arith::{Op as Arith, mask};
 use cute_ir::ops::{arith, llvm};
 use cute_ir::{Expected, Failure, args::replace_operand, mlir::*, types::int_type};
 use cute_simplify::{Facts, Node, Simplified, facts_of, widths};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Computes each root anew, and erases what nothing uses any more.
 pub(super) fn rewrite<'c>(
@@ -17,14 +18,14 @@ pub(super) fn rewrite<'c>(
     indices: &Indices<'c>,
     simple: &Simplified,
 ) -> Result<(), Failure> {
-    let before = leaf_sets(&indices.region.nodes);
-    let after = leaf_sets(&simple.nodes);
+    let before = LeafSets::of(&indices.region.nodes, indices.leaves.len());
+    let after = LeafSets::of(&simple.nodes, indices.leaves.len());
     // A root may be given by leaves that it did not have; those need not dominate its users.
     let has_its_leaves =
-        |root: &usize| after[simple.roots[*root]].is_subset(&before[indices.region.roots[*root]]);
+        |root: &usize| after.is_within(simple.roots[*root], &before, indices.region.roots[*root]);
     let roots: Vec<usize> = (0..indices.roots.len()).filter(has_its_leaves).collect();
-    let mut emit = Emit::new(indices, simple)?;
-    let mut seen = [HashSet::new(), HashSet::new()];
+    let mut emit = Emit::new(indices, simple, after)?;
+    let mut seen = [FxHashSet::default(), FxHashSet::default()];
     for &root in &roots {
         emit.count(root, &mut seen);
     }
@@ -52,23 +53,6 @@ pub(super) fn rewrite<'c>(
         }
     }
     Ok(())
-}
-
-/// The leaves that each node is computed from.
-pub(super) fn leaf_sets(nodes: &[Node]) -> Vec<BTreeSet<u32>> {
-    let mut sets: Vec<BTreeSet<u32>> = Vec::with_capacity(nodes.len());
-    for node in nodes {
-        let set = match node {
-            Node::Leaf(leaf) => BTreeSet::from([*leaf]),
-            _ => {
-                let operands = node.operands();
-                let below = operands.iter().flat_map(|&i| sets[i].iter().copied());
-                below.collect()
-            }
-        };
-        sets.push(set);
-    }
-    sets
 }
 
 /// A place for a node.
@@ -104,10 +88,33 @@ struct Address<'c> {
     constant: i32,
 }
 
+/// The uses of a root: those that are addresses, and others.
+struct Uses<'c> {
+    addresses: Vec<llvm::Getelementptr<'c>>,
+    others: Vec<Op<'c>>,
+}
+
+impl<'c> Uses<'c> {
+    fn of((value, users): &(Val<'c>, Vec<Op<'c>>)) -> Self {
+        let mut uses = Self {
+            addresses: Vec::new(),
+            others: Vec::new(),
+        };
+        for user in users {
+            match offset_by(*user, *value) {
+                Some(address) => uses.addresses.push(address),
+                None => uses.others.push(*user),
+            }
+        }
+        uses
+    }
+}
+
 /// Builds simplified nodes.
 struct Emit<'a, 'c> {
     indices: &'a Indices<'c>,
     simple: &'a Simplified,
+    uses: Vec<Uses<'c>>,
     body: Blk<'c>,
     /// The first operation of the kernel.
     top: Op<'c>,
@@ -117,27 +124,31 @@ struct Emit<'a, 'c> {
     homes: Vec<usize>,
     /// Where each node is made: several places where branches of one condition use it, each in its own.
     places: Vec<Vec<Place<'c>>>,
-    made: HashMap<(usize, OpKey), Val<'c>>,
+    made: FxHashMap<(usize, OpKey), Val<'c>>,
     addresses: Vec<Address<'c>>,
     /// Pointers, each after the one that it is from.
     pointers: Vec<Pointer<'c>>,
     pointer_places: Vec<Vec<Place<'c>>>,
-    made_pointers: HashMap<(usize, OpKey), Val<'c>>,
-    numbers: HashMap<(Option<ValueKey>, usize, usize), usize>,
+    made_pointers: FxHashMap<(usize, OpKey), Val<'c>>,
+    numbers: FxHashMap<(Option<ValueKey>, usize, usize), usize>,
     /// The number of sums that would share a pointer and a part of an offset.
-    shares: HashMap<(ValueKey, usize), usize>,
+    shares: FxHashMap<(ValueKey, usize), usize>,
     /// Leaves that are indices, as integers of 32 bits.
-    converted: HashMap<u32, Val<'c>>,
+    converted: FxHashMap<u32, Val<'c>>,
     /// Loops, so that each is asked once.
-    repeats: RefCell<HashMap<OpKey, bool>>,
+    repeats: RefCell<FxHashMap<OpKey, bool>>,
     /// The first wait of each block for what is before the kernel in the stream, by block.
-    waits: HashMap<BlockKey, Op<'c>>,
-    /// The leaves that each node is computed from, where there are such waits.
-    leaves: Vec<BTreeSet<u32>>,
+    waits: FxHashMap<BlockKey, Op<'c>>,
+    /// The leaves that each node is computed from.
+    leaves: LeafSets,
 }
 
 impl<'a, 'c> Emit<'a, 'c> {
-    fn new(indices: &'a Indices<'c>, simple: &'a Simplified) -> Result<Self, Failure> {
+    fn new(
+        indices: &'a Indices<'c>,
+        simple: &'a Simplified,
+        sets: LeafSets,
+    ) -> Result<Self, Failure> {
         let body = body_of(indices.kernel, 0).expected(indices.kernel, "a body")?;
         let top = ops_of(body).first().copied();
         let top = top.expected(indices.kernel, "an op in its body")?;
@@ -152,54 +163,41 @@ impl<'a, 'c> Emit<'a, 'c> {
                 }
             });
         }
-        let mut waits = HashMap::new();
+        let mut waits = FxHashMap::default();
         let all = nested_ops(indices.kernel).into_iter();
         for wait in all.filter(|op| waits_for_kernels_before(*op)) {
             if let Some(block) = block_of(wait) {
                 waits.entry(block_key(block)).or_insert(wait);
             }
         }
-        let sets = match waits.is_empty() {
-            true => Vec::new(),
-            false => leaf_sets(&simple.nodes),
-        };
         Ok(Self {
             waits,
             leaves: sets,
             indices,
             simple,
+            uses: indices.roots.iter().map(Uses::of).collect(),
             body,
             top,
             widths: widths(leaves, &simple.nodes),
             facts: facts_of(leaves, &simple.nodes),
             homes,
             places: vec![Vec::new(); simple.nodes.len()],
-            made: HashMap::new(),
+            made: FxHashMap::default(),
             addresses: Vec::new(),
             pointers: Vec::new(),
             pointer_places: Vec::new(),
-            made_pointers: HashMap::new(),
-            numbers: HashMap::new(),
-            shares: HashMap::new(),
-            converted: HashMap::new(),
+            made_pointers: FxHashMap::default(),
+            numbers: FxHashMap::default(),
+            shares: FxHashMap::default(),
+            converted: FxHashMap::default(),
             repeats: RefCell::default(),
         })
     }
 
-    /// The roots' uses: those that are addresses, and others.
-    fn uses(&self, root: usize) -> (Vec<llvm::Getelementptr<'c>>, Vec<Op<'c>>) {
-        let (value, users) = &self.indices.roots[root];
-        let addresses = users.iter().filter_map(|user| offset_by(*user, *value));
-        let others = users
-            .iter()
-            .filter(|user| offset_by(**user, *value).is_none());
-        (addresses.collect(), others.copied().collect())
-    }
-
     /// Counts what the addresses of a root would share.
-    fn count(&mut self, root: usize, [seen, wanted]: &mut [HashSet<(ValueKey, usize)>; 2]) {
+    fn count(&mut self, root: usize, [seen, wanted]: &mut [FxHashSet<(ValueKey, usize)>; 2]) {
         let (base, _) = self.split(root);
-        for old in self.uses(root).0 {
+        for old in self.uses[root].addresses.clone() {
             let mut next = base;
             // The address itself is one that has it.
             if let Some(base) = base
@@ -222,7 +220,8 @@ impl<'a, 'c> Emit<'a, 'c> {
     /// Notes where a root is used.
     fn wants(&mut self, root: usize) {
         let node = self.simple.roots[root];
-        let (addresses, others) = self.uses(root);
+        let Uses { addresses, others } = &self.uses[root];
+        let (addresses, others) = (addresses.clone(), others.clone());
         for user in others {
             self.use_at(node, user, true);
         }
@@ -315,10 +314,11 @@ impl<'a, 'c> Emit<'a, 'c> {
                 *is = false;
             }
         };
-        while op_depth(x) > op_depth(y) {
+        let (x_depth, y_depth) = (op_depth(x), op_depth(y));
+        for _ in y_depth..x_depth {
             up(&mut x, &mut x_is);
         }
-        while op_depth(y) > op_depth(x) {
+        for _ in x_depth..y_depth {
             up(&mut y, &mut y_is);
         }
         while block_of(x) != block_of(y) {
@@ -397,7 +397,7 @@ impl<'a, 'c> Emit<'a, 'c> {
     /// The same place, outside of the loops in which what is computed in a block of this depth does not change.
     fn hoisted(&self, home: usize, place: Place<'c>) -> Place<'c> {
         let (mut best, mut at) = (place, place.before);
-        while op_depth(at) > home + 1 {
+        for _ in home + 1..op_depth(at) {
             let Some(parent) = parent_op(at).filter(|parent| *parent != self.indices.kernel) else {
                 break;
             };
@@ -420,11 +420,11 @@ impl<'a, 'c> Emit<'a, 'c> {
             return place;
         };
         let at = |op: Op<'c>| self.indices.order.get(&op_key(op)).copied();
-        let is_there = |leaf: &u32| {
-            let op = defining_op(self.indices.leaves[*leaf as usize]);
+        let is_there = |leaf: u32| {
+            let op = defining_op(self.indices.leaves[leaf as usize]);
             op.is_none_or(|op| block_of(op) != block || at(op) < at(wait))
         };
-        if at(wait) < at(place.before) && self.leaves[node].iter().all(is_there) {
+        if at(wait) < at(place.before) && self.leaves.leaves(node).all(is_there) {
             return Place {
                 before: wait,
                 is_certain: false,
@@ -442,7 +442,7 @@ impl<'a, 'c> Emit<'a, 'c> {
         let around = |place: &&Place<'c>| {
             let depth = op_depth(place.before);
             let mut at = user;
-            while op_depth(at) > depth {
+            for _ in depth..op_depth(at) {
                 match parent_op(at) {
                     Some(parent) => at = parent,
                     None => return false,
@@ -477,7 +477,7 @@ impl<'a, 'c> Emit<'a, 'c> {
     /// Computes a root anew where it is no address.
     fn root(&mut self, root: usize) -> Result<(), Failure> {
         let node = self.simple.roots[root];
-        for user in self.uses(root).1 {
+        for user in self.uses[root].others.clone() {
             let new = self.node(node, user)?;
             replace_operand(user, self.indices.roots[root].0, new);
         }
@@ -493,7 +493,7 @@ impl<'a, 'c> Emit<'a, 'c> {
         };
         if address.constant != 0 {
             let b = Builder::before(old.op());
-            let element = ("elem_type", b.type_attribute(b.ty("i8")?));
+            let element = ("elem_type", b.type_attribute(int_type(b.context, 8)));
             let fixed = ("rawConstantIndices", b.i32_array(&[address.constant]));
             let ty = old.res().r#type();
             new = b.value(llvm::GETELEMENTPTR, &[new], ty, &[element, fixed])?;
@@ -516,7 +516,7 @@ impl<'a, 'c> Emit<'a, 'c> {
         };
         let offset = self.node(offset, place.before)?;
         let b = Builder::before(place.before).at_location(user.location());
-        let element = ("elem_type", b.type_attribute(b.ty("i8")?));
+        let element = ("elem_type", b.type_attribute(int_type(b.context, 8)));
         let dynamic = [element, ("rawConstantIndices", b.i32_array(&[i32::MIN]))];
         let new = b.value(
             llvm::GETELEMENTPTR,
@@ -633,7 +633,8 @@ fn op_depth(op: Op) -> usize {
 /// `op`, where it adds the byte offset `value` to a pointer.
 fn offset_by<'c>(op: Op<'c>, value: Val<'c>) -> Option<llvm::Getelementptr<'c>> {
     let op = llvm::Getelementptr::of(op)?;
-    let bytes = op.elem_type().is_some_and(|ty| ty.to_string() == "i8");
+    let element = op.elem_type().and_then(type_value);
+    let bytes = element.is_some_and(|ty| int_width(ty) == Some(8));
     let only = attribute_of(op.op(), "rawConstantIndices").and_then(i32s_of);
     let only = only.is_some_and(|indices| indices == [i32::MIN]);
     (bytes && only && op.dynamic_indices() == [value]).then_some(op)

@@ -1,6 +1,6 @@
 //! `explain=LINE`: by which rules the index arithmetic of a line of the source became what it is, as remarks.
 
-use super::{Indices, LIMITS, emit::leaf_sets};
+use super::{Indices, LIMITS, leaves::LeafSets};
 use crate::explain::{is_from, nothing, origin, told};
 use cute_ir::{Failure, diag, mlir::*};
 use cute_simplify::{Simplified, Step, explain, text};
@@ -13,7 +13,7 @@ pub(super) fn say(indices: &Indices<'_>, simple: &Simplified, line: i64) -> Resu
     let kernel = indices.kernel;
     let mut others = BTreeSet::new();
     let mut found = false;
-    let leaves = leaf_sets(&indices.region.nodes);
+    let leaves = LeafSets::of(&indices.region.nodes, indices.leaves.len());
     for (root, (value, users)) in indices.roots.iter().enumerate() {
         let ops = defining_op(*value).into_iter().chain(users.iter().copied());
         if !is_from(ops, line, &mut others) {
@@ -29,9 +29,7 @@ pub(super) fn say(indices: &Indices<'_>, simple: &Simplified, line: i64) -> Resu
         let conditions = under.map_or(&[][..], |guard| &guard.conditions);
         let asked = conditions.iter().map(|(node, _)| *node);
         let asked = asked.chain([indices.region.roots[root]]);
-        let used: BTreeSet<u32> = asked
-            .flat_map(|node| leaves[node].iter().copied())
-            .collect();
+        let used: BTreeSet<u32> = asked.flat_map(|node| leaves.leaves(node)).collect();
         let is_told = steps.as_ref().is_some_and(|steps| !steps.is_empty());
         let mut told = of_leaves(indices, &used, steps.as_deref());
         for (condition, holds) in conditions.iter().filter(|_| is_told) {

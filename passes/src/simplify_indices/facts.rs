@@ -7,7 +7,7 @@ use cute_ir::block::dimension_of;
 use cute_ir::mlir::*;
 use cute_ir::ops::{arith, cf, gpu, llvm, scf};
 use melior::ir::ValueLike;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Nested deeper, nothing is asked any more. Bounds the stack.
 const MOST_NESTING: usize = 64;
@@ -22,12 +22,33 @@ const MOST_STEPS: usize = 400_000;
 pub(super) struct Known<'c> {
     kernel: Op<'c>,
     /// Facts that have been asked for, and those that the kernel asserts.
-    facts: HashMap<ValueKey, Facts>,
+    facts: FxHashMap<ValueKey, Facts>,
     /// Values that have been asked about, in order, so that what depends on an assumption can be forgotten.
     asked: Vec<ValueKey>,
     steps: usize,
+    /// The elements that vectors were made by putting in, last: each is looked at for every other element that is taken out.
+    puts: FxHashMap<ValueKey, Option<Put<'c>>>,
     /// The comparisons that facts are from: they stay as they are.
-    pub(super) sources: HashSet<OpKey>,
+    pub(super) sources: FxHashSet<OpKey>,
+}
+
+/// An element that was put into a vector, at a known place.
+struct Put<'c> {
+    place: i64,
+    value: Val<'c>,
+    vector: Val<'c>,
+}
+
+impl<'c> Put<'c> {
+    /// What a vector was made by.
+    fn of(vector: Val<'c>) -> Option<Self> {
+        let put = llvm::Insertelement::of(defining_op(vector)?)?;
+        Some(Self {
+            place: constant_of(put.position())?,
+            value: put.value(),
+            vector: put.vector(),
+        })
+    }
 }
 
 /// The width of an integer, and of an index, which is one of 32 bits in a kernel.
@@ -42,10 +63,11 @@ impl<'c> Known<'c> {
     pub(super) fn of(kernel: Op<'c>, body: Blk<'c>) -> Self {
         let mut known = Self {
             kernel,
-            facts: HashMap::new(),
+            facts: FxHashMap::default(),
             asked: Vec::new(),
             steps: 0,
-            sources: HashSet::new(),
+            puts: FxHashMap::default(),
+            sources: FxHashSet::default(),
         };
         // Only what comes before all that can be seen from outside: whoever has not got past it has done nothing.
         for op in ops_of(body) {
@@ -59,6 +81,22 @@ impl<'c> Known<'c> {
             }
         }
         known
+    }
+
+    /// The value that an operation takes out of a vector, where it was put into it at that place: predicates of copies are elements of
+    /// fragments.
+    pub(super) fn taken_out(&mut self, op: Op<'c>) -> Option<Val<'c>> {
+        let take = llvm::Extractelement::of(op)?;
+        let place = constant_of(take.position())?;
+        let mut vector = take.vector();
+        loop {
+            let put = self.puts.entry(key(vector));
+            let put = put.or_insert_with(|| Put::of(vector)).as_ref()?;
+            if put.place == place {
+                return Some(put.value);
+            }
+            vector = put.vector;
+        }
     }
 
     /// Notes what follows from a condition that holds.
@@ -121,7 +159,7 @@ impl<'c> Known<'c> {
         if let Some(facts) = self.hardware(op) {
             return Some(facts);
         }
-        if let Some(value) = taken_out(op) {
+        if let Some(value) = self.taken_out(op) {
             return Some(self.of_value(value, nesting));
         }
         let operands = operands_of(op);
@@ -334,21 +372,6 @@ pub(super) fn predicate_of(op: Op) -> Option<Predicate> {
         return None;
     }
     Predicate::numbered(integer_of(op, "predicate")?)
-}
-
-/// The value that an operation takes out of a vector, where it was put into it at that place: predicates of copies are elements of
-/// fragments.
-pub(super) fn taken_out(op: Op) -> Option<Val> {
-    let take = llvm::Extractelement::of(op)?;
-    let place = constant_of(take.position())?;
-    let mut vector = take.vector();
-    loop {
-        let put = llvm::Insertelement::of(defining_op(vector)?)?;
-        if constant_of(put.position())? == place {
-            return Some(put.value());
-        }
-        vector = put.vector();
-    }
 }
 
 /// Tells whether an operation puts an element into a vector.

@@ -6,7 +6,7 @@ use cute_ir::mlir::*;
 use cute_ir::ops::scf;
 use cute_simplify::{Guard, Node, Region};
 use melior::ir::operation::OperationLike;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Conditions by node, each with whether it holds; those of outer branches first.
 type Conditions = Vec<(usize, bool)>;
@@ -15,18 +15,18 @@ type Conditions = Vec<(usize, bool)>;
 pub(super) struct Guards<'a, 'c> {
     kernel: Op<'c>,
     /// The nodes of the kernel's values.
-    nodes: &'a HashMap<ValueKey, usize>,
+    nodes: &'a FxHashMap<ValueKey, usize>,
     /// Pairs of nodes that are compared, or of which a difference or the smaller one is taken: of these the order is of use.
-    pairs: HashSet<[usize; 2]>,
-    of_blocks: HashMap<BlockKey, Conditions>,
-    numbers: HashMap<Conditions, usize>,
+    pairs: FxHashSet<[usize; 2]>,
+    of_blocks: FxHashMap<BlockKey, Conditions>,
+    numbers: FxHashMap<Conditions, usize>,
     pub(super) all: Vec<Guard>,
 }
 
 impl<'a, 'c> Guards<'a, 'c> {
     pub(super) fn new(
         kernel: Op<'c>,
-        nodes: &'a HashMap<ValueKey, usize>,
+        nodes: &'a FxHashMap<ValueKey, usize>,
         region: &Region,
     ) -> Self {
         let pairs =
@@ -43,8 +43,8 @@ impl<'a, 'c> Guards<'a, 'c> {
             kernel,
             nodes,
             pairs: pairs.collect(),
-            of_blocks: HashMap::new(),
-            numbers: HashMap::new(),
+            of_blocks: FxHashMap::default(),
+            numbers: FxHashMap::default(),
             all: Vec::new(),
         }
     }

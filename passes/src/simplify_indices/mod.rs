@@ -11,6 +11,7 @@ mod emit;
 mod explain;
 mod facts;
 mod guards;
+mod leaves;
 
 use cute_arith::{Cast, Op as Arith, mask};
 use cute_ir::names::builtin;
@@ -21,10 +22,10 @@ use cute_ir::{
     options::{OptionValue, Options},
 };
 use cute_simplify::{Guard, Leaf, Limits, Node, Region, Way, simplify_by, simplify_guarded};
-use facts::{Known, is_put, predicate_of, taken_out, width_of};
+use facts::{Known, is_put, predicate_of, width_of};
 use guards::Guards;
 use melior::ir::{ValueLike, operation::OperationLike};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 cute_ir::options! {
     /// Options of `cute-simplify-indices`.
@@ -135,7 +136,7 @@ struct Indices<'c> {
     /// Operations that the graph replaces, in program order.
     old: Vec<Op<'c>>,
     /// The place of each operation in the program.
-    order: HashMap<OpKey, usize>,
+    order: FxHashMap<OpKey, usize>,
 }
 
 /// The meaning of an operation in the graph.
@@ -172,7 +173,7 @@ fn meaning<'c>(op: Op<'c>, known: &mut Known<'c>) -> Option<Meaning<'c>> {
         let value = integer_of(op, "value")?;
         return Some(Meaning::Constant(value as u64 & mask(width)));
     }
-    if let Some(value) = taken_out(op) {
+    if let Some(value) = known.taken_out(op) {
         return Some(Meaning::Same(value));
     }
     let operands = operands_of(op);
@@ -211,7 +212,7 @@ fn meaning<'c>(op: Op<'c>, known: &mut Known<'c>) -> Option<Meaning<'c>> {
 }
 
 /// The number of loops around a value.
-fn level_of(value: Val, repeats: &mut HashMap<OpKey, bool>) -> u32 {
+fn level_of(value: Val, repeats: &mut FxHashMap<OpKey, bool>) -> u32 {
     let mut around = match (defining_op(value), block_argument(value)) {
         (Some(op), _) => parent_op(op),
         (_, Some((block, _))) => owner_of(block),
@@ -242,11 +243,11 @@ impl<'c> Indices<'c> {
                 ours.push((*op, meaning));
             }
         }
-        let ids: HashSet<OpKey> = ours.iter().map(|(op, _)| op_key(*op)).collect();
+        let ids: FxHashSet<OpKey> = ours.iter().map(|(op, _)| op_key(*op)).collect();
 
         // Leaves: what changes least first, so that sums put it first.
         let mut leaves: Vec<Val<'c>> = Vec::new();
-        let mut seen: HashSet<ValueKey> = HashSet::new();
+        let mut seen: FxHashSet<ValueKey> = FxHashSet::default();
         for (op, meaning) in &ours {
             for operand in meaning.operands(*op) {
                 let inner = defining_op(operand).is_some_and(|op| ids.contains(&op_key(op)));
@@ -255,13 +256,13 @@ impl<'c> Indices<'c> {
                 }
             }
         }
-        let mut repeats = HashMap::new();
+        let mut repeats = FxHashMap::default();
         let levels = leaves
             .iter()
             .map(|leaf| (key(*leaf), level_of(*leaf, &mut repeats)));
-        let levels: HashMap<ValueKey, u32> = levels.collect();
+        let levels: FxHashMap<ValueKey, u32> = levels.collect();
         leaves.sort_by_key(|leaf| levels[&key(*leaf)]);
-        let mut nodes: HashMap<ValueKey, usize> = HashMap::new();
+        let mut nodes: FxHashMap<ValueKey, usize> = FxHashMap::default();
         let mut region = Region {
             leaves: Vec::new(),
             nodes: Vec::new(),
@@ -296,13 +297,13 @@ impl<'c> Indices<'c> {
             nodes.insert(key(result), region.nodes.len());
             region.nodes.push(node);
         }
-        let order: HashMap<OpKey, usize> = all
+        let order: FxHashMap<OpKey, usize> = all
             .iter()
             .enumerate()
             .map(|(i, op)| (op_key(*op), i))
             .collect();
         // Vectors that are taken apart in the graph alone are made for nothing.
-        let mut unused: HashSet<OpKey> = HashSet::new();
+        let mut unused: FxHashSet<OpKey> = FxHashSet::default();
         for op in all.iter().rev().filter(|op| is_put(**op)) {
             let mut users = users_of(result_of(*op, 0)).into_iter();
             let is_ours =

@@ -270,6 +270,11 @@ impl<'c> Gemm<'c> {
         };
         let turns = match at.product.and_then(|product| product.rows) {
             Some(rows) => rows.turns(b, turns)?,
+            // A turn behind the end of K copies nothing and adds zeros, where a loop that may have no turn asks for it first.
+            None if first.is_none() && ends[2].is_some() && self.may_have_no_turns() => {
+                let one = b.i32(1)?;
+                b.value(arith::MAXSI, &[turns, one], b.i32_type(), &[])?
+            }
             None => turns,
         };
         let scales = self.scales_of_tile(b, body, &at, (first, turns))?;
@@ -461,6 +466,14 @@ impl<'c> Gemm<'c> {
         let place = counted.iter().position(|other| *other == axis);
         let place = place.expected(b, "an axis that the launch counts")?;
         Ok(argument(body, self.arguments.len() + place))
+    }
+
+    /// Tells whether only a launch knows of how many tiles along K plain factors are multiplied, so that there may be none.
+    fn may_have_no_turns(&self) -> bool {
+        let is_plain = self.prologues.iter().all(Option::is_none)
+            && self.scales.iter().all(Option::is_none)
+            && self.groups.is_none();
+        is_plain && self.known_tiles(2).is_none()
     }
 
     /// The place of a tile by its index, where there are `parts` of each product, one behind the other, and which part it is; none

@@ -16,6 +16,10 @@ pub(super) struct Choice {
     /// The cost of each cone.
     pub(super) costs: Vec<u64>,
     settled: Vec<bool>,
+    /// The time at which each class's choice changed last, and that at which it was last looked at: what depends on nothing newer is as it was.
+    changed: Vec<u32>,
+    looked: Vec<u32>,
+    now: u32,
     /// The members of each cone, a bit a class, so many words for each.
     members: Vec<u64>,
     words: usize,
@@ -32,6 +36,9 @@ impl Choice {
             own: vec![0; count],
             costs: vec![0; count],
             settled: vec![false; count],
+            changed: vec![0; count],
+            looked: vec![0; count],
+            now: 0,
             members: vec![0; count * words],
             words,
             scratch: vec![0; words],
@@ -81,31 +88,53 @@ impl Choice {
     pub(super) fn choose(&mut self, problem: &Problem, classes: &[usize]) {
         for &class in classes {
             self.of_class[class] = None;
+            self.looked[class] = 0;
         }
         let mut changed = true;
         while changed {
             changed = false;
             for &class in classes {
+                let looked = self.looked[class];
+                self.now += 1;
+                self.looked[class] = self.now;
                 for (at, candidate) in problem.classes[class].iter().enumerate() {
-                    let Some(below) = self.cone(candidate, class) else {
-                        continue;
-                    };
-                    let own = candidate.cost + EPSILON * u64::from(!candidate.operands.is_empty());
-                    let cost = below.saturating_add(own);
-                    if self.of_class[class].is_none() || cost < self.costs[class] {
-                        self.of_class[class] = Some(at);
-                        self.own[class] = own;
-                        self.costs[class] = cost;
-                        let members = &mut self.members[class * self.words..][..self.words];
-                        members.copy_from_slice(&self.scratch);
-                        if let Some(word) = members.get_mut(class / 64) {
-                            *word |= 1 << (class % 64);
-                        }
+                    let mut operands = candidate.operands.iter();
+                    let is_new = looked == 0 || operands.any(|&c| self.changed[c] >= looked);
+                    if is_new && self.improve(candidate, at, class) {
                         changed = true;
                     }
                 }
             }
         }
+    }
+
+    /// Takes a candidate for a class where it is cheaper than what is chosen; tells whether it is.
+    fn improve(&mut self, candidate: &Candidate, at: usize, class: usize) -> bool {
+        let own = candidate.cost + EPSILON * u64::from(!candidate.operands.is_empty());
+        let is_cheaper = |cost: u64| self.of_class[class].is_none() || cost < self.costs[class];
+        // It costs no less than its dearest operand.
+        let operands = candidate.operands.iter();
+        let least = operands.map(|&c| self.costs[c]).max().unwrap_or(0);
+        if !is_cheaper(least.saturating_add(own)) {
+            return false;
+        }
+        let Some(below) = self.cone(candidate, class) else {
+            return false;
+        };
+        let cost = below.saturating_add(own);
+        if self.of_class[class].is_some() && cost >= self.costs[class] {
+            return false;
+        }
+        self.of_class[class] = Some(at);
+        self.own[class] = own;
+        self.costs[class] = cost;
+        self.changed[class] = self.now;
+        let members = &mut self.members[class * self.words..][..self.words];
+        members.copy_from_slice(&self.scratch);
+        if let Some(word) = members.get_mut(class / 64) {
+            *word |= 1 << (class % 64);
+        }
+        true
     }
 
     /// The cost of the classes below a candidate of `class` that are `open`; nothing if an operand is not known yet, or is made
@@ -120,7 +149,9 @@ impl Choice {
         if self.words == 0 {
             return Some(all);
         }
-        let members = members_of(&self.scratch).filter(|&m| open(m));
+        let words = self.scratch.iter().enumerate();
+        let members = words.flat_map(|(at, &word)| members_of(word).map(move |m| at * 64 + m));
+        let members = members.filter(|&m| open(m));
         Some(members.map(|m| self.own[m]).sum())
     }
 
@@ -137,17 +168,29 @@ impl Choice {
             let costs = distinct.map(|(_, &c)| self.costs[c]);
             return Some(costs.fold(0, u64::saturating_add));
         }
-        self.scratch.fill(0);
-        for &operand in operands {
-            let below = &self.members[operand * self.words..][..self.words];
-            for (member, more) in self.scratch.iter_mut().zip(below) {
-                *member |= more;
+        let (words, members) = (self.words, &self.members);
+        let of = |class: usize| &members[class * words..][..words];
+        let Some((&first, others)) = operands.split_first() else {
+            self.scratch.fill(0);
+            return Some(0);
+        };
+        self.scratch.copy_from_slice(of(first));
+        let mut cost = self.costs[first];
+        for &operand in others {
+            // Leaves, constants and what is settled have nothing below them.
+            if self.costs[operand] == 0 {
+                continue;
+            }
+            for (at, (word, more)) in self.scratch.iter_mut().zip(of(operand)).enumerate() {
+                let new = more & !*word;
+                *word |= more;
+                cost += members_of(new).map(|m| self.own[at * 64 + m]).sum::<u64>();
             }
         }
         if self.scratch[class / 64] >> (class % 64) & 1 == 1 {
             return None;
         }
-        Some(members_of(&self.scratch).map(|m| self.own[m]).sum())
+        Some(cost)
     }
 }
 
@@ -160,10 +203,9 @@ pub(super) fn words(classes: usize) -> usize {
     }
 }
 
-fn members_of(words: &[u64]) -> impl Iterator<Item = usize> {
-    words.iter().enumerate().flat_map(|(at, &word)| {
-        std::iter::successors(Some(word), |w| Some(w & w.wrapping_sub(1)))
-            .take_while(|&w| w != 0)
-            .map(move |w| at * 64 + w.trailing_zeros() as usize)
-    })
+/// The bits of a word.
+fn members_of(word: u64) -> impl Iterator<Item = usize> {
+    std::iter::successors(Some(word), |w| Some(w & w.wrapping_sub(1)))
+        .take_while(|&w| w != 0)
+        .map(|w| w.trailing_zeros() as usize)
 }

@@ -12,7 +12,6 @@ use crate::node::{Leaf, Node, hash_cons};
 use choice::{Choice, words};
 use cute_arith::{Op, mask};
 use egg::Id;
-use std::collections::{HashMap, HashSet};
 
 /// Work (candidates times words of a cone) for choosing again after a root has been settled, each time counted as if all
 /// classes were looked at. Past it, the choice made before stays: only a bound for regions far larger than a kernel's.
@@ -111,7 +110,8 @@ pub(crate) fn turns_of(graph: &Graph, term: &Term) -> u64 {
 
 impl Problem {
     fn new(graph: &Graph, roots: &[Id], given: &[(Id, u32)]) -> Problem {
-        let mut place: HashMap<Id, usize> = HashMap::new();
+        const NONE: usize = usize::MAX;
+        let mut place = vec![NONE; graph.nodes().len()];
         let mut order: Vec<Id> = Vec::new();
         // Depth first, without recursion: e-graphs may be deep.
         let mut todo: Vec<(Id, bool)> = roots
@@ -119,12 +119,12 @@ impl Problem {
             .rev()
             .map(|&r| (graph.find(r), false))
             .collect();
-        let mut entered = HashSet::new();
+        let mut entered = vec![false; graph.nodes().len()];
         while let Some((id, left)) = todo.pop() {
             if left {
-                place.insert(id, order.len());
+                place[usize::from(id)] = order.len();
                 order.push(id);
-            } else if entered.insert(id) {
+            } else if !std::mem::replace(&mut entered[usize::from(id)], true) {
                 todo.push((id, true));
                 for term in &graph[id].nodes {
                     todo.extend(
@@ -135,12 +135,13 @@ impl Problem {
                 }
             }
         }
+        let place = |id: Id| place[usize::from(graph.find(id))];
         let candidate = |term: &Term| {
             let children = egg::Language::children(term);
             let right = children.get(1).and_then(|&b| constant(graph, b));
             Candidate {
                 term: *term,
-                operands: children.iter().map(|&c| place[&graph.find(c)]).collect(),
+                operands: children.iter().map(|&c| place(c)).collect(),
                 cost: term_cost(graph, term) * turns_of(graph, term),
                 adds_constant: matches!(term, Term::Op(Op::Add, _)) && right.is_some(),
             }
@@ -152,9 +153,8 @@ impl Problem {
         for &(id, leaf) in given {
             // A constant or a leaf is there for nothing itself.
             let is_free = |c: &Candidate| c.operands.is_empty();
-            if let Some(&at) = place.get(&id)
-                && !classes[at].iter().any(is_free)
-            {
+            let at = place(id);
+            if at != NONE && !classes[at].iter().any(is_free) {
                 classes[at].push(Candidate {
                     term: Term::Leaf(leaf),
                     operands: Operands::new(),
@@ -165,7 +165,7 @@ impl Problem {
         }
         Problem {
             classes,
-            roots: roots.iter().map(|&r| place[&graph.find(r)]).collect(),
+            roots: roots.iter().map(|&r| place(r)).collect(),
         }
     }
 
@@ -321,6 +321,7 @@ fn spell(nodes: &mut Vec<Node>, candidate: &Candidate, place: &[Option<usize>]) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::HashSet;
 
     /// A choice for one root is that for all, as far as the root needs it, whatever has been settled.
     #[test]

@@ -11,7 +11,7 @@ mod select;
 mod signed;
 mod swizzle;
 
-pub(crate) use pattern::{Kind, Pat, Typed, cast_word, word};
+pub(crate) use pattern::{KNOWN, Kind, Pat, Typed, UNKNOWN, cast_word, word};
 
 use cute_arith::{Facts, mask};
 use pattern::Typing;
@@ -174,8 +174,8 @@ pub(crate) struct Compiled {
     pub(crate) rhs: Typed,
     /// The number of computed constants that the right side names.
     pub(crate) computed: usize,
-    /// The operation at the root of the left side: every law is about one.
-    pub(crate) kind: Kind,
+    /// The bits that classes one level below the root of a match have, all together.
+    pub(crate) needs_below: u64,
     /// The number of widths that the rule has.
     #[cfg(test)]
     pub(crate) widths: usize,
@@ -190,8 +190,8 @@ impl Compiled {
         let wrong = |why: String| format!("rule {}: {why}", rule.name);
         let side = |text| Pat::parse(text).map_err(|why| wrong(format!("{why} in `{text}`")));
         let (lhs, rhs) = (side(rule.lhs)?, side(rule.rhs)?);
-        let kind = lhs
-            .kind()
+        // Every law is about an operation.
+        lhs.kind()
             .ok_or_else(|| wrong(format!("`{}` is no operation", rule.lhs)))?;
         let Typing {
             lhs,
@@ -212,12 +212,14 @@ impl Compiled {
             })
             .into_iter()
             .max();
+        let below = lhs.pat.parts().iter();
+        let needs_below = below.fold(0, |needs, part| needs | part.needs);
         Ok(Compiled {
             rule,
             lhs,
             rhs,
             computed: computed.unwrap_or(0),
-            kind,
+            needs_below,
             #[cfg(test)]
             widths,
             ones,

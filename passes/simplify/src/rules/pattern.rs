@@ -1,6 +1,6 @@
 //! The sides of rules: their text, and the widths in them, which are inferred.
 
-use super::{BOUND, WIDTHS};
+use super::{BOUND, WIDTHS, is_constant_slot, is_varying_slot};
 use cute_arith::{Cast, Op, Predicate};
 
 /// One side of a rule, or a part of it, and the number of its width.
@@ -8,7 +8,16 @@ use cute_arith::{Cast, Op, Predicate};
 pub(crate) struct Typed {
     pub(crate) pat: Pat<Typed>,
     pub(crate) width: usize,
+    /// The number of levels that a match can look below its root.
+    pub(crate) height: usize,
+    /// The bits that a class has to have for a match: that of a kind of term ([`Kind::bit`]), or whether its value is known.
+    pub(crate) needs: u64,
 }
+
+/// The bit of classes of which the value is known.
+pub(crate) const KNOWN: u64 = 1 << 62;
+/// The bit of classes of which the value is not known.
+pub(crate) const UNKNOWN: u64 = 1 << 63;
 
 /// A pattern of parts that are known as `P`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -183,12 +192,6 @@ impl Typed {
         })
     }
 
-    /// The number of levels that a match can look below its root.
-    pub(crate) fn height(&self) -> usize {
-        let below = self.pat.parts().iter().map(|part| 1 + part.height());
-        below.max().unwrap_or(0)
-    }
-
     /// The numbers of the widths in the pattern, in order.
     fn widths(&self) -> Vec<usize> {
         let mut found = vec![self.width];
@@ -294,7 +297,20 @@ impl Infer {
                 ]))
             }
         };
-        Typed { pat, width }
+        let below = pat.parts().iter().map(|part| 1 + part.height);
+        let height = below.max().unwrap_or(0);
+        let needs = match &pat {
+            Pat::Const(_) => KNOWN,
+            Pat::Var(slot) if is_constant_slot(*slot) => KNOWN,
+            Pat::Var(slot) if is_varying_slot(*slot) => UNKNOWN,
+            _ => pat.kind().map_or(0, Kind::bit),
+        };
+        Typed {
+            pat,
+            width,
+            height,
+            needs,
+        }
     }
 }
 
