@@ -222,7 +222,7 @@ class Examples(unittest.TestCase):
         manifest.write_text(manifest.read_text().replace("../../runtime", str(ROOT / "runtime")))
         # The versions that are here, so that nothing is downloaded; and what the workspace has built of them, in its profile.
         shutil.copy(ROOT / "Cargo.lock", folder)
-        how = {**os.environ, "CARGO_PROFILE_DEV_DEBUG": "line-tables-only", "CARGO_TARGET_DIR": str(TOOLS.parent)}
+        how = {**os.environ, "CARGO_PROFILE_DEV_DEBUG": "false", "CARGO_PROFILE_DEV_LTO": "off", "CARGO_TARGET_DIR": str(TOOLS.parent)}
         said = run("cargo", "run", "--quiet", "--offline", "--", OURS.parent / "add_one.cutepkg", cwd=folder, env=how)
         self.assertEqual(said.strip(), "[1.0, 2.0, 3.0, 4.0, 5.0]")
 

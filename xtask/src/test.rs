@@ -49,7 +49,8 @@ enum Part {
 
 /// The parts whose output is shown as it comes.
 const SHOWN: [Part; 3] = [Part::Lints, Part::Rust, Part::Fuzzing];
-/// The parts that run beside those, in a process of their own. They need programs that are built, and cargo at their end only.
+/// The parts that run beside those, in a process of their own. They need programs that are built, and cargo at their end only,
+/// when the tests are compiled.
 const BESIDE: [Part; 4] = [Part::Lit, Part::Clients, Part::Valgrind, Part::Outside];
 
 /// The stage that builds all that is tested, and lints it.
@@ -92,7 +93,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<bool> {
         Ok((true, Count::default()))
     });
     if let Some(results) = &options.results {
-        // All is built, and the other process has told of the setup.
+        // The programs are built, and the other process has told of the setup.
         stages.clear();
         let setup = setup.context("the setup that was there is not found any more")?;
         parts(workspace, &setup, &options.only, &mut stages);
@@ -109,24 +110,30 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<bool> {
         };
         let (shown, mut beside) = (wanted(&SHOWN), wanted(&BESIDE));
         if shown != [Part::Lints] || !beside.is_empty() {
-            let name = if lints_in_builds() {
-                LINTED_BUILD
-            } else {
-                "build"
-            };
-            stage(&mut stages, name, || {
-                workspace.build(Profile::Dev, &PROGRAMS)?;
+            stage(&mut stages, "programs", || {
+                workspace.build_programs(&PROGRAMS)?;
                 Ok((true, Count::default()))
             });
         }
-        let built = stages.iter().all(|stage| stage.ok);
-        if !built {
+        if !stages.iter().all(|stage| stage.ok) {
             beside.clear();
         }
         if shown.is_empty() {
             parts(workspace, setup, &beside, &mut stages);
         } else {
+            // While tests are compiled, often by one compiler that takes long, the others run.
             let others = Beside::start(workspace, &beside)?;
+            if shown != [Part::Lints] {
+                let name = if lints_in_builds() {
+                    LINTED_BUILD
+                } else {
+                    "build"
+                };
+                stage(&mut stages, name, || {
+                    workspace.build(Profile::Dev, &PROGRAMS)?;
+                    Ok((true, Count::default()))
+                });
+            }
             parts(workspace, setup, &shown, &mut stages);
             if let Some(others) = others {
                 others.finish(&mut stages);

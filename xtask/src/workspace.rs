@@ -84,6 +84,21 @@ impl Workspace {
         cargo
     }
 
+    /// Builds the programs of the workspace as [`Workspace::build`] builds them for tests, but no tests; an error names some.
+    pub fn build_programs(&self, packages: &[&str]) -> Result<()> {
+        let mut cargo = self.testing();
+        // With an example dependencies have the features that they have for tests, and are compiled once.
+        cargo.args([
+            "build",
+            "--workspace",
+            "--lib",
+            "--bins",
+            "--example",
+            "embed",
+        ]);
+        self.built(&mut cargo, packages)
+    }
+
     /// Builds programs; an error says which.
     pub fn build(&self, profile: Profile, packages: &[&str]) -> Result<()> {
         let mut cargo;
@@ -105,7 +120,11 @@ impl Workspace {
                 });
             }
         }
-        if !crate::process::show(&mut cargo)? {
+        self.built(&mut cargo, packages)
+    }
+
+    fn built(&self, cargo: &mut Command, packages: &[&str]) -> Result<()> {
+        if !crate::process::show(cargo)? {
             bail!(
                 "{} did not build: see the compiler's messages above",
                 packages.join(", ")

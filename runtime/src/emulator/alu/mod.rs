@@ -28,9 +28,6 @@ mod scalar;
 mod video;
 mod wide;
 
-#[cfg(test)]
-pub(in crate::emulator) mod tests;
-
 pub(super) use mods::Mods;
 pub(super) use round::{Format, Mode, bf16_to_f32, f16_to_f64, from_bits, narrow};
 pub(super) use video::{Comparison, Operation, Part, Then, Video};
@@ -40,7 +37,8 @@ use crate::ptx::Type;
 
 /// The computation of an instruction.
 #[derive(Clone, Debug)]
-pub(super) struct Alu {
+pub struct Alu {
+    /// The function.
     pub kind: Kind,
     /// The type that each source operand is read as. Packed 8-bit floats count as [`Type::B16`].
     pub sources: Vec<Type>,
@@ -51,7 +49,7 @@ pub(super) struct Alu {
 /// The function behind an instruction. Rows of operands that it does not have may hold anything; higher bits
 /// than a source's type has are not looked at; results are zero-extended from the result's type.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Kind {
+pub enum Kind {
     /// d = f(a, b, c)
     Value(fn(&mut Row, &Row, &Row, &Row)),
     /// d = f(a, b, c, e)
@@ -92,15 +90,17 @@ pub(super) enum Kind {
 }
 
 /// The function by which `setp` and `set` combine their test with a predicate.
-pub(super) type Combine = fn(Mask, Mask) -> Mask;
+pub type Combine = fn(Mask, Mask) -> Mask;
 
 /// An instruction that this emulator does not know.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown instruction `{instruction}`: expected {expected}, found {found}")]
-pub(super) struct Unknown {
+pub struct Unknown {
     /// The opcode with its modifiers.
     pub instruction: String,
+    /// What would be known.
     pub expected: String,
+    /// The part that is not.
     pub found: String,
 }
 
@@ -115,7 +115,7 @@ impl Alu {
 
     /// The function that puts a result into a wider register of `bits`, as `cvt` may: by its sign if it has one. None where
     /// the result stands in it already.
-    pub(super) fn widen(&self, bits: u32) -> Option<fn(&mut Row, u32)> {
+    pub fn widen(&self, bits: u32) -> Option<fn(&mut Row, u32)> {
         let narrow = match self.result {
             Some(Type::S8) => 8,
             Some(Type::S16) => 16,
@@ -159,8 +159,11 @@ const FAMILIES: &[(&[&str], Family)] = &[
     (float::OPCODES, float::lookup),
 ];
 
-/// The computation of the instruction. Errors: an opcode or a modifier that is not known, or not in its place.
-pub(super) fn lookup(opcode: &str, modifiers: &[&str]) -> Result<Alu, Unknown> {
+/// The computation of the instruction.
+///
+/// # Errors
+/// [`Unknown`] if the opcode or a modifier is not known, or not in its place.
+pub fn lookup(opcode: &str, modifiers: &[&str]) -> Result<Alu, Unknown> {
     let mut mods = Mods::new(opcode, modifiers);
     let is_float = modifiers
         .last()

@@ -1,10 +1,18 @@
 //! Products against the fragment formulas of the PTX ISA ("Matrix Fragments for mma.*"), written down independently.
 
 use half::{bf16, f16};
+use rand_core::RngCore;
 
 use super::matrix::Rows;
 use super::*;
-use crate::emulator::alu::tests::Random;
+use crate::tensor::SplitMix;
+
+/// Numbers that look random, others for each name.
+fn random(name: &str) -> SplitMix {
+    SplitMix(name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    }))
+}
 
 /// (row, column) of element `i` that `lane` holds.
 type Formula = fn(lane: usize, i: usize) -> (usize, usize);
@@ -237,12 +245,12 @@ fn check(
     };
     let m = mma.shape[0];
     assert_eq!(mma.macs(), (m * 8 * k * tiles) as u64, "{name}");
-    let mut random = Random::new(name);
+    let mut random = random(name);
     for _ in 0..20 {
         let mut numbers = |ty: &str, count: usize, limit: i64| -> Vec<i64> {
             let low = if ty.starts_with('u') { 0 } else { -limit };
             (0..count)
-                .map(|_| low + (random.next() % 8) as i64)
+                .map(|_| low + (random.next_u64() % 8) as i64)
                 .collect()
         };
         let a = numbers(a_type, m * k * tiles, 4);
@@ -480,14 +488,14 @@ fn missing_registers_are_zeros() {
     assert_eq!(d, [[0; LANES]; 2]);
 }
 
-fn random_rows(random: &mut Random) -> Rows {
-    [(); LANES].map(|()| [(); 16].map(|()| random.next() as u8))
+fn random_rows(random: &mut SplitMix) -> Rows {
+    [(); LANES].map(|()| [(); 16].map(|()| random.next_u64() as u8))
 }
 
 /// PTX: row r of matrix i comes from the address of lane 8 i + r, and lanes 4 r to 4 r + 3 hold it.
 #[test]
 fn matrices_lie_as_in_the_ptx_isa() {
-    let mut random = Random::new("ldmatrix");
+    let mut random = random("ldmatrix");
     for count in [1, 2, 4] {
         for transposed in [false, true] {
             let trans = if transposed { ".trans" } else { "" };
@@ -528,7 +536,7 @@ fn matrices_lie_as_in_the_ptx_isa() {
 /// The copy atoms say the same: (thread, bit) of a register is the bit of the whole that the destination's layout names.
 #[test]
 fn matrices_lie_as_copy_atoms_say() {
-    let mut random = Random::new("copy atoms");
+    let mut random = random("copy atoms");
     for (count, transposed) in [1, 2, 4].into_iter().flat_map(|n| [(n, false), (n, true)]) {
         let atom = cute_layout::CopyAtom::ldmatrix(count as i64, transposed, 16).unwrap();
         let [source, to] = [&atom.src_bits, &atom.dst_bits].map(|l| l.flat().unwrap());

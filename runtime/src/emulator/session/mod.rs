@@ -61,6 +61,12 @@ pub struct KernelFacts {
     pub local: u64,
     /// Threads of a block, at most, where the kernel says.
     pub threads: Option<u64>,
+    /// Blocks of a cluster, where the kernel says.
+    pub cluster: Option<[u32; 3]>,
+    /// Instructions, without those of functions that it calls.
+    pub instructions: usize,
+    /// Registers that the emulator keeps for a thread: those that the kernel names, and those of each function that it calls.
+    pub registers: usize,
 }
 
 /// A module of a session.
@@ -187,10 +193,14 @@ impl Session {
     pub fn facts(&mut self, module: Module, kernel: &str) -> Result<KernelFacts, DeviceError> {
         self.decode(module, kernel)?;
         let kernel = &self.modules[module.0].kernels[kernel];
+        let functions = kernel.functions.iter();
         Ok(KernelFacts {
             shared: kernel.shared_bytes(0),
             local: kernel.local_bytes,
             threads: kernel.max_threads,
+            cluster: kernel.cluster,
+            instructions: kernel.insts.len(),
+            registers: kernel.rows as usize + functions.map(|f| f.rows.len()).sum::<usize>(),
         })
     }
 

@@ -2,7 +2,7 @@
 //! that are small integers, so that sums are exact.
 
 use super::*;
-use crate::tensor_map::{Interleave, L2Promotion, MapElement, MapSwizzle, OobFill};
+use cute_runtime::tensor_map::{Interleave, L2Promotion, MapElement, MapSwizzle, OobFill};
 
 const STAGES: usize = 3;
 /// Bytes of a stage: a tile of A, and one of B.
@@ -219,7 +219,7 @@ fn mistakes_of_roles_are_found() {
     );
 }
 
-/// Its time on the emulator is measured by `cargo test --release -p cute-runtime --lib -- --ignored a_gemm_of_512 --nocapture`.
+/// Its time on the emulator is measured by `cargo test --release -p cute-runtime --test emulator -- --ignored a_gemm_of_512 --nocapture`.
 #[test]
 #[ignore = "a measurement"]
 fn a_gemm_of_512() {
@@ -228,8 +228,7 @@ fn a_gemm_of_512() {
         n: 512,
         k: 256,
     };
-    let mut run = gemm.run();
-    run.cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let run = gemm.run();
     let start = std::time::Instant::now();
     let ran = run.seeded(0);
     println!("{:?}", start.elapsed());

@@ -9,7 +9,7 @@
 //! Without races, two runs with one seed give one report.
 
 use super::*;
-use crate::tensor::SplitMix;
+use crate::random::SplitMix;
 
 #[derive(Clone, Copy, Debug)]
 struct Event {

@@ -1,7 +1,7 @@
 //! Launches of PTX without a package.
 
-use crate::device::DeviceError;
-use crate::emulator::{Argument, Config, Finding, Grid, Kind, Memory, Session};
+use cute_runtime::device::DeviceError;
+use cute_runtime::emulator::{Argument, Config, Finding, Grid, Kind, Memory, Session};
 
 /// The words that a kernel leaves in `out`, which has 64 of them, and what was found. The module's functions and variables stand
 /// before the kernel, whose address of this thread's word is `%s1`.

@@ -6,7 +6,7 @@ const HEAD: &str =
     "mov.u32 %r0, %tid.x; mul.wide.u32 %s1, %r0, 4; mov.u64 %s2, smem; add.s64 %s2, %s2, %s1;";
 
 /// The only finding of a run, whatever the seed.
-fn only(run: Run, kind: Kind, line: i64) -> super::super::Finding {
+fn only(run: Run, kind: Kind, line: i64) -> cute_runtime::emulator::Finding {
     for seed in 0..6 {
         let ran = run.seeded(seed).unwrap();
         assert_eq!(ran.kinds(), [(kind, line)], "{:#?}", ran.report.findings);

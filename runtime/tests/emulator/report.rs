@@ -1,8 +1,8 @@
 //! The reports of runs, against counts made by hand.
 
-use super::super::{Counts, Passes, Traffic};
 use super::kernel;
-use crate::ptx::Class;
+use cute_runtime::emulator::{Counts, Passes, Traffic};
+use cute_runtime::ptx::Class;
 
 fn counts(warps: u64, threads: u64) -> Counts {
     Counts {

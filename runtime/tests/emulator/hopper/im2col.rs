@@ -3,7 +3,7 @@
 use super::cluster::{MEET, MULTICAST};
 use super::tma::{LOAD, STORE, halves};
 use super::*;
-use crate::tensor_map::{
+use cute_runtime::tensor_map::{
     Interleave, L2Promotion, MapElement, MapSwizzle, OobFill, PixelBox, TensorMap,
 };
 

@@ -1,7 +1,7 @@
 //! Findings by what is missing.
 
 use super::session::words;
-use crate::emulator::{Cause, Cure, Gap, causes};
+use cute_runtime::emulator::{Cause, Cure, Gap, causes};
 
 /// Lines of the kernel's text: the body begins at line 8.
 const FIRST: u32 = 8;

@@ -6,7 +6,7 @@ mod machine;
 
 use half::{bf16, f16};
 
-use crate::emulator::{Config, Finding, Grid, Memory, Report, Session};
+use cute_runtime::emulator::{Config, Finding, Grid, Memory, Report, Session};
 
 /// A product with its layouts of A, B, C and D, through one space, with lines side by side or not.
 #[derive(Clone, Copy, Debug)]

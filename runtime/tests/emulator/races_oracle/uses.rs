@@ -2,7 +2,7 @@
 //! away.
 
 use super::programs::{Program, Step, Strength};
-use crate::tensor::SplitMix;
+use crate::random::SplitMix;
 
 /// The use of what a step loads, after a later one.
 #[derive(Clone, Copy, Debug)]

@@ -11,12 +11,10 @@ mod reductions;
 mod tma;
 mod wgmma;
 
-use super::super::finding::Finding;
-use super::super::global::{Buffer, Global};
-use super::super::launch;
-use super::super::{address, decode, exec};
 use super::Kind;
-use crate::tensor_map::TensorMap;
+use cute_runtime::device::DeviceError;
+use cute_runtime::emulator::{Argument, Config, Finding, Grid, KernelFacts, Memory, Session};
+use cute_runtime::tensor_map::TensorMap;
 
 /// A kernel on tensors of bytes: their addresses are `%s90`, `%s91`, ...; those of tensor maps are `%s80`, `%s81`, ...; `%s0` is that of
 /// shared memory.
@@ -28,7 +26,6 @@ pub(super) struct Hopper {
     grid: u32,
     smem: u32,
     cluster: u32,
-    cores: usize,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -52,7 +49,6 @@ pub(super) fn hopper(body: &str) -> Hopper {
         grid: 1,
         smem: 4096,
         cluster: 1,
-        cores: 1,
     }
 }
 
@@ -63,7 +59,7 @@ impl Hopper {
     }
 
     pub(super) fn output(mut self, bytes: usize) -> Self {
-        self.tensors.push((vec![0xaa; bytes], Way::Out));
+        self.tensors.push((vec![0; bytes], Way::Out));
         self
     }
 
@@ -112,51 +108,47 @@ impl Hopper {
         )
     }
 
-    pub(super) fn decoded(&self) -> Result<super::super::program::Kernel, String> {
-        let text = self.text();
-        let module = crate::ptx::parse(&text).map_err(|error| error.to_string())?;
-        decode::kernel(&module, 0, "k").map_err(|error| error.to_string())
+    /// The facts of the kernel, or why it cannot be executed.
+    pub(super) fn decoded(&self) -> Result<KernelFacts, String> {
+        let facts = || {
+            let mut session = Session::empty(Config::default())?;
+            let module = session.add_module(&self.text())?;
+            session.facts(module, "k")
+        };
+        facts().map_err(|error: DeviceError| error.to_string())
     }
 
     /// Runs it with that seed.
     pub(super) fn seeded(&self, seed: u64) -> Ran {
-        let kernel = self.decoded().unwrap();
-        let mut params = Vec::new();
+        let config = Config {
+            seed,
+            max_instructions: 2_000_000,
+            ..Config::default()
+        };
+        let mut session = Session::new(&self.text(), config).unwrap();
         let mut tensors = Vec::new();
         for (index, (bytes, way)) in self.tensors.iter().enumerate() {
-            let base = address::tensor(index, 16);
-            let never: &dyn Fn(u64) -> bool = &|_| false;
-            let init = (*way == Way::Out).then_some(never);
+            let memory = match way {
+                Way::In => Memory::holding(bytes).read_only(),
+                Way::Out => Memory::uninitialized(bytes.len()),
+                Way::Both => Memory::holding(bytes),
+            };
             let name = format!("T{index}");
-            let mut buffer = Buffer::new(name, base, bytes, init, *way != Way::In);
-            buffer.start_launch(kernel.global_granule);
-            tensors.push(buffer);
-            params.extend(base.to_le_bytes());
+            tensors.push(session.allocate(&name, memory.aligned(16)).unwrap());
         }
+        let mut arguments: Vec<Argument> = tensors.iter().map(|&at| at.into()).collect();
         for map in &self.maps {
-            params.resize(params.len().next_multiple_of(64), 0);
-            let mut map = map.clone();
-            map.address = address::tensor(map.address as usize, 16);
-            params.extend(map.to_emulated().unwrap());
+            let tensor = tensors[map.address as usize];
+            arguments.push(Argument::tensor_map(map, tensor).unwrap());
         }
-        let global = Global::new(tensors);
-        let outcome = launch::run(&exec::Launch {
-            kernel: &kernel,
-            global: &global,
-            params: &params,
-            grid: [self.grid, 1, 1],
-            block: [self.threads, 1, 1],
+        let grid = Grid {
             cluster: [self.cluster, 1, 1],
-            dynamic_smem: self.smem,
-            arch: "sm_90a".parse().unwrap(),
-            registers: 0,
-            seed,
-            limit: 2_000_000,
-            cores: self.cores,
-        });
+            ..Grid::new(self.grid, self.threads).with_shared(self.smem)
+        };
+        session.launch("k", grid, &arguments).unwrap();
         Ran {
-            findings: outcome.findings,
-            tensors: global.tensors.iter().map(Buffer::contents).collect(),
+            findings: session.report().findings.clone(),
+            tensors: tensors.iter().map(|&at| session.read(at)).collect(),
         }
     }
 

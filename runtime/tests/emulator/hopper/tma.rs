@@ -1,7 +1,9 @@
 //! Boxes of tensors: 24 x 20 elements of two bytes, element (x, y) being x + 100 y; rows of 48 bytes.
 
 use super::*;
-use crate::tensor_map::{Interleave, L2Promotion, MapElement, MapSwizzle, OobFill, TensorMap};
+use cute_runtime::tensor_map::{
+    Interleave, L2Promotion, MapElement, MapSwizzle, OobFill, TensorMap,
+};
 
 const WIDTH: i64 = 24;
 const HEIGHT: i64 = 20;

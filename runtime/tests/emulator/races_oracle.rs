@@ -35,7 +35,7 @@ fn check(program: &Program, seeds: std::ops::Range<u64>) -> Troubles {
         let ran = run
             .seeded(seed)
             .unwrap_or_else(|error| panic!("{error}\n{body}"));
-        let step = |site: &super::super::Site| {
+        let step = |site: &cute_runtime::emulator::Site| {
             steps[site.ptx_line as usize - 8]
                 .unwrap_or_else(|| panic!("a line of no step: {site}\n{body}"))
         };

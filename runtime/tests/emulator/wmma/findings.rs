@@ -1,7 +1,7 @@
 //! Wrong kernels with `wmma`, and what is found.
 
 use super::*;
-use crate::emulator::Kind;
+use cute_runtime::emulator::Kind;
 
 /// A product of halves in shared memory, or in global memory, with other texts in place of some that it has.
 fn changed(shared: bool, changes: &[(&str, &str)]) -> Ran {

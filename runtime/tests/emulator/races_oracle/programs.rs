@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::LANES;
 use super::uses::{REGISTERS, Use};
-use crate::tensor::SplitMix;
+use crate::random::SplitMix;
 
 /// The byte at which data ends and flags begin, that at which `mbarrier` objects begin, and that at which they end.
 pub(crate) const FLAGS: u32 = 128;

@@ -7,7 +7,7 @@
 use std::fmt::Write;
 
 use super::*;
-use crate::tensor::SplitMix;
+use crate::random::SplitMix;
 
 /// Registers that programs compute on: `%r10` and so on. The first holds the thread's number at the start.
 const REGISTERS: usize = 5;

@@ -74,11 +74,10 @@ fn the_cluster_of_one_has_one_rank() {
     assert_eq!(words(&run(body).clean(0)), [1]);
     run(&body.replace("%s0, %r1", "%s0, 1")).finds(Kind::Undefined, "below 1, found 1");
     let text = ".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k()\n.reqnctapercluster 2, 1, 1\n{\nret;\n}\n";
-    let module = crate::ptx::parse(text).unwrap();
-    assert_eq!(
-        decode::kernel(&module, 0, "k").unwrap().cluster,
-        Some([2, 1, 1])
-    );
+    let mut session = Session::empty(Config::default()).unwrap();
+    let module = session.add_module(text).unwrap();
+    let facts = session.facts(module, "k").unwrap();
+    assert_eq!(facts.cluster, Some([2, 1, 1]));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Calls: recursion, pointers, what the system has.
 
 use super::session::{refused, words};
-use crate::emulator::Kind;
+use cute_runtime::emulator::{Config, Kind, Session};
 
 /// n! by recursion; a local variable of each activation must keep its value.
 const FACTORIAL: &str = ".func (.param .b32 out) factorial(.param .b32 n) {
@@ -60,11 +60,13 @@ fn registers_that_nothing_names_are_no_rows() {
     let call = call("factorial", "");
     let body = format!("and.b32 %r1, %r0, 7; {call} st.global.u32 [%s1], %r2;");
     let [few, many] = [FACTORIAL, &many].map(|module| {
-        let text = super::session::text(module, &body);
-        crate::emulator::decode::kernel(&crate::ptx::parse(&text).unwrap(), 0, "k").unwrap()
+        let mut session = Session::empty(Config::default()).unwrap();
+        let module = session
+            .add_module(&super::session::text(module, &body))
+            .unwrap();
+        session.facts(module, "k").unwrap()
     });
-    assert_eq!(many.rows, few.rows);
-    assert_eq!(many.functions[0].rows, few.functions[0].rows);
+    assert_eq!(many.registers, few.registers);
 }
 
 #[test]

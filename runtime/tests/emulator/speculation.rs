@@ -1,7 +1,7 @@
 //! Loads whose values may not matter, as compilers move them above the condition that guards their use.
 
 use super::*;
-use crate::emulator::Finding;
+use cute_runtime::emulator::Finding;
 
 /// What all kernels begin with: %r1 is the address of the thread's own word of shared memory, %r3 that of the other half's, %s1 that of
 /// its word of the result; %p1 holds, and %p2 does not. Two lines.

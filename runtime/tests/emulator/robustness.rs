@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::races_oracle::programs;
 use super::*;
-use crate::tensor::SplitMix;
+use crate::random::SplitMix;
 
 /// Bodies with most kinds of instructions.
 const BODIES: [&str; 7] = [

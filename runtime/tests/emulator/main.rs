@@ -1,5 +1,8 @@
 //! Kernels written as PTX, and what running them shows.
+//!
+//! They ask the emulator as any program does, so that the library is not compiled once more for them.
 
+mod alu;
 mod calls;
 mod causes;
 mod control;
@@ -11,7 +14,9 @@ mod handoff;
 mod hopper;
 mod mbarrier;
 mod memory;
+mod opened;
 mod races_oracle;
+mod random;
 mod report;
 mod robustness;
 mod session;
@@ -20,13 +25,13 @@ mod sync;
 mod video;
 mod wmma;
 
-use super::{Config, Emulator, Kind, Report};
-use crate::device::{Device, DeviceError};
-use crate::package::{Access, Arg, Function, ImageSource, Launch, Package};
-use crate::tensor::{HostTensor, tensor_for};
+use cute_runtime::device::{Device, DeviceError};
+use cute_runtime::emulator::{Config, Emulator, Finding, Kind, Report};
+use cute_runtime::package::{Access, Arg, Function, ImageSource, Launch, Package};
+use cute_runtime::tensor::{HostTensor, tensor_for};
 
 /// A kernel on tensors of 32-bit integers.
-pub(super) struct Run {
+struct Run {
     body: String,
     /// Tells whether the body is the text of a whole module.
     whole: bool,
@@ -40,13 +45,13 @@ pub(super) struct Run {
 }
 
 /// The results of a run.
-pub(super) struct Ran {
+struct Ran {
     pub report: Report,
     pub tensors: Vec<HostTensor>,
 }
 
 /// A kernel with that body, after declarations of registers `%r`, `%s` (64 bits), `%p`, `%h` (16 bits), `%f`.
-pub(super) fn kernel(body: &str) -> Run {
+fn kernel(body: &str) -> Run {
     Run {
         body: body.into(),
         whole: false,
@@ -61,7 +66,7 @@ pub(super) fn kernel(body: &str) -> Run {
 
 impl Run {
     /// A tensor of `i32` that is read; its address is `%s90` for the first argument, `%s91` for the second, ...
-    pub(super) fn input(mut self, values: impl IntoIterator<Item = i64>) -> Run {
+    fn input(mut self, values: impl IntoIterator<Item = i64>) -> Run {
         let values: Vec<i64> = values.into_iter().collect();
         self.args
             .push((format!("{}:1", values.len()), Access::Read));
@@ -70,18 +75,18 @@ impl Run {
     }
 
     /// A tensor of `count` `i32` that is written.
-    pub(super) fn output(self, count: usize) -> Run {
+    fn output(self, count: usize) -> Run {
         self.output_at(&format!("{count}:1"))
     }
 
-    pub(super) fn output_at(mut self, layout: &str) -> Run {
+    fn output_at(mut self, layout: &str) -> Run {
         self.args.push((layout.into(), Access::Write));
         self.inputs.push(Vec::new());
         self
     }
 
     /// A tensor that is read and written.
-    pub(super) fn in_out(mut self, values: impl IntoIterator<Item = i64>) -> Run {
+    fn in_out(mut self, values: impl IntoIterator<Item = i64>) -> Run {
         self = self.input(values);
         if let Some(last) = self.args.last_mut() {
             last.1 = Access::ReadWrite;
@@ -89,28 +94,28 @@ impl Run {
         self
     }
 
-    pub(super) fn grid(mut self, blocks: u32) -> Run {
+    fn grid(mut self, blocks: u32) -> Run {
         self.grid = blocks;
         self
     }
 
-    pub(super) fn block(mut self, threads: u32) -> Run {
+    fn block(mut self, threads: u32) -> Run {
         self.block = threads;
         self
     }
 
-    pub(super) fn smem(mut self, bytes: u32) -> Run {
+    fn smem(mut self, bytes: u32) -> Run {
         self.dynamic_smem = bytes;
         self
     }
 
-    pub(super) fn limit(mut self, instructions: u64) -> Run {
+    fn limit(mut self, instructions: u64) -> Run {
         self.limit = instructions;
         self
     }
 
     /// Declares that the text that was given as the body is a module.
-    pub(super) fn module(mut self) -> Run {
+    fn module(mut self) -> Run {
         self.whole = true;
         self
     }
@@ -162,7 +167,7 @@ impl Run {
             arch: "sm_80".into(),
             cubin: None,
             ptx: Some(self.text()),
-            kernels: vec![crate::package::KernelInfo {
+            kernels: vec![cute_runtime::package::KernelInfo {
                 name: "k".into(),
                 ..Default::default()
             }],
@@ -175,7 +180,7 @@ impl Run {
     }
 
     /// Runs it with that seed.
-    pub(super) fn seeded(&self, seed: u64) -> Result<Ran, DeviceError> {
+    fn seeded(&self, seed: u64) -> Result<Ran, DeviceError> {
         let (package, function) = self.package();
         let emulator = Emulator::new(Config {
             seed,
@@ -203,12 +208,12 @@ impl Run {
         }
     }
 
-    pub(super) fn run(&self) -> Ran {
+    fn run(&self) -> Ran {
         self.seeded(0).unwrap()
     }
 
     /// Why it cannot be run.
-    pub(super) fn refused(&self) -> String {
+    fn refused(&self) -> String {
         match self.seeded(0) {
             Ok(_) => panic!("it runs"),
             Err(error) => error.to_string(),
@@ -218,12 +223,12 @@ impl Run {
 
 impl Ran {
     /// A tensor's elements; the run must be without findings.
-    pub(super) fn clean(&self, tensor: usize) -> Vec<i64> {
+    fn clean(&self, tensor: usize) -> Vec<i64> {
         assert_eq!(self.report.findings, [], "{:#?}", self.report.findings);
         self.values(tensor)
     }
 
-    pub(super) fn values(&self, tensor: usize) -> Vec<i64> {
+    fn values(&self, tensor: usize) -> Vec<i64> {
         let tensor = &self.tensors[tensor];
         (0..tensor.layout().size())
             .map(|i| tensor.get(i).unwrap() as i64)
@@ -231,8 +236,8 @@ impl Ran {
     }
 
     /// Kinds of findings with their PTX lines, counted from the first line of the body.
-    pub(super) fn kinds(&self) -> Vec<(Kind, i64)> {
-        let line = |finding: &super::Finding| {
+    fn kinds(&self) -> Vec<(Kind, i64)> {
+        let line = |finding: &Finding| {
             finding
                 .site
                 .as_ref()

@@ -76,9 +76,8 @@ fn what_llvm_prints_is_read() {
         .input(vec![0; 64])
         .decoded()
         .unwrap()
-        .insts
-        .len();
-    assert_eq!(kernel.insts.len(), before + lines - 1);
+        .instructions;
+    assert_eq!(kernel.instructions, before + lines - 1);
 }
 
 #[test]
