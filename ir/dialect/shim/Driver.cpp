@@ -269,13 +269,17 @@ void cuteRegisterPipeline(intptr_t index, MlirStringRef name, MlirStringRef desc
 
 // MLIR's C interface reads text without the name of its file, or files.
 MlirModule cuteModuleParse(MlirContext context, MlirStringRef text, MlirStringRef name) {
-  auto module = parseSourceString<ModuleOp>(unwrap(text), unwrap(context), unwrap(name));
+  // A copy has a null at its end, where parsers of ops see the end of the text.
+  llvm::SourceMgr files;
+  files.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(unwrap(text), unwrap(name)), {});
+  auto module = parseSourceFile<ModuleOp>(files, ParserConfig(unwrap(context)));
   return wrap(module.release());
 }
 
 bool cuteMendTypes(MlirContext context, MlirStringRef text, MlirStringRef name,
                    void (*sink)(intptr_t, intptr_t, MlirStringRef, void *), void *user) {
-  StringRef source = unwrap(text);
+  auto copy = llvm::MemoryBuffer::getMemBufferCopy(unwrap(text), unwrap(name));
+  const char *start = copy->getBufferStart();
   auto mended = [&](llvm::SMLoc begin, llvm::SMLoc end, TypeRange results) {
     std::string types;
     llvm::raw_string_ostream stream(types);
@@ -284,12 +288,11 @@ bool cuteMendTypes(MlirContext context, MlirStringRef text, MlirStringRef name,
       llvm::interleaveComma(results, stream);
       stream << (results.size() > 1 ? ")" : "");
     }
-    sink(begin.getPointer() - source.data(), end.getPointer() - source.data(),
+    sink(begin.getPointer() - start, end.getPointer() - start,
          wrap(StringRef(types)), user);
   };
-  // Places in the text are told by pointers into it, so that it is not copied.
   llvm::SourceMgr files;
-  files.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(source, unwrap(name), false), {});
+  files.AddNewSourceBuffer(std::move(copy), {});
   SourceMgrDiagnosticHandler handler(files, unwrap(context));
   bool parsed = false;
   cute::mendTypes(mended, [&] {
