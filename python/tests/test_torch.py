@@ -382,6 +382,37 @@ class Compiled(unittest.TestCase, Near):
             torch.testing.assert_close(mine.float(), exact, rtol=1e-2, atol=1e-2)
             self.assertEqual((graphs.counts, graphs.left()), ([1], []))
 
+    def test_scales_of_blocks(self):
+        torch.manual_seed(13)
+        w = torch.randn(256, 384).to(torch.float8_e4m3fn)
+        bias = torch.randn(256).bfloat16()
+
+        def plain(x, w, of_x, of_w):
+            # PyTorch checks it on a GPU alone.
+            torch._check(of_x.shape[0] == x.shape[0])
+            return torch._scaled_mm(x, w.t(), of_x, of_w, out_dtype=torch.bfloat16)
+
+        def biased(x, w, of_x, of_w):
+            torch._check(of_x.shape[0] == x.shape[0])
+            return F.relu(torch._scaled_mm(x, w.t(), of_x, of_w, bias=bias, out_dtype=torch.bfloat16))
+
+        for scaled, lines in [(plain, 2), (biased, 2), (plain, 256)]:
+            torch._dynamo.reset()
+            compiled = torch.compile(scaled, backend="cute")
+            of_w = torch.rand(lines, 3) + 0.5
+            # Scales of neighbouring rows lie side by side, as cuBLAS has them, or those of neighbouring blocks do.
+            with Rewritten() as graphs, torch.no_grad():
+                for rows, is_by_rows in [(40, False), (130, False), (40, True)]:
+                    x = torch.randn(rows, 384).to(torch.float8_e4m3fn)
+                    of_x = torch.rand(rows, 3) + 0.5 if is_by_rows else (torch.rand(3, rows) + 0.5).t()
+                    mine = compiled(x, w, of_x, of_w.t())
+                    wide = w.float() * of_w.repeat_interleave(256 // lines, 0).repeat_interleave(128, 1)
+                    exact = (x.float() * of_x.repeat_interleave(128, 1)) @ wide.t()
+                    if scaled is biased:
+                        exact = F.relu(exact + bias.float())
+                    torch.testing.assert_close(mine.float(), exact, rtol=1e-2, atol=1e-1)
+            self.assertTrue(graphs.graphs and all(not graphs.left(at) for at in range(len(graphs.graphs))))
+
     def test_groups_of_rows(self):
         torch.manual_seed(12)
         x, w = torch.randn(40, 64).bfloat16(), torch.randn(4, 48, 64).bfloat16()

@@ -119,9 +119,10 @@ pub(super) fn scaled(
 /// not back: with 1, 2 and 4 a product of 4096 x 4096 x 7168 took 231, 228 and 204 us on an H100, and 190 with scales that are no tensors.
 const MOST_AHEAD: i64 = 4;
 
-/// Turns that are written out where a warp brings the scales, and the registers that a thread has beside what a turn needs. Written once, 2, 4 and 8 times a product of
-/// 4096 x 4096 x 7168 takes 201, 195, 188 and 185 us on an H200.
+/// Turns that are written out where a warp brings the scales. Written once, 2, 4 and 8 times a product of 4096 x 4096 x 7168 takes 201, 195, 188 and 185 us on an H200.
 const MOST_WRITTEN: i64 = 8;
+
+/// Registers of a thread beside what a turn needs, at least, where several are written out: for the addresses of the next ones.
 const FOR_ADDRESSES: i64 = 48;
 
 /// Registers of a thread beside sums and scales, where all sizes are known; twice as many otherwise.

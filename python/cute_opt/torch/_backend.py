@@ -9,7 +9,7 @@ import torch
 
 from .._errors import CuteError
 from ._call import Plan, caller, log
-from ._fuse import Extra, Group, Refused, anchors, extents, group, operand, region, through
+from ._fuse import Extra, Group, Refused, anchors, block_scales, extents, group, operand, region, through
 from ._rows import Rows, is_whole, reduces, result, rows
 from ._rows import operand as row_operand
 from ._rows import sizes as row_sizes
@@ -225,10 +225,17 @@ def _compiled(found: Group, options: Mapping[str, Any]) -> Tuple[Callable[..., A
     dtype = found.a.meta["val"].dtype
     # A region says what is stored where that is not the sum, rounded once.
     lines = region(found, [extra.node for extra in read])
-    if lines is None and outs[0].dtype != dtype:
+    if lines is None and outs[0].dtype != dtype and not found.blocks:
         raise Refused(f"a product of {dtype} is stored as {outs[0].dtype}")
     ends = None if found.ends is None else operand("ends", found.ends, ((_L, 0),), sizes)
-    text = product(operands[0], operands[1], outs, extras, lines, dtype == torch.float32, ends)
+    of_blocks: List[Operand] = []
+    more: List[str] = []
+    for at, node in enumerate(found.blocks):
+        made, source, own = block_scales(("SA", "SB")[at], node, at == 0, sizes, len(sizes) + len(more))
+        of_blocks.append(made)
+        factors.append(source)
+        more += own
+    text = product(operands[0], operands[1], outs, extras, lines, dtype == torch.float32, ends, of_blocks)
     device = found.a.meta["val"].device
     shape = (_L, _M, _N) if batched else (_M, _N)
     if found.ends is not None:
@@ -236,10 +243,10 @@ def _compiled(found: Group, options: Mapping[str, Any]) -> Tuple[Callable[..., A
     first = len(factors)
     given = first + len(extras)
     arguments = [0, 1, *range(given, given + len(outs)), *range(first, given), *range(2, first)]
-    behind = [ends] if ends is not None else []
+    behind = [*([ends] if ends is not None else []), *of_blocks]
     plan = Plan(
         given,
-        [f"t{factor}.shape[{dim}]" for factor, dim in (places[extent] for extent in range(len(sizes)))],
+        [*(f"t{factor}.shape[{dim}]" for factor, dim in (places[extent] for extent in range(len(sizes)))), *more],
         [(out.dtype, f"({', '.join(f'e{extent}' for extent in shape)})") for out in outs],
         [(at, one.modes, one.dtype, one.align) for at, one in zip(arguments, [*operands, *outs, *extras, *behind])],
     )
@@ -249,7 +256,7 @@ def _compiled(found: Group, options: Mapping[str, Any]) -> Tuple[Callable[..., A
 def _behind(found: Group) -> List[torch.fx.Node]:
     """All that the kernel has to be behind."""
     ends = [] if found.ends is None else [found.ends]
-    return [found.a, found.b, *ends, *(extra.node for extra in found.extras.values()), found.anchor, *found.members]
+    return [found.a, found.b, *ends, *found.blocks, *(extra.node for extra in found.extras.values()), found.anchor, *found.members]
 
 
 def _between(behind: Sequence[torch.fx.Node], inside: Sequence[torch.fx.Node], order: Mapping[torch.fx.Node, int]) -> List[torch.fx.Node]:

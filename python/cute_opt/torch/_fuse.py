@@ -19,6 +19,9 @@ _SWAPS = {aten.t.default}
 #: Tensors that a kernel reads or stores beside its factors, at most.
 _MOST_READ, _MOST_STORED = 6, 3
 
+#: Elements of a block along K, or along rows, that have one scale.
+BLOCK = 128
+
 # Extents of a product, by number: rows, columns, what is summed over, the batch or the groups of rows.
 _M, _N, _K, _L = range(4)
 
@@ -48,6 +51,8 @@ class Group(NamedTuple):
     alpha: float
     #: Tensors by which the product is multiplied before anything is added: of `_scaled_mm`.
     scales: Tuple[torch.fx.Node, ...]
+    #: Scales of blocks of the factors along K, and perhaps of rows, of `_scaled_mm`; none, or one for each factor.
+    blocks: Tuple[torch.fx.Node, ...]
     #: The ends of groups of rows, of `_grouped_mm`.
     ends: Optional[torch.fx.Node]
     #: Every member but views and the anchor.
@@ -94,8 +99,11 @@ def group(anchor: torch.fx.Node, order: Dict[torch.fx.Node, int], most: int, tak
     assert isinstance(a, torch.fx.Node) and isinstance(b, torch.fx.Node)
     added = anchor.args[0] if adds and anchor.kwargs.get("beta", 1) != 0 else None
     scales: Tuple[torch.fx.Node, ...] = ()
+    blocks: Tuple[torch.fx.Node, ...] = ()
     if anchor.target == aten._scaled_mm.default:
         scales, added = _scaled(anchor)
+        if _are_of_blocks(anchor, scales):
+            scales, blocks = (), scales
     ends = _ends(anchor) if anchor.target == aten._grouped_mm.default else None
     alpha, beta = anchor.kwargs.get("alpha", 1), anchor.kwargs.get("beta", 1)
     if not all(isinstance(one, (int, float)) for one in (alpha, beta)):
@@ -118,7 +126,7 @@ def group(anchor: torch.fx.Node, order: Dict[torch.fx.Node, int], most: int, tak
     stored = tuple(node for node in (anchor, *members) if any(not _is_inside(user, inside, kept) for user in node.users))
     if len(stored) > _MOST_STORED:
         raise Refused(f"{len(stored)} results of it are needed")
-    return Group(anchor, a, b, added, float(beta), float(alpha), scales, ends, tuple(members), stored, extras, shapes)
+    return Group(anchor, a, b, added, float(beta), float(alpha), scales, blocks, ends, tuple(members), stored, extras, shapes)
 
 
 def _scaled(anchor: torch.fx.Node) -> Tuple[Tuple[torch.fx.Node, ...], Optional[torch.fx.Node]]:
@@ -131,13 +139,34 @@ def _scaled(anchor: torch.fx.Node) -> Tuple[Tuple[torch.fx.Node, ...], Optional[
     if given.get("scale_result") is not None:
         raise Refused("its result has a scale")
     device = anchor.meta["val"].device
-    if device.type == "cuda" and not given.get("use_fast_accum", False):
+    scales = (given["scale_a"], given["scale_b"])
+    is_of_one = [len(shape_of(one)) < 2 or any(same(size, 1) for size in shape_of(one)) for one in scales]
+    if not all(is_of_one) and not _are_of_blocks(anchor, scales):
+        found = " and ".join(str(tuple(shape_of(one))) for one in scales)
+        raise Refused(f"its scales have the shapes {found}; expected one for all, one for each row and column, or those of blocks of {BLOCK} along K and N that are known")
+    # Sums of a block are scaled and added up in float32.
+    if device.type == "cuda" and not given.get("use_fast_accum", False) and not _are_of_blocks(anchor, scales):
         # PTX ISA, wgmma: sums of float8 have fewer bits than float32 in between.
         raise Refused("use_fast_accum=False asks for sums that are rounded as float32, and tensor cores round those of float8 more coarsely; set it to True")
-    scales = (given["scale_a"], given["scale_b"])
     if any(scale.meta["val"].dtype != torch.float32 for scale in scales):
         raise Refused(f"its scales are {scales[0].meta['val'].dtype} and {scales[1].meta['val'].dtype}, not float32")
     return scales, given.get("bias")
+
+
+def _are_of_blocks(anchor: torch.fx.Node, scales: Sequence[torch.fx.Node]) -> bool:
+    """Tells whether scales are of blocks of `BLOCK` along K: (M,K/BLOCK), and (K/BLOCK,N) or (K/BLOCK,N/BLOCK)."""
+    rows, columns = shape_of(anchor)
+    size = shape_of(anchor.args[0])[-1] if isinstance(anchor.args[0], torch.fx.Node) else None
+    if not all(isinstance(one, int) and one % BLOCK == 0 for one in (size, columns)):
+        return False
+    of_a, of_b = map(shape_of, scales)
+    if len(of_a) != 2 or len(of_b) != 2 or not all(isinstance(one, int) for one in (of_a[1], *of_b)):
+        return False
+    blocks = size // BLOCK
+    is_tile = list(of_b) == [blocks, columns // BLOCK]
+    is_line = list(of_b) == [blocks, columns]
+    # Of one block a scale for each row and column is one of the whole product.
+    return same(of_a[0], rows) and of_a[1] == blocks and (is_tile or (is_line and blocks > 1))
 
 
 def _ends(anchor: torch.fx.Node) -> torch.fx.Node:
@@ -323,6 +352,27 @@ def operand(name: str, node: torch.fx.Node, modes: Modes, sizes: Sequence[Leaf],
             by_rows = extent == _L or extent in (_N, _K) and any(other == _M and at is not None and at > dim for other, at in modes)
             strides.append(leaf(value.stride(dim), by_rows and not same(value.stride(dim), 1)))
     return Operand(name, value.dtype, tuple(sizes[extent] for extent, _ in modes), tuple(strides), modes, align_of(value.dtype, strides))
+
+
+def block_scales(name: str, node: torch.fx.Node, is_a: bool, sizes: Sequence[Leaf], behind: int) -> Tuple[Operand, torch.fx.Node, List[str]]:
+    """What a kernel takes of scales of blocks, the tensor whose they are, and expressions of the extents of which `behind` is the number of the first."""
+    source, is_swapped = through(node)
+    shape, strides = shape_of(node), source.meta["val"].stride()
+    line, of_k = (0, 1) if is_a else (1, 0)
+    dims = [1 - dim if is_swapped else dim for dim in (line, of_k)]
+    rows = _M if is_a else _N
+    # Where blocks are as far apart as there are rows now, that is open.
+    steps = (leaf(strides[dims[0]]), leaf(strides[dims[1]], is_a and not same(strides[dims[1]], 1)))
+    along_k = ((behind, None), (behind + 1, dims[1])), (Leaf(BLOCK), Leaf(shape[of_k])), (Leaf(0), steps[1])
+    more = [str(BLOCK), str(shape[of_k])]
+    if is_a or same(shape[line], sizes[rows].value):
+        along_rows: Tuple[Modes, Tuple[Leaf, ...], Tuple[Leaf, ...]] = ((rows, dims[0]),), (sizes[rows],), (steps[0],)
+    else:
+        along_rows = ((behind, None), (behind + 2, dims[0])), (Leaf(BLOCK), Leaf(shape[line])), (Leaf(0), steps[0])
+        more.append(str(shape[line]))
+    modes, leaves, apart = (one + other for one, other in zip(along_rows, along_k))
+    dtype = source.meta["val"].dtype
+    return Operand(name, dtype, leaves, apart, modes, ELEMENTS[dtype][2] // 8, (len(along_rows[1]), 2)), source, more
 
 
 def _compact_stride(inner: Sequence[int], sizes: Sequence[Leaf]) -> Leaf:

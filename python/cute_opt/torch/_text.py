@@ -39,12 +39,23 @@ class Operand(NamedTuple):
     modes: Modes
     #: The alignment of its address in bytes.
     align: int
+    #: The leaves of each mode, where modes have several.
+    nested: Tuple[int, ...] = ()
 
     def type(self, element: Optional[str] = None) -> str:
         """The type in IR; `element` in the place of that of its elements."""
         element = element or ELEMENTS[self.dtype][0]
-        layout = ":".join(f"({','.join(map(str, leaves))})" for leaves in (self.extents, self.strides))
+        layout = ":".join(_tuple(leaves, self.nested) for leaves in (self.extents, self.strides))
         return f'!cute.memref<{element}, gmem, align<{self.align}>, "{layout}">'
+
+
+def _tuple(leaves: Sequence[Leaf], nested: Sequence[int]) -> str:
+    """Leaves as a tuple of modes with so many of them each, or with one."""
+    modes, left = [], list(map(str, leaves))
+    for count in nested or [1] * len(left):
+        mode, left = left[:count], left[count:]
+        modes.append(mode[0] if count == 1 else f"({','.join(mode)})")
+    return f"({','.join(modes)})"
 
 
 def align_of(dtype: torch.dtype, strides: Sequence[Leaf]) -> int:
@@ -68,8 +79,10 @@ def product(
     region: Optional[Sequence[str]],
     tf32: bool,
     ends: Optional[Operand] = None,
+    scales: Sequence[Operand] = (),
 ) -> str:
-    """The text of C = A B^T with what is done to it: lines of a region, without its first one, or none; `ends` are those of groups of rows."""
+    """The text of C = A B^T with what is done to it: lines of a region, without its first one, or none; `ends` are those of groups of rows, `scales` those of blocks of A
+    and of B."""
     factor = "tf32" if tf32 else None
     types = [a.type(factor), b.type(factor), *(out.type() for out in outs), *(extra.type() for extra in extras)]
     names = [f"%{one.name}" for one in (a, b, *outs, *extras)]
@@ -77,12 +90,21 @@ def product(
     if ends is not None:
         types.append(ends.type())
         names.append(f"%{ends.name}")
+    for scale in scales:
+        types.append(scale.type())
+        names.append(f"%{scale.name}")
     head = ", ".join(f'{name}: {kind} {{cute.name = "{name[1:]}"}}' for name, kind in zip(names, types))
     lines = [f"func.func @product({head}) {{"]
     lines.append(f"  cute.contract ins({names[0]}, {names[1]} : {types[0]}, {types[1]})")
     lines.append(f"    outs({', '.join(names[first:last])} : {', '.join(types[first:last])}) accumulate f32")
     if ends is not None:
         lines[-1] += f" groups M({names[behind]} : {types[behind]})"
+    for at, scale in enumerate(scales):
+        element, of = ELEMENTS[(a, b)[at].dtype][0], ELEMENTS[scale.dtype][0]
+        lines[-1] += f" prologue {'AB'[at]} ins(%{scale.name} : {scale.type()}) {{"
+        lines.append(f"  ^bb0(%x: {element}, %scale: {of}):")
+        lines.append(f"    cute.yield %x, %scale : {element}, {of}")
+        lines.append("  }")
     if region is not None:
         read = f" ins({', '.join(names[last:behind])} : {', '.join(types[last:behind])})" if extras else ""
         given = ["%sum: f32", *(f"%e{at}: {ELEMENTS[extra.dtype][0]}" for at, extra in enumerate(extras))]
