@@ -318,7 +318,7 @@ impl Estimate {
         // Bases are taken to begin at multiples of 128 bytes, and lines to lie one behind the other.
         let apart = [0, 1].map(|factor: usize| {
             let open = factors[factor].filter(|access| !access.known && !is_aligned(access))?;
-            Some(([factor, 2][open.major.min(1)], 1024 / bits))
+            Some((open.extent_of_lines(factor), 1024 / bits))
         });
         let is_elsewhere = |access: &Access| access.known && !is_aligned(access);
         let lines =

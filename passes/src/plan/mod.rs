@@ -260,6 +260,11 @@ pub struct Access {
 }
 
 impl Access {
+    /// The extent, of M, N and K, along which lines of a factor lie, 0 of A and 1 of B.
+    pub(super) fn extent_of_lines(&self, factor: usize) -> usize {
+        if self.major == 0 { factor } else { 2 }
+    }
+
     /// Tells whether lines of elements of so many bits begin where TMA can have them: at multiples of 16 bytes.
     pub fn is_in_lines(&self, bits: i64) -> bool {
         self.lines > 0 && (self.lines * bits) % WIDEST == 0

@@ -59,7 +59,7 @@ fn points(problem: &Problem<'_>) -> Vec<[i64; 3]> {
 fn elsewhere(problem: &Problem<'_>, point: [i64; 3]) -> Option<[i64; 3]> {
     let mut other = point;
     for (factor, access) in problem.accesses[..2].iter().enumerate() {
-        let axis = [factor, 2][access.major.min(1)];
+        let axis = access.extent_of_lines(factor);
         let is_open = !access.known && problem.extents[axis].is_none();
         if is_open && access.lines > 0 && point[axis] > BETWEEN * access.lines {
             other[axis] = point[axis] - access.lines;
