@@ -47,7 +47,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(),
     Ok(())
 }
 
-/// What a launch knows: an integer that a kernel computes of its arguments, as it is before it wraps.
+/// An integer that a launch knows, as a kernel computes it of its arguments and before it wraps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Known {
     Argument(usize),
@@ -191,7 +191,7 @@ fn around<'c>(kernel: Op<'c>, body: Blk<'c>, op: Op<'c>) -> (Guards, bool) {
     (guards, block_of(at) == Some(body))
 }
 
-/// What a launch knows of a value of a kernel, where the value is that number, whatever its width.
+/// Reads a value of a kernel as a launch knows it, where the value is that number, whatever its width.
 fn read<'c>(value: Val<'c>, body: Blk<'c>, nesting: usize) -> Option<Known> {
     let nesting = nesting.checked_sub(1)?;
     if let Some((block, index)) = block_argument(value) {
@@ -264,7 +264,7 @@ fn read_fits<'c>(narrow: Val<'c>, wide: Val<'c>, body: Blk<'c>, nesting: usize) 
     (int_width(sum.r#type()) == Some(32) && wrapped == wide).then(|| Known::Fits(Box::new(wide)))
 }
 
-/// What a launch knows of a value of a kernel but for multiples of 2 to its width: sums and products are those of what their operands are.
+/// Reads a value of a kernel as a launch knows it but for multiples of 2 to its width: sums and products are those of what their operands are.
 fn read_wrapped<'c>(value: Val<'c>, body: Blk<'c>, nesting: usize) -> Option<Known> {
     let nesting = nesting.checked_sub(1)?;
     let op = defining_op(value).and_then(|op| Some((op, Arith::named(name_of(op))?)));

@@ -77,7 +77,7 @@ pub(crate) fn search(graph: &Graph, rules: &[Compiled], classes: &[(Id, usize)])
     matches
 }
 
-/// Whether a match has met something that has changed, and whether what it has not looked at yet may have.
+/// The state of a match: whether it has met something that has changed, and whether what it has not looked at yet may have.
 #[derive(Clone, Copy, Default)]
 struct New {
     is: bool,

@@ -227,19 +227,22 @@ impl Lines {
             n.apply(Op::Add, [aligned, &more])
         };
         let number = |of_a: usize, of_b: usize| n.constant(self.busy[of_a][of_b]);
-        match self.apart {
-            [Some(of_a), Some(of_b)] if of_a == of_b => {
+        let [apart_a, apart_b] = self.apart;
+        let of_b = apart_b
+            .filter(|_| apart_a != apart_b)
+            .map(is_elsewhere)
+            .transpose()?;
+        let by_b = |of_a: usize| match &of_b {
+            Some(flag) => between(flag, [&number(of_a, 0)?, &number(of_a, 1)?]),
+            None => number(of_a, 0),
+        };
+        match apart_a {
+            None => by_b(0),
+            // One extent for both.
+            Some(of_a) if apart_a == apart_b => {
                 between(&is_elsewhere(of_a)?, [&number(0, 0)?, &number(1, 1)?])
             }
-            [Some(of_a), None] => between(&is_elsewhere(of_a)?, [&number(0, 0)?, &number(1, 0)?]),
-            [None, Some(of_b)] => between(&is_elsewhere(of_b)?, [&number(0, 0)?, &number(0, 1)?]),
-            [Some(of_a), Some(of_b)] => {
-                let (of_a, of_b) = (is_elsewhere(of_a)?, is_elsewhere(of_b)?);
-                let first = between(&of_b, [&number(0, 0)?, &number(0, 1)?])?;
-                let second = between(&of_b, [&number(1, 0)?, &number(1, 1)?])?;
-                between(&of_a, [&first, &second])
-            }
-            [None, None] => number(0, 0),
+            Some(of_a) => between(&is_elsewhere(of_a)?, [&by_b(0)?, &by_b(1)?]),
         }
     }
 }
@@ -346,7 +349,8 @@ impl Estimate {
                 busy_of(moved_of([elsewhere(0, of_a), elsewhere(1, of_b)]))
             })
         });
-        let differs = busy_by_lines != [[busy_of(moved); 2]; 2];
+        // Lines that only a launch knows are taken to begin at multiples of 128 bytes where nothing else is asked.
+        let busy = busy_by_lines[0][0];
         let groups = of.groups.max(1);
         let beside =
             roles::TILE + roles::GROUP * (groups - 1) + roles::SUMS * m * n / (1024 * groups * ck);
@@ -365,8 +369,8 @@ impl Estimate {
             packed: [0; 2],
             memory: memory(k, bits),
             at_once: 1,
-            busy: busy_of(moved),
-            lines: differs.then_some(Lines {
+            busy,
+            lines: (busy_by_lines != [[busy; 2]; 2]).then_some(Lines {
                 apart,
                 busy: busy_by_lines,
             }),
@@ -517,8 +521,7 @@ impl Estimate {
         } = self.outside;
         // Even one line within leaves no more of the others outside.
         let most = moved + lines[0] * longer[0] + lines[1] * longer[1];
-        let least = self.lines.map_or(self.busy, |lines| lines.busy[0][0]);
-        if most <= least {
+        if most <= self.busy {
             return Ok(busy);
         }
         let mut arrived = n.constant(moved)?;

@@ -40,7 +40,7 @@ struct Put<'c> {
 }
 
 impl<'c> Put<'c> {
-    /// What a vector was made by.
+    /// The insertion that made a vector; none of one that was made otherwise.
     fn of(vector: Val<'c>) -> Option<Self> {
         let put = llvm::Insertelement::of(defining_op(vector)?)?;
         Some(Self {

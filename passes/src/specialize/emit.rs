@@ -288,32 +288,42 @@ impl<'a, 'c> Emit<'a, 'c> {
                 self.by_one(b, |b| ring.expect(b, place))?;
             }
         }
-        let load = load_of(op).expected(b, "a load")?;
-        let load = match load {
-            Load::Tma(load) => load,
+        let is_last = index + 1 == ring.loads.len();
+        let to = ring.places(b, place)?;
+        let to = *to.get(index).expected(b, "a tensor of the load")?;
+        match load_of(op).expected(b, "a load")? {
+            Load::Tma(load) => self.load_by_tma(b, load, (ring, index), [place, to])?,
             Load::Warp(load) => {
-                let to = ring.places(b, place)?;
-                let to = *to.get(index).expected(b, "a tensor of the load")?;
                 let mapped = |value| self.mapped(value);
                 let within = load.coords().zip(load.end());
                 let within = within.map(|(coords, end)| (mapped(coords), mapped(end)));
                 warp::load(b, [mapped(load.source()), to], within, self.who.lane)?;
-                if index + 1 == ring.loads.len() {
+                if is_last {
                     let full = [ring.barrier(b, Barrier::Full)?, place];
                     let noinc = [("noinc", b.unit())];
                     b.op(cute_nvgpu::CP_ASYNC_MBARRIER_ARRIVE, &full, &[], &noinc)?;
-                    self.next[at] = ring.next(b, self.next[at])?;
                 }
-                return Ok(());
             }
-        };
+        }
+        if is_last {
+            self.next[at] = ring.next(b, self.next[at])?;
+        }
+        Ok(())
+    }
+
+    /// Starts a load by TMA, that of a number among those of a ring, into its part of a place of the ring.
+    fn load_by_tma(
+        &self,
+        b: Builder<'c>,
+        load: cute_nvgpu::TmaLoad<'c>,
+        (ring, index): (&Ring<'c>, usize),
+        [place, mut to]: [Val<'c>; 2],
+    ) -> Result<(), Failure> {
         let coords: Vec<_> = load
             .coords()
             .into_iter()
             .map(|value| self.mapped(value))
             .collect();
-        let to = ring.places(b, place)?;
-        let mut to = *to.get(index).expected(b, "a tensor of the load")?;
         if let Some(slice) = ring.slices.get(index).filter(|slice| !slice.is_empty()) {
             let mut mapping = self.mapping.clone();
             mapping.insert(key(ring.tensors[index]), to);
@@ -328,11 +338,7 @@ impl<'a, 'c> Emit<'a, 'c> {
         };
         self.by_one(b, |b| {
             start_load(b, self.mapped(load.atom()), &coords, to, arrival)
-        })?;
-        if index + 1 == ring.loads.len() {
-            self.next[at] = ring.next(b, self.next[at])?;
-        }
-        Ok(())
+        })
     }
 
     /// Takes the next place of a ring: its tensors are that from here on. What is computed of where it lies stands in front of the wait for it.

@@ -400,33 +400,24 @@ impl<'c> Gemm<'c> {
         } else if scales.next.is_empty() {
             scales.load(loading, turn, &scales.held)?;
         }
-        let bring = || {
-            let mut all = scales.shared.iter().zip(&scales.held);
-            all.try_for_each(|(from, to)| {
-                block_copy(loading, Operand::C, [*from, *to], &Located::default())
-            })
-        };
-        let multiply = |group: Val<'c>| {
-            let product = [shared_a, shared_b, group];
-            let attributes = [("overwrite", b.unit())];
-            let b = b.step("multiply");
-            b.op(cute::BLOCK_GEMM, &product, &[], &attributes)
-        };
-        multiply(scales.group)?;
+        let product = [shared_a, shared_b, scales.group];
+        b.step("multiply")
+            .op(cute::BLOCK_GEMM, &product, &[], &[("overwrite", b.unit())])?;
         // Products go on meanwhile.
-        bring()?;
+        for (from, to) in scales.shared.iter().zip(&scales.held) {
+            block_copy(loading, Operand::C, [*from, *to], &Located::default())?;
+        }
         self.promote(b, body, scales, sums)?;
         // What was loaded before is moved, and not what is on its way; where turns are written out there are no moves.
         if let Some(newest) = scales.next.last() {
-            let step = b.step("load scales");
             let all: Vec<_> = std::iter::once(&scales.held).chain(&scales.next).collect();
             for two in all.windows(2) {
                 for (to, from) in two[0].iter().zip(two[1]) {
-                    block_copy(step, Operand::C, [*from, *to], &Located::default())?;
+                    block_copy(loading, Operand::C, [*from, *to], &Located::default())?;
                 }
             }
-            let turn = scales.ahead(step, turn, all.len() as i64)?;
-            scales.load(step, turn, newest)?;
+            let turn = scales.ahead(loading, turn, all.len() as i64)?;
+            scales.load(loading, turn, newest)?;
         }
         Ok(())
     }

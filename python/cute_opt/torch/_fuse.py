@@ -101,9 +101,7 @@ def group(anchor: torch.fx.Node, order: Dict[torch.fx.Node, int], most: int, tak
     scales: Tuple[torch.fx.Node, ...] = ()
     blocks: Tuple[torch.fx.Node, ...] = ()
     if anchor.target == aten._scaled_mm.default:
-        scales, added = _scaled(anchor)
-        if _are_of_blocks(anchor, scales):
-            scales, blocks = (), scales
+        scales, blocks, added = _scaled(anchor)
     ends = _ends(anchor) if anchor.target == aten._grouped_mm.default else None
     alpha, beta = anchor.kwargs.get("alpha", 1), anchor.kwargs.get("beta", 1)
     if not all(isinstance(one, (int, float)) for one in (alpha, beta)):
@@ -129,8 +127,8 @@ def group(anchor: torch.fx.Node, order: Dict[torch.fx.Node, int], most: int, tak
     return Group(anchor, a, b, added, float(beta), float(alpha), scales, blocks, ends, tuple(members), stored, extras, shapes)
 
 
-def _scaled(anchor: torch.fx.Node) -> Tuple[Tuple[torch.fx.Node, ...], Optional[torch.fx.Node]]:
-    """The scales of a product of float8, and its bias.
+def _scaled(anchor: torch.fx.Node) -> Tuple[Tuple[torch.fx.Node, ...], Tuple[torch.fx.Node, ...], Optional[torch.fx.Node]]:
+    """The scales of a product of float8, or those of its blocks, and its bias.
 
     Raises Refused.
     """
@@ -141,16 +139,17 @@ def _scaled(anchor: torch.fx.Node) -> Tuple[Tuple[torch.fx.Node, ...], Optional[
     device = anchor.meta["val"].device
     scales = (given["scale_a"], given["scale_b"])
     is_of_one = [len(shape_of(one)) < 2 or any(same(size, 1) for size in shape_of(one)) for one in scales]
-    if not all(is_of_one) and not _are_of_blocks(anchor, scales):
+    are_of_blocks = _are_of_blocks(anchor, scales)
+    if not all(is_of_one) and not are_of_blocks:
         found = " and ".join(str(tuple(shape_of(one))) for one in scales)
         raise Refused(f"its scales have the shapes {found}; expected one for all, one for each row and column, or those of blocks of {BLOCK} along K and N that are known")
     # Sums of a block are scaled and added up in float32.
-    if device.type == "cuda" and not given.get("use_fast_accum", False) and not _are_of_blocks(anchor, scales):
+    if device.type == "cuda" and not given.get("use_fast_accum", False) and not are_of_blocks:
         # PTX ISA, wgmma: sums of float8 have fewer bits than float32 in between.
         raise Refused("use_fast_accum=False asks for sums that are rounded as float32, and tensor cores round those of float8 more coarsely; set it to True")
     if any(scale.meta["val"].dtype != torch.float32 for scale in scales):
         raise Refused(f"its scales are {scales[0].meta['val'].dtype} and {scales[1].meta['val'].dtype}, not float32")
-    return scales, given.get("bias")
+    return (() if are_of_blocks else scales), (scales if are_of_blocks else ()), given.get("bias")
 
 
 def _are_of_blocks(anchor: torch.fx.Node, scales: Sequence[torch.fx.Node]) -> bool:

@@ -98,7 +98,7 @@ pub type Combine = fn(Mask, Mask) -> Mask;
 pub struct Unknown {
     /// The opcode with its modifiers.
     pub instruction: String,
-    /// What would be known.
+    /// The opcodes or modifiers that would be known.
     pub expected: String,
     /// The part that is not.
     pub found: String,

@@ -52,11 +52,7 @@ pub(in super::super) fn verify_block_copy(op: cute::BlockCopy<'_>) -> Checked {
     if !id.is_some_and(|id| (0..3).contains(&id)) {
         return Err("expected operand_id 0, 1 or 2, for A, B or C".to_owned());
     }
-    match (op.coords(), op.end()) {
-        (None, None) => Ok(()),
-        (Some(coords), Some(end)) => verify_within(&source, &destination, coords, end),
-        _ => Err("expected both coordinates and an end, or neither".to_owned()),
-    }
+    verify_bounds(&source, &destination, (op.coords(), op.end()))
 }
 
 pub(in super::super) fn verify_block_warp_load(op: cute::BlockWarpLoad<'_>) -> Checked {
@@ -80,20 +76,26 @@ pub(in super::super) fn verify_block_warp_load(op: cute::BlockWarpLoad<'_>) -> C
     }
     let leaves = source.layout.stride().leaves();
     let same = leaves.into_iter().zip(destination.layout.stride().leaves());
-    let of = source.layout.shape().leaves().into_iter().zip(same);
+    let mut of = source.layout.shape().leaves().into_iter().zip(same);
     let is_one = |leaf: &Leaf| *leaf == Leaf::Static(0);
-    if of
-        .clone()
-        .any(|(extent, (from, to))| is_one(to) && !is_one(from) && *extent != Leaf::Static(1))
-    {
+    if of.any(|(extent, (from, to))| is_one(to) && !is_one(from) && *extent != Leaf::Static(1)) {
         return Err(format!(
             "expected a destination with a place for each element of {}, found {}",
             source.layout, destination.layout
         ));
     }
-    match (op.coords(), op.end()) {
+    verify_bounds(&source, &destination, (op.coords(), op.end()))
+}
+
+/// Checks the coordinates of a tile, and the first that is not there, where a copy has them.
+fn verify_bounds(
+    source: &MemRef,
+    destination: &MemRef,
+    bounds: (Option<Val>, Option<Val>),
+) -> Checked {
+    match bounds {
         (None, None) => Ok(()),
-        (Some(coords), Some(end)) => verify_within(&source, &destination, coords, end),
+        (Some(coords), Some(end)) => verify_within(source, destination, coords, end),
         _ => Err("expected both coordinates and an end, or neither".to_owned()),
     }
 }
