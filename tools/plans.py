@@ -21,6 +21,7 @@ import random
 import re
 import statistics
 import sys
+import time
 
 import torch
 
@@ -98,15 +99,19 @@ class Plan:
             raise RuntimeError(self.error.value.decode())
 
 
-def microseconds(stream, reps, queue):
-    """The time of a run among so many that `queue` puts on the stream, once the host is ahead."""
+def microseconds(stream, reps, queue, host):
+    """The times of a run on the GPU and on the host, among so many that `queue` puts on the stream while the GPU waits for as long as the host is
+    thought to take, `host` microseconds a run."""
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    torch.cuda._sleep(10_000 * reps + 100_000)
+    # Cycles of a clock of 2 GHz at most.
+    torch.cuda._sleep(int(3_000 * host * reps) + 100_000)
     begin.record(stream)
+    start = time.perf_counter()
     queue()
+    host = (time.perf_counter() - start) * 1e6 / reps
     end.record(stream)
     torch.cuda.synchronize()
-    return begin.elapsed_time(end) * 1000 / reps
+    return begin.elapsed_time(end) * 1000 / reps, host
 
 
 def matrix(fill, rows, columns, by_rows, dtype):
@@ -158,6 +163,7 @@ def measure(shape, plans, stream, rounds, dtype, majors):
             wrong[plan.name] = f"off by {off:.3g} of the largest element"
 
     times = {plan.name: [] for plan in right} | {"torch.matmul": []}
+    hosts = {name: 20.0 for name in times}
     for turn in range(rounds + 1):
         order = [*right, None]
         random.shuffle(order)
@@ -167,10 +173,10 @@ def measure(shape, plans, stream, rounds, dtype, majors):
             else:
                 name = plan.name
                 queue = lambda: [plan.run(arguments[at % count]) for at in range(reps)]
-            time = microseconds(stream, reps, queue)
+            run, hosts[name] = microseconds(stream, reps, queue, hosts[name])
             if turn > 0:
-                times[name].append(time)
-    return {name: statistics.median(all) for name, all in times.items()}, wrong
+                times[name].append(run)
+    return {name: statistics.median(all) for name, all in times.items()}, hosts, wrong
 
 
 def main():
@@ -194,7 +200,7 @@ def main():
     for text in options.shape:
         shape = [int(part) for part in text.split("x")]
         here = [plan for plan in plans if plan.takes(shape)]
-        times, wrong = measure(shape, here, stream, options.rounds, dtype, options.majors)
+        times, hosts, wrong = measure(shape, here, stream, options.rounds, dtype, options.majors)
         peer = times.pop("torch.matmul")
         best = sorted(times, key=times.get)[:3]
         flops = 2e-6 * shape[0] * shape[1] * shape[2]
@@ -203,7 +209,7 @@ def main():
             print(f"  {name}: {reason}")
         if options.results:
             with open(options.results, "a") as file:
-                file.write(json.dumps({"shape": shape, "torch": peer, "times": times, "wrong": wrong}) + "\n")
+                file.write(json.dumps({"shape": shape, "torch": peer, "times": times, "hosts": hosts, "wrong": wrong}) + "\n")
 
 
 main()

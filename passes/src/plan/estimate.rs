@@ -32,13 +32,12 @@ const START: i64 = 2_000_000;
 /// Picoseconds that clusters take longer to start and to end.
 const CLUSTER: i64 = 400_000;
 
-/// Picoseconds of a second kernel beside the bytes that it moves: a microsecond until what depends on another kernel runs, and two
-/// that the smallest kernels take.
-const SECOND: i64 = 3_000_000;
+/// Picoseconds of a second kernel beside the bytes that it moves: it starts beside the first one, and waits for its end alone. This and the
+/// next one were fitted to 110 plans that split K, of 24 shapes, on an H200 (`docs/performance.md`).
+const SECOND: i64 = 340_000;
 
-/// Picoseconds for each kilobyte of partial sums that all multiprocessors write together, or read: 5 TB/s, as L2 gives somewhat more
-/// than the 4.2 that a copy through memory reaches.
-const SUMS: i64 = 205;
+/// Picoseconds for each kilobyte of partial sums that all multiprocessors write together, or read: 2.8 TB/s.
+const SUMS: i64 = 360;
 
 /// Picoseconds for each kilobyte of A, B and C, where lines of a tile have less than 256 bytes along K, and where they have as many: 3.1 and 3.3 TB/s of memory.
 /// With one row and N x K = 28672x4096 an H100 gives tiles of 64 elements along K 2.7 TB/s and those of 128 elements 2.9; an H200 has 4.1 for copies.
@@ -123,6 +122,30 @@ impl Arithmetic for Numbers {
 
     fn apply(&self, op: Op, [a, b]: [&i64; 2]) -> Result<i64, Self::Error> {
         Ok(op.exact(*a, *b).unwrap_or(i64::MAX))
+    }
+}
+
+/// Blocks of a cluster, from which on a chip may not have room for as many as it has multiprocessors: those of a GPC alone run a cluster, and 18 or 16 of them are no
+/// multiple of more than two for sure.
+const LARGE: i64 = 4;
+
+/// The part of the multiprocessors that is left out of the count of large clusters: one in so many. An H200 with 132 runs 32 clusters of four.
+pub(super) const LEFT_OUT: i64 = 16;
+
+/// The clusters of so many blocks that a chip of so many multiprocessors runs at once, a block on each; for kernels whose blocks stay.
+pub(crate) fn clusters_at_once<N: Arithmetic>(
+    n: &N,
+    sms: &N::Value,
+    blocks: i64,
+) -> Result<N::Value, N::Error> {
+    match blocks {
+        ..2 => Ok(sms.clone()),
+        2..LARGE => n.apply(Op::DivS, [sms, &n.constant(blocks)?]),
+        _ => {
+            let usable = n.apply(Op::Mul, [sms, &n.constant(LEFT_OUT - 1)?])?;
+            let clusters = n.apply(Op::DivS, [&usable, &n.constant(LEFT_OUT * blocks)?])?;
+            n.apply(Op::MaxS, [&clusters, &n.constant(1)?])
+        }
     }
 }
 
@@ -338,7 +361,10 @@ impl Estimate {
             let mut times = [busy, moved, latency];
             times.sort_unstable();
             let [_, second, longest] = times;
-            longest + second * roles::SECOND / 100
+            match cm * cn {
+                ..LARGE => longest + second * roles::SECOND / 100,
+                _ => latency.max(busy.max(moved) + busy.min(moved) * roles::SECOND / 100),
+            }
         };
         let busy_by_lines = [0, 1].map(|of_a: usize| {
             [0, 1].map(|of_b: usize| {
@@ -452,8 +478,14 @@ impl Estimate {
         let mut turns = tiles(2)?;
         let blocks = n.apply(Op::Mul, [&tiles(0)?, &tiles(1)?])?;
         let mut blocks = n.apply(Op::Mul, [&blocks, batch])?;
+        let mut at_once = sms.clone();
         if self.cluster > 1 {
-            blocks = n.apply(Op::Mul, [&blocks, &n.constant(self.cluster)?])?;
+            let own = n.constant(self.cluster)?;
+            blocks = n.apply(Op::Mul, [&blocks, &own])?;
+            if self.cluster >= LARGE {
+                let clusters = clusters_at_once(n, sms, self.cluster)?;
+                at_once = n.apply(Op::Mul, [&clusters, &own])?;
+            }
         }
         if self.split > 1 {
             let split = n.constant(self.split)?;
@@ -463,7 +495,7 @@ impl Estimate {
         if self.shared > 1 {
             turns = n.apply(Op::CeilDivS, [&turns, &n.constant(self.shared)?])?;
         }
-        let own = n.apply(Op::CeilDivS, [&blocks, sms])?;
+        let own = n.apply(Op::CeilDivS, [&blocks, &at_once])?;
         let busy_of_turn = self.busy(n, extents)?;
         let wave = |blocks: &N::Value| {
             let busy = n.apply(Op::Mul, [blocks, &busy_of_turn])?;

@@ -16,6 +16,7 @@ mod swizzle;
 mod variants;
 
 pub use cute_measured::{GENERATION, Table};
+pub(crate) use estimate::clusters_at_once;
 pub use estimate::{Arithmetic, Estimate};
 pub(crate) use fused::{ATOM_ROWS, Fused};
 pub use measured::{Calibrated, read as read_table};

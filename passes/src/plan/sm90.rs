@@ -5,7 +5,7 @@
 
 use super::{
     Access, Candidate, Problem, Request, Scaled, SwizzleChoice, WIDEST,
-    estimate::{Estimate, TileOfRoles},
+    estimate::{Estimate, LEFT_OUT, TileOfRoles},
     request::{Cluster, Instructions},
     require,
 };
@@ -107,9 +107,9 @@ fn not_of_the_table(request: &Request, tiles: &[([i64; 2], i64, i64)], k: i64) -
 /// Candidates for a problem of known sizes that are made to plans: as many as differ by less than the estimate is sure of.
 const MADE: usize = 8;
 
-/// Blocks along M, N and K of the clusters that are tried. Two share a load, or a tile: of larger ones, not as many may be on the chip at once as there are
-/// multiprocessors for, and four that share a tile were hardly ever faster than two (`docs/performance.md`).
-const CLUSTERS: &[[i64; 3]] = &[[1, 1, 1], [2, 1, 1], [1, 2, 1], [1, 1, 2]];
+/// Blocks along M, N and K of the clusters that are tried. Two share a load, or a tile, or four share loads of B: tiles of 64 x 192 are up to a quarter faster so than
+/// whatever else for products of 1000 to 1500 rows. Four that share a tile were hardly ever faster than two (`docs/performance.md`).
+const CLUSTERS: &[[i64; 3]] = &[[1, 1, 1], [2, 1, 1], [1, 2, 1], [1, 1, 2], [4, 1, 1]];
 
 /// Bytes of shared memory beside tiles: mbarriers, and what starts at multiples of 1024.
 const BESIDE: i64 = 2048;
@@ -373,6 +373,8 @@ impl<'c> Builder<'c> {
         let mut clusters: Vec<_> = CLUSTERS.iter().copied().chain(asked_cluster).collect();
         dedup(&mut tiles);
         dedup(&mut clusters);
+        let sms = request.sms;
+        let sms = sms.unwrap_or_else(|| archs.first().multiprocessors().into());
         let mut why = None;
         let mut all = Vec::new();
         for ([m, n], groups, teams) in tiles.iter().copied() {
@@ -397,6 +399,13 @@ impl<'c> Builder<'c> {
                     continue;
                 }
                 if is_open && cluster[2] > 1 && (teams > 1 || !self.is_shared(cluster[2])) {
+                    continue;
+                }
+                // Of taller tiles two share as many rows, narrower ones have little to share, and blocks that have many tiles lose more by waiting for one
+                // another than loads take.
+                let is_flat = m == ROWS && n >= 2 * ROWS;
+                let gains = is_flat && teams == 1 && self.is_one_round([m, n], sms);
+                if is_open && cluster[0] > 2 && !gains {
                     continue;
                 }
                 for split in splits {
@@ -427,8 +436,6 @@ impl<'c> Builder<'c> {
         }
         let mut most = usize::MAX;
         if let ([Some(m), Some(n), Some(k)], None) = (self.extents, request.candidates()) {
-            let sms = request.sms;
-            let sms = sms.unwrap_or_else(|| archs.first().multiprocessors().into());
             let batch = self.batch.unwrap_or(1);
             all.sort_by_key(|(_, estimate)| estimate.known([m, n, k], batch, sms));
             most = MADE;
@@ -473,6 +480,17 @@ impl<'c> Builder<'c> {
             cluster[axis] == 1
                 || known.is_none_or(|extent| extent > tile[axis] * (cluster[axis] - 1))
         })
+    }
+
+    /// Tells whether so many multiprocessors, but those that large clusters leave idle, have a tile of C each at most; not where sizes are open.
+    fn is_one_round(&self, tile: [i64; 2], sms: i64) -> bool {
+        let [Some(m), Some(n), _] = self.extents else {
+            return false;
+        };
+        let along = |extent: i64, tile: i64| extent / tile + i64::from(extent % tile != 0);
+        let tiles = along(m, tile[0]).saturating_mul(along(n, tile[1]));
+        let batch = self.batch.unwrap_or(i64::MAX);
+        tiles.saturating_mul(batch) <= sms - sms / LEFT_OUT
     }
 
     /// Tells whether K has a turn for each of so many blocks, as far as it is known.

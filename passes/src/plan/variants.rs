@@ -6,7 +6,8 @@ use std::collections::HashSet;
 
 /// The sizes that an open problem is tried with: few of them where several extents are open.
 const MANY: &[i64] = &[
-    1, 8, 16, 32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192,
+    1, 8, 16, 32, 64, 96, 128, 160, 192, 256, 320, 384, 448, 512, 576, 640, 768, 896, 1024, 1280,
+    1536, 1792, 2048, 2560, 3072, 3584, 4096, 5120, 6144, 8192, 12288,
 ];
 const FEW: &[i64] = &[1, 16, 64, 128, 256, 512, 1024, 1536, 2048, 3072, 4096, 8192];
 
@@ -29,7 +30,7 @@ const UNIT: i64 = 1 << 10;
 const WORTH: i64 = 100;
 
 /// The same of one size, where a single extent is open: a layer of a network, say, that is called with any number of rows, and most often with few of them.
-const WORTH_OF_ONE: i64 = 20;
+const WORTH_OF_ONE: i64 = 33;
 
 /// The sizes that a problem is tried with: M, N and K.
 fn points(problem: &Problem<'_>) -> Vec<[i64; 3]> {

@@ -6,7 +6,9 @@ use super::{
     kernel::Part,
     leaves::{extent_of_leaves, extent_of_mode, leaves_of, places_of},
     matrix::{self, Matrix, holders},
+    variants::Host,
 };
+use crate::plan::clusters_at_once;
 use cute_arith::Predicate;
 use cute_ir::ops::{arith, cf, cute, gpu};
 use cute_ir::{
@@ -312,13 +314,11 @@ impl<'c> Gemm<'c> {
             };
             let stays = self.plan.has_roles() && part == Part::Product;
             if stays {
-                let mut most = host.value(cute::SM_COUNT, &[], index, &[])?;
-                let own = host.constant(index, cluster)?;
-                if cluster > 1 {
-                    most = host.value(arith::DIVSI, &[most, own], index, &[])?;
-                }
+                let sms = host.value(cute::SM_COUNT, &[], index, &[])?;
+                let most = clusters_at_once(&Host(host), &sms, cluster)?;
                 grid = host.value(arith::MINSI, &[most, grid], index, &[])?;
                 if cluster > 1 {
+                    let own = host.constant(index, cluster)?;
                     grid = host.value(arith::MULI, &[grid, own], index, &[])?;
                 }
             }

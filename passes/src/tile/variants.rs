@@ -11,7 +11,7 @@ use melior::ir::{ValueLike, operation::OperationLike};
 use std::cell::RefCell;
 
 /// Integers of the function that launches.
-struct Host<'c>(Builder<'c>);
+pub(super) struct Host<'c>(pub(super) Builder<'c>);
 
 impl<'c> Arithmetic for Host<'c> {
     type Value = Val<'c>;
