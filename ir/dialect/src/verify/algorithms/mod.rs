@@ -1,5 +1,5 @@
 //! Tensors and what is done with them: copies (`copy.rs`), products (`gemm.rs`), regions of what is multiplied (`prologue.rs`),
-//! elementwise ops (`elementwise.rs`), maps of whole tensors (`map.rs`), candidates for products (`candidates.rs`), outputs that are reduced
+//! copies of tiles within bounds (`tile.rs`), elementwise ops (`elementwise.rs`), maps of whole tensors (`map.rs`), candidates for products (`candidates.rs`), outputs that are reduced
 //! (`reduced.rs`).
 
 mod candidates;
@@ -10,12 +10,14 @@ mod located;
 mod map;
 mod prologue;
 mod reduced;
+mod tile;
 
 pub(super) use candidates::*;
 pub(super) use copy::*;
 pub(super) use elementwise::*;
 pub(super) use gemm::*;
 pub(super) use map::*;
+pub(super) use tile::*;
 
 use super::{Checked, facts::is_on_device, tensor};
 use crate::mlir::*;
