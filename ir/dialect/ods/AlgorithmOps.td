@@ -822,9 +822,11 @@ def Cute_YieldOp : Cute_Op<"yield", [Pure, Terminator, ParentOneOf<["TransformOp
 }
 
 def Cute_ConvertOp : Cute_Op<"convert"> {
-  let summary = "A register tensor with each element rounded to another type";
+  let summary = "A register tensor with each element converted to another type";
   let description = [{
-    Rounds to nearest even. The layout is kept. The type of elements may stand behind `to`, by which the result's type
+    Between floating-point types it rounds to nearest even; numbers that `f8E4M3FN` or `f8E5M2` (from `sm_89` on) has no room for become the largest there is. Integers
+    are with a sign where their type is signless, `i8`, and without where it says so, `ui8`. To integers it rounds toward zero, and what is outside of their range becomes the
+    nearest number in it, NaN the least; between integers, bits are left out or added. The layout is kept. The type of elements may stand behind `to`, by which the result's type
     follows.
 
     ```mlir
@@ -833,6 +835,7 @@ def Cute_ConvertOp : Cute_Op<"convert"> {
     // Given %acc: !acc
     %h = cute.convert(%acc) : (!acc) -> !half
     %i = cute.convert(%acc) to f16 : (!acc) -> !half
+    %j = cute.convert(%acc) to i8 : (!acc) -> !cute.memref<i8, rmem, "((2,2),2,2):((1,2),4,8)">
     ```
   }];
   let arguments = (ins Arg<Cute_MemRefType, "", [MemRead]>:$tensor, OptionalAttr<TypeAttr>:$element);

@@ -179,6 +179,15 @@ impl<'c> Lower<'c> {
         Ok(results_of(scalars))
     }
 
+    /// The bits of a number of 8 bits as what they are; a number of that type as it is.
+    fn as_type(&self, value: Val<'c>, ty: Type<'c>) -> Result<Val<'c>, Failure> {
+        let bits = |ty| types::element_bits(ty);
+        match value.r#type() != ty && bits(value.r#type()) == Some(8) && bits(ty) == Some(8) {
+            true => self.b.value(arith::BITCAST, &[value], ty, &[]),
+            false => Ok(value),
+        }
+    }
+
     /// A coordinate with all of its integers dynamic, as `form` has them.
     fn freed(&self, value: Val<'c>, form: &IntTuple) -> Result<Val<'c>, Failure> {
         let Some(CuteType::Coord(found)) = CuteType::of(value.r#type()) else {
@@ -242,10 +251,19 @@ impl<'c> Lower<'c> {
         };
         for i in 0..size {
             let mut arguments = Vec::new();
-            for tensor in &loaded {
-                arguments.push(self.element(*tensor, i)?);
+            for (at, tensor) in loaded.iter().enumerate() {
+                let element = self.element(*tensor, i)?;
+                let argument = op
+                    .body()
+                    .and_then(|body| arguments_of(body).get(at).copied());
+                arguments.push(match argument {
+                    Some(argument) => self.as_type(element, argument.r#type())?,
+                    None => element,
+                });
             }
             let value = self.computed(op.op(), op.body(), &arguments)?;
+            let held = self.memref(target)?.element;
+            let value = self.as_type(value, held)?;
             let place = self.coord(&int(i), &[])?;
             self.b
                 .op(cute::MEMREF_STORE, &[target, place, value], &[], &[])?;
