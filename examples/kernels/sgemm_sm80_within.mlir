@@ -42,10 +42,8 @@ module attributes {gpu.container_module} {
       %m = cute.call @block_x()
       %n = cute.call @block_y()
       // A block's tile: 128 x 128 of C, with the coordinates of its elements and the shape of C.
-      %tiler = cute.static "[128:1;64:1]"
-      %tiler_C = cute.static "[128:1;128:1]"
       %at_C = cute.make_coord(%m, %n)
-      %gC, %cC, %MN = cute.call @tile_within(%C, %tiler_C, %at_C)
+      %gC, %cC, %MN = cute.call @tile_within(%C, "[128:1;128:1]", %at_C)
       // How many tiles there are along K, one that is there in part too.
       %shape_A = cute.get_shape(%A)
       %tiles_A = cute.ceil_div(%shape_A, "(128,64)")
@@ -70,8 +68,8 @@ module attributes {gpu.container_module} {
       scf.for %k = %c0 to %tiles step %c1 : i32 {
         %at_A = cute.make_coord(%m, %k)
         %at_B = cute.make_coord(%n, %k)
-        cute.call @load_within(%copy, %A, %tiler, %at_A, %sA, %t)
-        cute.call @load_within(%copy, %B, %tiler, %at_B, %sB, %t)
+        cute.call @load_within(%copy, %A, "[128:1;64:1]", %at_A, %sA, %t)
+        cute.call @load_within(%copy, %B, "[128:1;64:1]", %at_B, %sB, %t)
         cute.call @multiply_tiles(%mma, %copy_A, %sA, %copy_B, %sB, %sums, %t)
       } {cute.stages = 3 : i64}
 

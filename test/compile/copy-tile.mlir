@@ -11,6 +11,9 @@
 // RUN: cute-run %t.cutepkg --function=through_shared --device=emulator --seeds 3 --shape src=70x203 --shape dst=70x203
 // RUN: cute-run %t.cutepkg --function=vectors --device=emulator --seeds 3 --shape src=70x208 --shape dst=70x208
 // RUN: cute-run %t.cutepkg --function=padded --device=emulator --seeds 3 --shape src=17x61 --no-verify
+// RUN: %python %inputs/halo.py %t 17 61
+// RUN: cute-run %t.cutepkg --function=padded_halo --device=emulator --seeds 3 --input src=%t.in.npy --expect dst=%t.out.npy --tolerance dst=0,0
+// RUN: cute-run %t.cutepkg --function=halo --device=emulator --seeds 3 --input src=%t.in.npy --expect dst=%t.out.npy --tolerance dst=0,0
 // RUN: cute-opt %s --cute-compile="arch=sm_80 set=T=f32,V=4 package=%t.f32.cutepkg" -o /dev/null
 // RUN: cute-run %t.f32.cutepkg --function=by_async --device=emulator --seeds 3 --shape src=70x203 --shape dst=70x203
 // RUN: cute-run %t.f32.cutepkg --function=by_registers --device=emulator --seeds 3 --shape src=70x203 --shape dst=70x203
@@ -103,6 +106,41 @@ module attributes {gpu.container_module, cute.parameters = {T = f16, V = 8}} {
       gpu.return
     }
 
+    // From a row and eight columns before the matrix on: zeros are there.
+    func.func private @shifted(%S: !M) -> (!cute.any, !cute.any, !cute.any) {
+      %coords, %shape = cute.call @coordinates(%S)
+      %from = cute.domain_offset("(-1,-8)", %S)
+      %places = cute.domain_offset("(-1,-8)", %coords)
+      %at = cute.static coord "(0,0)"
+      %tile = cute.local_tile(%from, "[32:1;$(16*V):1]", %at)
+      %there = cute.local_tile(%places, "[32:1;$(16*V):1]", %at)
+      return %tile, %there, %shape : !cute.any, !cute.any, !cute.any
+    }
+
+    gpu.func @padded_halo_kernel(%S: !M, %D: !P) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+      %thread = cute.call @thread()
+      %gS, %cS, %shape = cute.call @shifted(%S)
+      %tile = cute.memref.alloca() : !shared
+      %async = cute.static : !async
+      %move = cute.static : !move
+      cute.copy_tile(%async, %thread, %gS, %tile) within(%cS, %shape)
+      nvvm.cp.async.commit.group
+      nvvm.cp.async.wait.group 0
+      cute.copy_tile(%move, %thread, %tile, %D)
+      gpu.return
+    }
+
+    gpu.func @halo_kernel(%S: !M, %D: !P) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+      %thread = cute.call @thread()
+      %gS, %cS, %shape = cute.call @shifted(%S)
+      %move = cute.static : !move
+      %part = cute.tiled.copy.partition_S(%move, %gS, %thread)
+      %frag = cute.make_fragment_like(%part)
+      cute.copy_tile(%move, %thread, %gS, %frag) within(%cS, %shape)
+      cute.copy_tile(%move, %thread, %frag, %D)
+      gpu.return
+    }
+
     // Rows of whole vectors: a predicate for each, and no branch.
     gpu.func @vectors_kernel(%S: !W, %D: !W) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
       %at, %thread = cute.call @place()
@@ -155,6 +193,18 @@ module attributes {gpu.container_module, cute.parameters = {T = f16, V = 8}} {
   func.func @padded(%S: !M {cute.name = "src"}, %D: !P {cute.name = "dst"}) {
     %grid = cute.static shape "(1,1)"
     cute.launch @kernels::@padded_kernel blocks(%grid) args(%S, %D)
+    return
+  }
+
+  func.func @padded_halo(%S: !M {cute.name = "src"}, %D: !P {cute.name = "dst"}) {
+    %grid = cute.static shape "(1,1)"
+    cute.launch @kernels::@padded_halo_kernel blocks(%grid) args(%S, %D)
+    return
+  }
+
+  func.func @halo(%S: !M {cute.name = "src"}, %D: !P {cute.name = "dst"}) {
+    %grid = cute.static shape "(1,1)"
+    cute.launch @kernels::@halo_kernel blocks(%grid) args(%S, %D)
     return
   }
 }

@@ -598,13 +598,13 @@ def Cute_CopyTileOp : Cute_Op<"copy_tile", [AttrSizedOperandSegments]> {
     tiles, and a `cute.copy`.
 
     `within(%coords, %shape)` says what there is of a tile in global memory: `%coords` has the coordinates of its elements, a tile of
-    `cute.make_identity_tensor` that is cut as the tile itself is, and elements are there whose coordinates are less than `%shape`
-    (`cute.elem_less`). What is not there is neither read nor written, and is 0 in shared memory and in registers. How that is done follows from what the
+    `cute.make_identity_tensor` that is cut as the tile itself is, and elements are there whose coordinates are less than `%shape`, and
+    not negative, as those of a halo are behind `cute.domain_offset`. What is not there is neither read nor written, and is 0 in shared memory and in registers. How that is done follows from what the
     types say:
 
     - where vectors of the atom lie within the shape as a whole or not at all (an extent and a first coordinate that are
       multiples of the vector, as `?{div=8}`), a predicate for each vector;
-    - else cp.async with a count of elements for each vector, which reads no others;
+    - else, where vectors begin at multiples of their length, cp.async with a count of elements for each, which reads no others;
     - else, for universal copies, a branch: by vectors where all of the tile is there, and element by element, each with its
       predicate, where it is not.
 

@@ -8,7 +8,7 @@ use cute_layout::{IntTuple, Layout, Leaf};
 pub enum Cut {
     /// A vector is there as a whole or not at all: its first element says which.
     Nowhere,
-    /// A vector may end before its last element, along the leaf of that number of its coordinates, from its first element on.
+    /// A vector may end before its last element, along the leaf of that number of its coordinates; if its first element is not there, none is.
     Along(usize),
     /// Elements are there or not one by one.
     Anywhere,
@@ -42,7 +42,7 @@ fn is_multiple(leaf: &Leaf, of: i64) -> bool {
 }
 
 /// The way in which a shape cuts the vectors of a thread's part of a tile. `memory` is the part in memory, as an atom of `count` values
-/// has it; `start` and `coords` are the coordinates of the same elements, and `shape` is what these are less than.
+/// has it; `start` and `coords` are the coordinates of the same elements, which are there from 0 on and below `shape`.
 ///
 /// Errors: extents that are unknown, and a shape that is not congruent to the coordinates.
 pub fn cut(
@@ -78,17 +78,19 @@ pub fn cut(
             "expected a shape of the modes of the coordinates {start}, found {shape}"
         ));
     };
+    // A vector that begins at a multiple of its length lies on one side of 0.
     let steps = side.rest.iter().flat_map(long_leaves);
-    let whole = steps
+    let begins = steps
         .filter_map(|(_, stride)| match stride {
             Leaf::Basis { value, path: along } if along == path => Some(&**value),
             _ => None,
         })
-        .chain([*first, *extent])
+        .chain([*first])
         .all(|leaf| is_multiple(leaf, count));
-    Ok(match whole {
-        true => Cut::Nowhere,
-        false => Cut::Along(leaf),
+    Ok(match (begins, is_multiple(extent, count)) {
+        (false, _) => Cut::Anywhere,
+        (true, false) => Cut::Along(leaf),
+        (true, true) => Cut::Nowhere,
     })
 }
 
@@ -109,21 +111,22 @@ mod tests {
     #[test]
     fn vectors_are_cut_along_the_mode_that_they_lie_along() {
         let rows = "((4,1),2):((1@1,0),8@0)";
-        assert_eq!(of("(?,?)", rows, "(?,?)"), Cut::Along(1));
+        assert_eq!(of("(?,?{div=4})", rows, "(?,?)"), Cut::Along(1));
         assert_eq!(of("(?,?{div=4})", rows, "(?,?{div=8})"), Cut::Nowhere);
         assert_eq!(of("(?,?{div=4})", rows, "(?,102)"), Cut::Along(1));
-        assert_eq!(of("(?,?{div=2})", rows, "(?,104)"), Cut::Along(1));
+        assert_eq!(of("(?,?{div=2})", rows, "(?,104)"), Cut::Anywhere);
+        assert_eq!(of("(?,-1)", rows, "(?,104)"), Cut::Anywhere);
         assert_eq!(
-            of("((?,?),?)", "((4,1),2):((1@1@0,0),8@1)", "((?,?),?)"),
+            of("((?,?{div=4}),?)", "((4,1),2):((1@1@0,0),8@1)", "((?,?),?)"),
             Cut::Along(1)
         );
     }
 
     #[test]
-    fn steps_of_no_whole_vectors_cut_them() {
+    fn vectors_that_begin_within_others_are_cut_anywhere() {
         assert_eq!(
             of("(?,?{div=4})", "((4,1),2):((1@1,0),6@1)", "(?,?{div=4})"),
-            Cut::Along(1)
+            Cut::Anywhere
         );
     }
 

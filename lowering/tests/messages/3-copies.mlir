@@ -304,8 +304,7 @@ gpu.module @k {
     %n = arith.index_cast %x : index to i32
     %thread = cute.make_coord(%n)
     %at = cute.make_coord(%i, 0)
-    %tiler = cute.static "[16:1;32:1]"
-    %tile, %places, %shape = cute.call @tile_within(%S, %tiler, %at)
+    %tile, %places, %shape = cute.call @tile_within(%S, "[16:1;32:1]", %at)
     %copy = cute.static : !copy
     %r = cute.memref.alloca() : !cute.memref<f32, rmem, align<16>, "((4,1),1,1):((1,0),0,0)">
     cute.clear(%r)

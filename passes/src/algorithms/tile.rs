@@ -29,6 +29,30 @@ struct Bounds<'c> {
     part: Val<'c>,
     /// What the coordinates of an element that is there are less than.
     shape: Val<'c>,
+    /// Tells whether coordinates may be negative.
+    halo: bool,
+}
+
+/// Tells whether coordinates may be negative: those of a tensor that begins at 0 are not, however it is cut.
+fn may_be_negative(coords: Val<'_>) -> bool {
+    let mut coords = coords;
+    loop {
+        let Some(op) = defining_op(coords) else {
+            return true;
+        };
+        if matches!(
+            name_of(op),
+            cute::MAKE_IDENTITY_TENSOR | cute::DOMAIN_OFFSET
+        ) {
+            return name_of(op) == cute::DOMAIN_OFFSET;
+        }
+        let is_coords =
+            |v: &Val| matches!(CuteType::of(v.r#type()), Some(CuteType::CoordTensor { .. }));
+        let Some(source) = operands_of(op).into_iter().find(is_coords) else {
+            return true;
+        };
+        coords = source;
+    }
 }
 
 impl<'c> Lower<'c> {
@@ -55,6 +79,7 @@ impl<'c> Lower<'c> {
             tile,
             part: self.b.infer(of, &[copy, tile, thread], &[])?,
             shape,
+            halo: may_be_negative(tile),
         };
         self.within(&parts, &bounds)?;
         Ok(true)
@@ -115,7 +140,11 @@ impl<'c> Lower<'c> {
                 let (_, layout) = self.coords_of(bounds.tile)?;
                 let last = layout.size().map_err(self.wrong())? - 1;
                 let last = self.element(bounds.tile, last)?;
-                let all = self.is_there(last, bounds.shape)?;
+                let all = self.is_there(last, bounds)?;
+                let all = match bounds.halo {
+                    true => self.not_before(self.element(bounds.tile, 0)?, all)?,
+                    false => all,
+                };
                 self.branch(
                     all,
                     |l| l.all_of(parts),
@@ -128,6 +157,11 @@ impl<'c> Lower<'c> {
                     },
                 )
             }
+            (Form::Copy, _) => Err(b.error(format!(
+                "copies vectors of {} elements by {}, which may begin before elements that are there, or not lie along one mode; expected coordinates along \
+                 the vector that are multiples of {0}, as those of a tile by cute.local_tile are, or a universal copy",
+                atom.num_val, atom.name
+            ))),
             _ => Err(b.error(format!(
                 "copies vectors of {} elements by {}, of which a part may lie within the bounds, and it moves all or none; expected an extent and \
                  coordinates along the vector that are multiples of {0}, as ?{{div={0}}}, one element for each atom, or a universal copy",
@@ -191,11 +225,11 @@ impl<'c> Lower<'c> {
             Cut::Along(leaf) => {
                 let count = atom.num_val_src().map_err(self.wrong())?;
                 self.for_each(firsts, b.i32_type(), |at| {
-                    self.count(at, bounds.shape, leaf, count)
+                    self.count(at, bounds, leaf, count)
                 })
             }
             _ => self.for_each(firsts, types::int_type(b.context, 1), |at| {
-                self.is_there(at, bounds.shape)
+                self.is_there(at, bounds)
             }),
         }
     }
@@ -203,7 +237,7 @@ impl<'c> Lower<'c> {
     /// A predicate for each element of a part.
     fn elements_there(&self, bounds: &Bounds<'c>) -> Result<Val<'c>, Failure> {
         self.for_each(bounds.part, types::int_type(self.b.context, 1), |at| {
-            self.is_there(at, bounds.shape)
+            self.is_there(at, bounds)
         })
     }
 
@@ -227,22 +261,45 @@ impl<'c> Lower<'c> {
         Ok(numbers)
     }
 
-    fn is_there(&self, at: Val<'c>, shape: Val<'c>) -> Result<Val<'c>, Failure> {
+    /// Whether an element is there: at 0 or behind, and below the shape, by each integer of its coordinate.
+    fn is_there(&self, at: Val<'c>, bounds: &Bounds<'c>) -> Result<Val<'c>, Failure> {
         let truth = types::int_type(self.b.context, 1);
-        self.b.value(cute::ELEM_LESS, &[at, shape], truth, &[])
+        let below = self
+            .b
+            .value(cute::ELEM_LESS, &[at, bounds.shape], truth, &[])?;
+        match bounds.halo {
+            true => self.not_before(at, below),
+            false => Ok(below),
+        }
+    }
+
+    /// Whether a condition holds, and no integer of a coordinate is negative, as those of a halo are.
+    fn not_before(&self, at: Val<'c>, holds: Val<'c>) -> Result<Val<'c>, Failure> {
+        let b = self.b;
+        let tuple = self.tuple(at)?;
+        let mut all = holds;
+        for (leaf, scalar) in tuple.leaves().into_iter().zip(self.scalars(at, &tuple)?) {
+            if leaf.as_static().is_some_and(|value| value >= 0) {
+                continue;
+            }
+            let zero = b.constant(scalar.r#type(), 0)?;
+            let is = b.compare(Predicate::Sge, scalar, zero)?;
+            all = b.value(arith::ANDI, &[all, is], all.r#type(), &[])?;
+        }
+        Ok(all)
     }
 
     /// The number of elements that are there of a vector of `count` that begins at a coordinate and lies along one leaf: 0 where the first is not.
     fn count(
         &self,
         at: Val<'c>,
-        shape: Val<'c>,
+        bounds: &Bounds<'c>,
         leaf: usize,
         count: i64,
     ) -> Result<Val<'c>, Failure> {
         let b = self.b;
         let first = self.scalars(at, &self.tuple(at)?)?;
-        let end = self.scalars(shape, &self.tuple(shape)?)?;
+        let end = self.scalars(bounds.shape, &self.tuple(bounds.shape)?)?;
         let mut left = None;
         let mut there: Option<Val<'c>> = None;
         for (i, (first, end)) in first.into_iter().zip(end).enumerate() {
@@ -271,6 +328,11 @@ impl<'c> Lower<'c> {
             });
         }
         let left = left.expected(b, "an integer of a coordinate")?;
+        if bounds.halo {
+            let truth = types::int_type(b.context, 1);
+            let others = there.map_or_else(|| b.constant(truth, 1), Ok)?;
+            there = Some(self.not_before(at, others)?);
+        }
         match there {
             Some(there) => b.value(arith::SELECT, &[there, left, b.i32(0)?], b.i32_type(), &[]),
             None => Ok(left),
