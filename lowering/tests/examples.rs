@@ -22,7 +22,7 @@ struct Lacking {
 const SM80: Requirement = Requirement::Since(8, 0);
 
 /// The examples that not every chip can run. An example that is not here must compile for all.
-const LACKING: [Lacking; 14] = [
+const LACKING: [Lacking; 15] = [
     Lacking {
         file: "attention.mlir",
         requires: SM80,
@@ -103,6 +103,12 @@ const LACKING: [Lacking; 14] = [
     },
     Lacking {
         file: "kernels/sgemm_sm80_dynamic.mlir",
+        requires: SM80,
+        at: "cute.static : !copy",
+        atom: "SM80_CP_ASYNC_16",
+    },
+    Lacking {
+        file: "kernels/sgemm_sm80_within.mlir",
         requires: SM80,
         at: "cute.static : !copy",
         atom: "SM80_CP_ASYNC_16",

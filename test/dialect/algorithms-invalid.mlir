@@ -245,6 +245,120 @@ func.func @predicate_of_three(%a: !a, %g: !g, %r: !r, %p: !p) {
 
 // -----
 
+!a = !cute_nvgpu.atom.universal_copy<f16, 128 b>
+!g = !cute.memref<f16, gmem, align<16>, "(8,2):(1,64)">
+!r = !cute.memref<f16, rmem, "(8,2):(1,8)">
+!n = !cute.memref<i32, rmem, "(2):(1)">
+func.func @counts_for_whole_vectors(%a: !a, %g: !g, %r: !r, %n: !n) {
+  // expected-error @below {{expected a predicate of i1 or i8, found i32: how many elements of an atom there are is for cp.async alone, and UniversalCopy<128> moves all or none}}
+  cute.copy(%a, %g, %r, %n) : (!a, !g, !r, !n)
+  return
+}
+
+// -----
+
+!a = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!g = !cute.memref<f16, gmem, align<16>, "(8,2):(1,64)">
+!s = !cute.memref<f16, smem, align<16>, "(8,2):(1,8)">
+!n = !cute.memref<i32, smem, "(2):(1)">
+func.func @counts_in_memory(%a: !a, %g: !g, %s: !s, %n: !n) {
+  // expected-error @below {{expected numbers of elements in rmem, found them in smem; load them into registers}}
+  cute.copy(%a, %g, %s, %n) : (!a, !g, !s, !n)
+  return
+}
+
+// -----
+
+!a = !cute_nvgpu.atom.simt_async_copy<i4, cache = global, 128 b>
+!g = !cute.memref<i4, gmem, align<32>, "(32,2):(1,64)">
+!s = !cute.memref<i4, smem, align<32>, "(32,2):(1,32)">
+!n = !cute.memref<i32, rmem, "(2):(1)">
+func.func @counts_of_parts_of_bytes(%a: !a, %g: !g, %s: !s, %n: !n) {
+  // expected-error @below {{expected elements of whole bytes where a copy has numbers of elements, found elements of 4 bits; give it a predicate of i1}}
+  cute.copy(%a, %g, %s, %n) : (!a, !g, !s, !n)
+  return
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// copy_tile
+//===----------------------------------------------------------------------===//
+
+!copy = !cute.tiled_copy<!cute_nvgpu.atom.universal_copy<f16, 128 b>, layout_copy_tv = <"((4,32),8):((256,1),32)">, tiler_mn = <"[32:1;32:1]">>
+!r = !cute.memref<f16, rmem, align<16>, "((8,1),1,1):((1,0),0,0)">
+func.func @fragments_on_both_sides(%copy: !copy, %t: !cute.coord<"?">, %a: !r, %b: !r) {
+  // expected-error @below {{expected a tile in gmem or smem on one side at least, found fragments on both; copy these by cute.autovec_copy}}
+  cute.copy_tile(%copy, %t, %a, %b) : (!copy, !cute.coord<"?">, !r, !r)
+  return
+}
+
+// -----
+
+!copy = !cute.tiled_copy<!cute_nvgpu.atom.universal_copy<f16, 128 b>, layout_copy_tv = <"((4,32),8):((256,1),32)">, tiler_mn = <"[32:1;32:1]">>
+!g = !cute.memref<f16, gmem, align<16>, "(64,32):(32,1)">
+!s = !cute.memref<f16, smem, align<16>, "(32,32):(32,1)">
+func.func @tiles_of_two_shapes(%copy: !copy, %t: !cute.coord<"?">, %g: !g, %s: !s) {
+  // expected-error @below {{expected the same shape on both sides, found (64,32) and (32,32)}}
+  cute.copy_tile(%copy, %t, %g, %s) : (!copy, !cute.coord<"?">, !g, !s)
+  return
+}
+
+// -----
+
+!copy = !cute.tiled_copy<!cute_nvgpu.atom.universal_copy<f16, 128 b>, layout_copy_tv = <"((4,32),8):((256,1),32)">, tiler_mn = <"[32:1;32:1]">>
+!s = !cute.memref<f16, smem, align<16>, "(32,32):(32,1)">
+!at = !cute.coord_tensor<"(?,?)", "(32,32):(1@0,1@1)">
+func.func @bounds_of_shared_memory(%copy: !copy, %t: !cute.coord<"?">, %a: !s, %b: !s, %at: !at, %shape: !cute.shape<"(?,?)">) {
+  // expected-error @below {{expected a tile in gmem where one may reach over the end of a matrix, found smem and smem}}
+  cute.copy_tile(%copy, %t, %a, %b) within(%at, %shape : !at, !cute.shape<"(?,?)">) : (!copy, !cute.coord<"?">, !s, !s)
+  return
+}
+
+// -----
+
+!copy = !cute.tiled_copy<!cute_nvgpu.atom.universal_copy<f16, 128 b>, layout_copy_tv = <"((4,32),8):((256,1),32)">, tiler_mn = <"[32:1;32:1]">>
+!g = !cute.memref<f16, gmem, align<16>, "(32,32):(64,1)">
+!s = !cute.memref<f16, smem, align<16>, "(32,32):(32,1)">
+!at = !cute.coord_tensor<"(?,?)", "(32,64):(1@0,1@1)">
+func.func @coordinates_of_another_tile(%copy: !copy, %t: !cute.coord<"?">, %a: !g, %b: !s, %at: !at, %shape: !cute.shape<"(?,?)">) {
+  // expected-error @below {{expected coordinates for each element of a tile of shape (32,32), found coordinates of shape (32,64); cut the tensor of cute.make_identity_tensor as the tile is cut}}
+  cute.copy_tile(%copy, %t, %a, %b) within(%at, %shape : !at, !cute.shape<"(?,?)">) : (!copy, !cute.coord<"?">, !g, !s)
+  return
+}
+
+// -----
+
+!copy = !cute.tiled_copy<!cute_nvgpu.atom.universal_copy<f16, 128 b>, layout_copy_tv = <"((4,32),8):((256,1),32)">, tiler_mn = <"[32:1;32:1]">>
+!g = !cute.memref<f16, gmem, align<16>, "(32,32):(64,1)">
+!s = !cute.memref<f16, smem, align<16>, "(32,32):(32,1)">
+!at = !cute.coord_tensor<"(?,?)", "(32,32):(1@0,1@1)">
+func.func @shape_of_another_matrix(%copy: !copy, %t: !cute.coord<"?">, %a: !g, %b: !s, %at: !at, %shape: !cute.shape<"(?,?,?)">) {
+  // expected-error @below {{expected a shape with a place for each integer of the coordinates (?,?), found (?,?,?); it is the shape that cute.make_identity_tensor was given}}
+  cute.copy_tile(%copy, %t, %a, %b) within(%at, %shape : !at, !cute.shape<"(?,?,?)">) : (!copy, !cute.coord<"?">, !g, !s)
+  return
+}
+
+// -----
+
+!copy = !cute.tiled_copy<!cute_nvgpu.atom.universal_copy<f16, 128 b>, layout_copy_tv = <"((4,32),8):((256,1),32)">, tiler_mn = <"[32:1;32:1]">>
+!g = !cute.memref<f16, gmem, align<16>, "(32,32):(64,1)">
+!s = !cute.memref<f16, smem, align<16>, "(32,32):(32,1)">
+gpu.module @few {
+  gpu.func @threads(%a: !g) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %x = gpu.thread_id x
+    %i = arith.index_cast %x : index to i32
+    %t = cute.make_coord(%i)
+    %copy = cute.static : !copy
+    %s = cute.memref.alloca() : !s
+    // expected-error @below {{'cute.copy_tile' op is a part of 128, one for each thread of the tiled copy, but blocks have 64 threads along x}}
+    cute.copy_tile(%copy, %t, %a, %s)
+    gpu.return
+  }
+}
+
+// -----
+
 //===----------------------------------------------------------------------===//
 // copy_if, autovec_copy, basic_copy, cooperative_copy, prefetch
 //===----------------------------------------------------------------------===//

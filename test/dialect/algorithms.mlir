@@ -9,10 +9,11 @@
 !p = !cute.memref<i1, rmem, "(4,2):(1,4)">
 !b = !cute.memref<i8, rmem, "(1,2):(0,1)">
 !a = !cute_nvgpu.atom.universal_copy<f32, 128 b>
+!tiled = !cute.tiled_copy<!a, layout_copy_tv = <"(2,4):(4,1)">, tiler_mn = <"[4:1;2:1]">>
 !c = !cute.coord_tensor<"(0,0)", "(4,2):(1@0,1@1)">
 
 // CHECK-LABEL: func.func @copies
-func.func @copies(%a: !a, %g: !g, %s: !s, %r: !r, %p: !p, %b: !b, %t: !cute.coord<"?">, %i: i32) {
+func.func @copies(%a: !a, %g: !g, %s: !s, %r: !r, %p: !p, %b: !b, %t: !cute.coord<"?">, %i: i32, %tiled: !tiled, %c: !c, %bound: !cute.coord<"(3,?)">) {
   // CHECK: cute.copy(%{{.*}}, %{{.*}}, %{{.*}}) : (!cute_nvgpu.atom.universal_copy<f32, 128 b>, !cute.memref<f32, gmem, align<16>, "(4,2):(1,64)">, !cute.memref<f32, rmem, "(4,2):(1,4)">)
   cute.copy(%a, %g, %r) : (!a, !g, !r)
   // CHECK: cute.copy({{.*}}) : ({{.*}}, !cute.memref<i8, rmem, "(1,2):(0,1)">)
@@ -21,6 +22,10 @@ func.func @copies(%a: !a, %g: !g, %s: !s, %r: !r, %p: !p, %b: !b, %t: !cute.coor
   cute.copy_if(%p, %g, %r) : (!p, !g, !r)
   // CHECK: cute.copy_if({{.*}}) : (!cute_nvgpu.atom.universal_copy<f32, 128 b>, {{.*}})
   cute.copy_if(%a, %b, %g, %r) : (!a, !b, !g, !r)
+  // CHECK: cute.copy_tile(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : (!cute.tiled_copy<{{.*}}>, !cute.coord<"?">, !cute.memref<f32, gmem, {{.*}}>, !cute.memref<f32, smem, {{.*}}>)
+  cute.copy_tile(%tiled, %t, %g, %s)
+  // CHECK: cute.copy_tile(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) within(%{{.*}}, %{{.*}} : !cute.coord_tensor<"(0,0)", "(4,2):(1@0,1@1)">, !cute.coord<"(3,?)">) : (!cute.tiled_copy
+  cute.copy_tile(%tiled, %t, %g, %s) within(%c, %bound)
   // CHECK: cute.autovec_copy({{.*}}) {max_vec_bits = 64 : i64} : (
   cute.autovec_copy(%g, %r) {max_vec_bits = 64 : i64} : (!g, !r)
   // CHECK: cute.basic_copy(

@@ -100,11 +100,24 @@ gpu.module @kernels {
 
 !f = !cute.memref<f32, rmem, "(4,2):(1,4)">
 gpu.module @kernels {
-  gpu.func @same_width() kernel {
+  gpu.func @no_number() kernel {
     %f = cute.memref.alloca() : !f
     cute.clear(%f) : (!f)
-    // expected-error @below {{expected floating-point types of different widths}}
-    %i = cute.convert(%f) : (!f) -> !cute.memref<i32, rmem, "(4,2):(1,4)">
+    // expected-error @below {{converts f32 to tf32, and tf32 has no conversion; expected f8E4M3FN, f8E5M2, f16, bf16, f32, f64, or integers of 8, 16, 32 or 64 bits}}
+    %i = cute.convert(%f) : (!f) -> !cute.memref<tf32, rmem, align<4>, "(4,2):(1,4)">
+    gpu.return
+  }
+}
+
+// -----
+
+!f = !cute.memref<f64, rmem, "(4,2):(1,4)">
+gpu.module @kernels {
+  gpu.func @too_far() kernel {
+    %f = cute.memref.alloca() : !f
+    cute.clear(%f) : (!f)
+    // expected-error @below {{converts f64 to f8E4M3FN, which no GPU does at once; convert to f32 first}}
+    %i = cute.convert(%f) : (!f) -> !cute.memref<f8E4M3FN, rmem, "(4,2):(1,4)">
     gpu.return
   }
 }

@@ -551,6 +551,10 @@ def Cute_CopyOp : Cute_AlgorithmOp<"copy"> {
     or extent 1) as the atom is one instruction. Where it is false, cp.async writes zeros, and any
     other atom writes nothing.
 
+    For cp.async it may be of i32: how many of the atom's elements are read, from the first one in memory on. The others are
+    written as zeros. A number below 0 is 0, and one above all elements is all of them, so that an extent less a
+    coordinate will do.
+
     ```mlir
     !copy = !cute.tiled_copy<!cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>, layout_copy_tv = <"((4,16),8):((128,1),16)">, tiler_mn = <"[16:1;32:1]">>
     !part = !cute.memref<f16, gmem, align<16>, "((8,1),2,1):((1,8),1024,32)">
@@ -559,9 +563,11 @@ def Cute_CopyOp : Cute_AlgorithmOp<"copy"> {
     !atom = !cute_nvgpu.atom.universal_copy<f32, 128 b>
     !rows = !cute.memref<f32, gmem, align<16>, "(4,2):(1,64)">
     !regs = !cute.memref<f32, rmem, align<16>, "(4,2):(1,4)">
-    // Given %copy: !copy, %p: !part, %q: !spart, %if: !pred, %atom: !atom, %r: !rows, %f: !regs
+    !counts = !cute.memref<i32, rmem, "(1,2,1):(0,1,0)">
+    // Given %copy: !copy, %p: !part, %q: !spart, %if: !pred, %n: !counts, %atom: !atom, %r: !rows, %f: !regs
     cute.copy(%copy, %p, %q) : (!copy, !part, !spart)
     cute.copy(%copy, %p, %q, %if) : (!copy, !part, !spart, !pred)
+    cute.copy(%copy, %p, %q, %n) : (!copy, !part, !spart, !counts)
     cute.copy(%atom, %r, %f) : (!atom, !rows, !regs)
     ```
   }];
@@ -582,6 +588,51 @@ def Cute_CopyIfOp : Cute_AlgorithmOp<"copy_if"> {
     cute.copy_if(%p, %g, %f) : (!pred, !row, !regs)
     ```
   }];
+}
+
+def Cute_CopyTileOp : Cute_Op<"copy_tile", [AttrSizedOperandSegments]> {
+  let summary = "Copies a thread's part of a tile, of what lies within bounds";
+  let description = [{
+    `%copy` is a tiled copy, `%thread` the coordinate of the thread. The source and the destination are tiles of one
+    shape, or one of them is a tile and the other the thread's fragment: `cute.tiled.copy.partition_S` and `_D` of the
+    tiles, and a `cute.copy`.
+
+    `within(%coords, %shape)` says what there is of a tile in global memory: `%coords` has the coordinates of its elements, a tile of
+    `cute.make_identity_tensor` that is cut as the tile itself is, and elements are there whose coordinates are less than `%shape`, and
+    not negative, as those of a halo are behind `cute.domain_offset`. What is not there is neither read nor written, and is 0 in shared memory and in registers. How that is done follows from what the
+    types say:
+
+    - where vectors of the atom lie within the shape as a whole or not at all (an extent and a first coordinate that are
+      multiples of the vector, as `?{div=8}`), a predicate for each vector;
+    - else, where vectors begin at multiples of their length, cp.async with a count of elements for each, which reads no others;
+    - else, for universal copies, a branch: by vectors where all of the tile is there, and element by element, each with its
+      predicate, where it is not.
+
+    Into shared memory by a universal copy a tile goes through registers.
+
+    Errors: a fragment on both sides; bounds without a tile in global memory; other atoms, as those that reduce, where a vector
+    may be there in part.
+
+    ```mlir
+    !copy = !cute.tiled_copy<!cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>, layout_copy_tv = <"((4,16),8):((128,1),16)">, tiler_mn = <"[16:1;32:1]">>
+    !tile = !cute.memref<f16, gmem, align<16>, "(32,32):(?{div=8},1)">
+    !smem = !cute.memref<f16, smem, align<16>, S<2,4,3>, "(32,32):(32,1)">
+    !at = !cute.coord_tensor<"(?,?)", "(32,32):(1@0,1@1)">
+    // Given %copy: !copy, %t: !cute.coord<"?">, %g: !tile, %s: !smem, %at: !at, %shape: !cute.shape<"(?,?)">
+    cute.copy_tile(%copy, %t, %g, %s) : (!copy, !cute.coord<"?">, !tile, !smem)
+    cute.copy_tile(%copy, %t, %g, %s) within(%at, %shape : !at, !cute.shape<"(?,?)">) : (!copy, !cute.coord<"?">, !tile, !smem)
+    ```
+  }];
+  defvar Bound = AnyTypeOf<[Cute_IntTupleType, Cute_ShapeType, Cute_CoordType],
+    "!cute.int_tuple, !cute.shape or !cute.coord">;
+  let arguments = (ins Cute_TiledCopyType:$copy, Cute_CoordType:$thread,
+                       Arg<Cute_MemRefType, "", [MemRead]>:$source,
+                       Arg<Cute_MemRefType, "", [MemWrite]>:$destination,
+                       Optional<Cute_CoordTensorType>:$coords, Optional<Bound>:$shape);
+  let assemblyFormat = [{ `(` $copy `,` $thread `,` $source `,` $destination `)`
+    (`within` `(` $coords^ `,` $shape `:` qualified(type($coords)) `,` qualified(type($shape)) `)`)? attr-dict `:`
+    `(` qualified(type($copy)) `,` qualified(type($thread)) `,` qualified(type($source)) `,` qualified(type($destination)) `)` }];
+  let opDocGroup = Cute_Algorithms;
 }
 
 def Cute_AutovecCopyOp : Cute_AlgorithmOp<"autovec_copy"> {
@@ -771,9 +822,11 @@ def Cute_YieldOp : Cute_Op<"yield", [Pure, Terminator, ParentOneOf<["TransformOp
 }
 
 def Cute_ConvertOp : Cute_Op<"convert"> {
-  let summary = "A register tensor with each element rounded to another type";
+  let summary = "A register tensor with each element converted to another type";
   let description = [{
-    Rounds to nearest even. The layout is kept. The type of elements may stand behind `to`, by which the result's type
+    Between floating-point types it rounds to nearest even; numbers that `f8E4M3FN` or `f8E5M2` (from `sm_89` on) has no room for become the largest there is. Integers
+    are with a sign where their type is signless, `i8`, and without where it says so, `ui8`. To integers it rounds toward zero, and what is outside of their range becomes the
+    nearest number in it, NaN the least; between integers, bits are left out or added. The layout is kept. The type of elements may stand behind `to`, by which the result's type
     follows.
 
     ```mlir
@@ -782,6 +835,7 @@ def Cute_ConvertOp : Cute_Op<"convert"> {
     // Given %acc: !acc
     %h = cute.convert(%acc) : (!acc) -> !half
     %i = cute.convert(%acc) to f16 : (!acc) -> !half
+    %j = cute.convert(%acc) to i8 : (!acc) -> !cute.memref<i8, rmem, "((2,2),2,2):((1,2),4,8)">
     ```
   }];
   let arguments = (ins Arg<Cute_MemRefType, "", [MemRead]>:$tensor, OptionalAttr<TypeAttr>:$element);

@@ -276,20 +276,24 @@ def Cute_AtomCopyOp : Cute_Op<"atom_copy"> {
   let summary = "One asynchronous copy atom from memory to memory";
   let description = [{
     It has landed when the group that it is committed in has been waited for. Where a predicate
-    is given and false, nothing is read, and zeros are written.
+    is given and false, nothing is read, and zeros are written. `count %n` is how many of the atom's elements
+    are read, an i32; the others are written as zeros. A number below 0 is 0, one above all elements all of them.
 
     ```mlir
     !copy = !cute.tiled_copy<!cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>, layout_copy_tv = <"((4,16),8):((128,1),16)">, tiler_mn = <"[16:1;32:1]">>
     !part = !cute.memref<f16, gmem, align<16>, "((8,1),2,1):((1,8),1024,32)">
     !spart = !cute.memref<f16, smem, align<16>, S<2,4,3>, "((8,1),2,1):((1,8),512,32)">
-    // Given %copy: !copy, %src: !part, %dst: !spart, %p: i1
+    // Given %copy: !copy, %src: !part, %dst: !spart, %p: i1, %n: i32
     cute.atom_copy(%copy, %src, %dst) at [0, 1, 0] if %p : (!copy, !part, !spart)
+    cute.atom_copy(%copy, %src, %dst) at [0, 1, 0] count %n : (!copy, !part, !spart)
     ```
   }];
   let arguments = (ins Cute_TiledCopyType:$copy, Arg<Cute_MemRefType, "", [MemRead]>:$source,
-                       Arg<Cute_MemRefType, "", [MemWrite]>:$destination, Optional<I1>:$predicate,
+                       Arg<Cute_MemRefType, "", [MemWrite]>:$destination,
+                       Optional<AnyTypeOf<[I1, I32], "i1 or i32">>:$predicate,
                        DenseI64ArrayAttr:$at);
-  let assemblyFormat = [{ `(` $copy `,` $source `,` $destination `)` `at` $at (`if` $predicate^)?
+  let assemblyFormat = [{ `(` $copy `,` $source `,` $destination `)` `at` $at
+    custom<Guard>($predicate, type($predicate))
     attr-dict `:` `(` qualified(type($copy)) `,` qualified(type($source)) `,` qualified(type($destination)) `)` }];
   let opDocGroup = Cute_AtomsOnValues;
 }

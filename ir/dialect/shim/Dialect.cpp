@@ -284,6 +284,22 @@ static void printOperandId(OpAsmPrinter &printer, Operation *, IntegerAttr attr)
     printer << "<invalid> ";
 }
 
+/// `if %p`, an i1, or `count %n`, an i32, or nothing.
+static ParseResult parseGuard(OpAsmParser &parser,
+                              std::optional<OpAsmParser::UnresolvedOperand> &guard, Type &type) {
+  int width = succeeded(parser.parseOptionalKeyword("if")) ? 1
+              : succeeded(parser.parseOptionalKeyword("count")) ? 32
+                                                                : 0;
+  if (!width)
+    return success();
+  type = parser.getBuilder().getIntegerType(width);
+  return parser.parseOperand(guard.emplace());
+}
+static void printGuard(OpAsmPrinter &printer, Operation *, Value guard, Type type) {
+  if (guard)
+    printer << (type.isInteger(1) ? "if " : "count ") << guard;
+}
+
 /// `%c, %most reduce maximum : !c, !most`: the kind of each output that is reduced, the empty text of the others, nothing where none is.
 static ParseResult parseOutputs(OpAsmParser &parser,
                                 SmallVectorImpl<OpAsmParser::UnresolvedOperand> &outputs,

@@ -95,7 +95,7 @@ const Form *cute::findForm(StringRef op) {
 }
 
 /// Operands that may be written as texts, a character each: what a tuple is there, `c` a coordinate, `s` a shape, `i` an int_tuple, `t` a stride, `l` and `m` nothing, as a
-/// layout or a tile stands there. Other texts say themselves what they are. `-` is a value.
+/// layout or a tile stands there, as does `a`, the last one, of all operands from there on. Other texts say themselves what they are. `-` is a value.
 static const llvm::StringMap<StringRef> &textOperands() {
   static const llvm::StringMap<StringRef> all = [] {
     llvm::StringMap<StringRef> map;
@@ -125,6 +125,8 @@ static const llvm::StringMap<StringRef> &textOperands() {
     add("c-", {".domain_offset"});
     add("-c-", {".memref.load", ".memref.store"});
     add("s", {".launch"});
+    add("-c---s", {".copy_tile"});
+    add("a", {".call"});
     return map;
   }();
   return all;

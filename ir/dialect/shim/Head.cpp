@@ -130,7 +130,7 @@ OptionalParseResult HeadParser::parseText(UnresolvedOperand &result) {
   std::string text;
   if (failed(inner.parseOptionalString(&text)))
     return std::nullopt;
-  char kind = place < texts.size() ? texts[place] : '-';
+  char kind = place < texts.size() ? texts[place] : texts.back() == 'a' ? 'a' : '-';
   if (kind == '-')
     return emitError(where, "expected a value, found the text \"") << text << '"';
   StringRef rest = text;
@@ -138,6 +138,9 @@ OptionalParseResult HeadParser::parseText(UnresolvedOperand &result) {
   // `$L` is of whatever kind its place asks for.
   bool isParameter = rest.consume_front("$") && llvm::all_of(rest, [](char c) { return isalnum(c) || c == '_'; });
   bool isTiler = kind == 'l' || kind == 'm';
+  if (isTuple && kind == 'a')
+    return emitError(where, "expected the text of a layout or a tile, such as \"[64:1;32:1]\", found \"")
+           << text << "\"; what a tuple is a call does not say: write a cute.static, as in cute.static coord \"(0,_)\"";
   if (isTuple && isTiler && !isParameter)
     return emitError(where, kind == 'l' ? "expected the text of a layout, such as \"(8,4):(4,1)\", found \""
                                         : "expected the text of a tile, such as \"[64:1;32:1]\", found \"")

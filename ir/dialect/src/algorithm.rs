@@ -6,6 +6,7 @@ use crate::{
     tensor::{ATOM_VALUES, check_alignment, check_steps},
     types::{self, CuteType, MemRef, Space},
 };
+use cute_layout::atoms::{CopyAtom, Form};
 use cute_layout::{Dyn, IntTuple, Layout, Leaf, MmaAtom, int, tuple};
 use melior::ir::Type;
 use std::sync::Arc;
@@ -203,9 +204,42 @@ pub(crate) fn check_predicate(pred: &MemRef) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the meaning of the predicate of a copy whose other side is `side`.
-pub fn predicate(pred: &MemRef, side: &AtomSide) -> Result<Predicate, String> {
-    check_predicate(pred)?;
+/// Tells whether the predicate of a copy says of each atom how many of its elements there are.
+pub fn counts_elements(pred: &MemRef) -> bool {
+    !types::is_float(pred.element) && types::element_bits(pred.element) == Some(32)
+}
+
+/// Checks that a tensor may say how many elements of each atom there are.
+fn check_counts(pred: &MemRef, atom: &CopyAtom) -> Result<(), String> {
+    if atom.form != Form::Copy {
+        return Err(format!(
+            "expected a predicate of i1 or i8, found {}: how many elements of an atom there are is for cp.async alone, and {} moves all or \
+             none; copy by !cute_nvgpu.atom.simt_async_copy, or element by element with a predicate for each, as cute.copy_tile does",
+            pred.element, atom.name
+        ));
+    }
+    if atom.val_bits < 8 {
+        return Err(format!(
+            "expected elements of whole bytes where a copy has numbers of elements, found elements of {} bits; give it a \
+             predicate of i1",
+            atom.val_bits
+        ));
+    }
+    if pred.space != Space::Rmem {
+        return Err(format!(
+            "expected numbers of elements in rmem, found them in {}; load them into registers",
+            pred.space
+        ));
+    }
+    Ok(())
+}
+
+/// Returns the meaning of the predicate of a copy by `atom` whose other side is `side`.
+pub fn predicate(pred: &MemRef, side: &AtomSide, atom: &CopyAtom) -> Result<Predicate, String> {
+    match counts_elements(pred) {
+        true => check_counts(pred, atom)?,
+        false => check_predicate(pred)?,
+    }
     let found = extents("a predicate", &pred.layout)?;
     let expected = &side.extents;
     let tail = |n: usize| expected.get(n..).unwrap_or_default();

@@ -11,6 +11,7 @@ pub mod algorithm;
 pub mod args;
 pub mod attributes;
 pub mod block;
+pub mod bounds;
 pub mod contract;
 pub mod diag;
 pub mod fused;

@@ -134,10 +134,16 @@ impl View {
             if term.index == Index::Known(0) {
                 continue;
             }
-            for leaf in term.layout.stride().leaves() {
+            let strides = term.layout.stride().leaves();
+            // Along one leaf it is so many strides, however long that is.
+            let times = match (term.index, strides.len()) {
+                (Index::Known(i), 1) => i,
+                _ => 1,
+            };
+            for leaf in strides {
                 match leaf {
-                    Leaf::Static(stride) => reduce(*stride),
-                    Leaf::Dynamic(stride) => reduce(stride.div),
+                    Leaf::Static(stride) => reduce(stride.wrapping_mul(times)),
+                    Leaf::Dynamic(stride) => reduce(stride.div.wrapping_mul(times)),
                     _ => {
                         return Err(format!(
                             "expected integer strides of a tensor in {}, found {}",

@@ -65,6 +65,28 @@ func.func private @coordinates(%matrix: !cute.any) -> (!cute.any, !cute.any) {
   return %coords, %shape : !cute.any, !cute.any
 }
 
+// The tile of a matrix at a coordinate, the coordinates of its elements, and the shape that those of what is there are less than.
+func.func private @tile_within(%matrix: !cute.any, %tiler: !cute.any, %at: !cute.any) -> (!cute.any, !cute.any, !cute.any) {
+  %coords, %shape = cute.call @coordinates(%matrix)
+  %tile = cute.local_tile(%matrix, %tiler, %at)
+  %places = cute.local_tile(%coords, %tiler, %at)
+  return %tile, %places, %shape : !cute.any, !cute.any, !cute.any
+}
+
+// Copies what there is of the tile of a matrix at a coordinate into a tile in shared memory or a fragment, which is 0 elsewhere.
+func.func private @load_within(%copy: !cute.any, %matrix: !cute.any, %tiler: !cute.any, %at: !cute.any, %to: !cute.any, %thread: !cute.any) {
+  %tile, %places, %shape = cute.call @tile_within(%matrix, %tiler, %at)
+  cute.copy_tile(%copy, %thread, %tile, %to) within(%places, %shape)
+  return
+}
+
+// Copies a tile in shared memory or a fragment into what there is of the tile of a matrix at a coordinate.
+func.func private @store_within(%copy: !cute.any, %from: !cute.any, %matrix: !cute.any, %tiler: !cute.any, %at: !cute.any, %thread: !cute.any) {
+  %tile, %places, %shape = cute.call @tile_within(%matrix, %tiler, %at)
+  cute.copy_tile(%copy, %thread, %from, %tile) within(%places, %shape)
+  return
+}
+
 // A thread's part of a tile in registers.
 func.func private @loaded(%copy: !cute.any, %tile: !cute.any, %thread: !cute.any) -> !cute.any {
   %part = cute.tiled.copy.partition_S(%copy, %tile, %thread)

@@ -123,7 +123,12 @@ impl<'c> Lowering<'c, '_> {
         let from = self.atom(copy.op(), copy.source(), b)?;
         let to = self.atom(copy.op(), copy.destination(), b)?;
         let policy = self.policy(copy.copy(), b)?;
-        sm80::copy_async(b, (global, bits), policy, [from, to], copy.predicate())
+        let atom = types::copy_row(copy.copy().r#type()).expected(b, "a copy atom")?;
+        let guard = copy.predicate().map(|value| match value.r#type() {
+            ty if ty == b.i32_type() => sm80::Guard::Count(value, atom.val_bits),
+            _ => sm80::Guard::If(value),
+        });
+        sm80::copy_async(b, (global, bits), policy, [from, to], guard)
     }
 
     fn mma(&self, mma: cute::AtomMma<'c>, b: Builder<'c>) -> Result<Val<'c>, Failure> {

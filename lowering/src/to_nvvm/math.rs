@@ -121,8 +121,8 @@ fn check_arithmetic(op: Op<'_>) -> Result<(), Failure> {
         {
             let b = Builder::before(op);
             return Err(b.error(format!(
-                "'{}' has no instruction on {element}; arithmetic and conversions are of f16, bf16, f32 and f64: hold numbers of \
-                 fewer bits as i8, and convert them by llvm.call_intrinsic, such as \"llvm.nvvm.ff.to.e4m3x2.rn\" of two f32",
+                "'{}' has no instruction on {element}; arithmetic is of f16, bf16, f32 and f64: make numbers of f8E4M3FN and f8E5M2 ones of f16 \
+                 by arith.extf or cute.convert, and what was computed such numbers by arith.truncf or cute.convert",
                 name_of(op)
             )));
         }

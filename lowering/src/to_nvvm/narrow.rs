@@ -24,6 +24,18 @@ const PAIRS: [(&str, &str); 2] = [
     ("f8E5M2", "llvm.nvvm.e5m2x2.to.f16x2.rn"),
 ];
 
+/// The instructions that round two numbers to ones of 8 bits, by the type of these: of f32, the upper one first, and of f16.
+const NARROWS: [(&str, [&str; 2]); 2] = [
+    (
+        "f8E4M3FN",
+        ["llvm.nvvm.ff.to.e4m3x2.rn", "llvm.nvvm.f16x2.to.e4m3x2.rn"],
+    ),
+    (
+        "f8E5M2",
+        ["llvm.nvvm.ff.to.e5m2x2.rn", "llvm.nvvm.f16x2.to.e5m2x2.rn"],
+    ),
+];
+
 /// The architectures that have them (PTX ISA, `cvt`, "Target ISA Notes").
 const CONVERTS: Requirement = Requirement::Since(8, 9);
 
@@ -55,14 +67,10 @@ fn like<'c>(b: Builder<'c>, ty: Type<'_>, element: Type<'c>) -> Type<'c> {
     }
 }
 
-/// Tells whether an op names the bits of a register as numbers of 8 bits, which their conversions read.
+/// Tells whether an op names the bits of a register as numbers of 8 bits, or the other way round: both are i8 to LLVM.
 pub(super) fn names_bits(op: Op<'_>) -> bool {
-    name_of(op) == arith::BITCAST
-        && results_of(op).iter().all(|value| {
-            users_of(*value)
-                .into_iter()
-                .all(|user| name_of(user) == arith::EXTF)
-        })
+    let is_byte = |value: &Val<'_>| element_bits(element_of(value.r#type())) == Some(8);
+    name_of(op) == arith::BITCAST && operands_of(op).iter().chain(&results_of(op)).all(is_byte)
 }
 
 /// Lowers a conversion that is none of LLVM's, or slower there, in a kernel that is compiled for these architectures; false of others.
@@ -83,11 +91,12 @@ pub(super) fn convert<'c>(
             let Some((_, intrinsic)) = PAIRS.iter().find(|(known, _)| *known == name) else {
                 return Ok(false);
             };
-            let bits = defining_op(source).filter(|op| name_of(*op) == arith::BITCAST);
-            let bits = bits.and_then(|op| operands_of(op).first().copied());
-            let Some(bits) = bits.filter(|bits| int_width(element_of(bits.r#type())) == Some(8))
-            else {
-                return Ok(false);
+            let named = defining_op(source).filter(|op| name_of(*op) == arith::BITCAST);
+            let named = named.and_then(|op| operands_of(op).first().copied());
+            let named = named.filter(|bits| int_width(element_of(bits.r#type())) == Some(8));
+            let bits = match named {
+                Some(bits) => bits,
+                None => b.value(arith::BITCAST, &[source], like(b, from, b.ty("i8")?), &[])?,
             };
             let halves = match archs.iter().all(|arch| arch.has(CONVERTS)) {
                 true => {
@@ -97,6 +106,20 @@ pub(super) fn convert<'c>(
                 false => by_integers(b, bits, name == PAIRS[0].0)?,
             };
             widened(b, halves, to)?
+        }
+        arith::TRUNCF => {
+            let name = element_of(to).to_string();
+            let Some((_, intrinsics)) = NARROWS.iter().find(|(known, _)| *known == name) else {
+                return Ok(false);
+            };
+            if !archs.iter().all(|arch| arch.has(CONVERTS)) {
+                return Err(b.error(format!(
+                    "converts to {name}, for which there are instructions from sm_89 on; compile it for one of these, or convert to f16"
+                )));
+            }
+            crate::binary::require_ptx(kernel, CONVERTS_IN_PTX);
+            let bits = narrowed(b, source, intrinsics)?;
+            b.value(arith::BITCAST, &[bits], to, &[])?
         }
         arith::SITOFP | arith::UITOFP
             if int_width(element_of(from)) == Some(8) && element_of(to) == f16 =>
@@ -144,6 +167,50 @@ fn pairs<'c>(b: Builder<'c>, bits: Val<'c>, intrinsic: &str) -> Result<Val<'c>, 
         }
     }
     assemble(b, &elements, b.vector(length, f16))
+}
+
+/// The bits of numbers rounded to ones of 8 bits, two by two; the other one of a pair is nothing where there is one number more.
+fn narrowed<'c>(
+    b: Builder<'c>,
+    source: Val<'c>,
+    [of_f32, of_f16]: &[&str; 2],
+) -> Result<Val<'c>, Failure> {
+    let (f16, f32, i8, i16) = (b.ty("f16")?, b.ty("f32")?, b.ty("i8")?, b.ty("i16")?);
+    let mut source = source;
+    let mut element = element_of(source.r#type());
+    if element != f16 && element != f32 {
+        let name = match element_bits(element) {
+            Some(64) => arith::TRUNCF,
+            _ => arith::EXTF,
+        };
+        source = b.value(name, &[source], like(b, source.r#type(), f32), &[])?;
+        element = f32;
+    }
+    let pair = |low: Val<'c>, high: Val<'c>| match element == f16 {
+        true => {
+            let both = assemble(b, &[low, high], b.vector(2, f16))?;
+            call(b, of_f16, &[both], i16)
+        }
+        false => call(b, of_f32, &[high, low], i16),
+    };
+    let Some((length, _)) = vector_of(source.r#type()) else {
+        return b.value(llvm::TRUNC, &[pair(source, source)?], i8, &[]);
+    };
+    let at = |i: i64| extract(b, source, i.min(length - 1), element);
+    let pairs: Vec<_> = (0..length)
+        .step_by(2)
+        .map(|i| pair(at(i)?, at(i + 1)?))
+        .collect::<Result<_, Failure>>()?;
+    if length % 2 == 0 {
+        let words = assemble(b, &pairs, b.vector(length / 2, i16))?;
+        return bitcast(b, words, b.vector(length, i8));
+    }
+    let bytes = (0..length).map(|i| {
+        let both = bitcast(b, pairs[i as usize / 2], b.vector(2, i8))?;
+        extract(b, both, i % 2, i8)
+    });
+    let bytes = bytes.collect::<Result<Vec<_>, Failure>>()?;
+    assemble(b, &bytes, b.vector(length, i8))
 }
 
 /// Numbers of 8 bits, by their bits, as f16, where there is no instruction for it. The upper byte of an f16 is an E5M2. Of an E4M3, sign, exponent

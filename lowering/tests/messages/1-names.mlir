@@ -275,3 +275,11 @@ module attributes {cute.parameters = {D = 4096}} {
     return
   }
 }
+
+// -----
+
+// A misspelt value
+func.func @f(%layout: !cute.layout<"(8,4):(1,8)">) {
+  %shape = cute.get_shape(%layuot)
+  return
+}

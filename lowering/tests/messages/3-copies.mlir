@@ -263,3 +263,52 @@ func.func @f(%A: !cute.memref<f16, gmem, align<16>, "(256,256):(256,1)">, %bars:
   cute_nvgpu.tma_load(%atom, [%g], %s) on %bars[%i]
   return
 }
+
+// -----
+
+// Numbers of elements for a copy that moves whole vectors
+!T = !cute.memref<f16, gmem, align<16>, "(8,2):(1,64)">
+func.func @f(%S: !T, %counts: !cute.memref<i32, rmem, "(2):(1)">) {
+  %copy = cute.make_atom() -> !cute_nvgpu.atom.universal_copy<f16, 128 b>
+  %r = cute.memref.alloca() : !cute.memref<f16, rmem, align<16>, "(8,2):(1,8)">
+  cute.copy(%copy, %S, %r, %counts)
+  return
+}
+
+// -----
+
+// Bounds for a tile that is cut otherwise than its coordinates
+!T = !cute.memref<f16, gmem, align<16>, "(?,?):(?{div=8},1)">
+!copy = !cute.tiled_copy<!cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>, layout_copy_tv = <"((4,32),8):((256,1),32)">, tiler_mn = <"[32:1;32:1]">>
+func.func @f(%S: !T, %i: i32, %t: !cute.coord<"?">) {
+  %at = cute.make_coord(%i, 0)
+  %shape = cute.get_shape(%S)
+  %coords = cute.make_identity_tensor(%shape)
+  %tile = cute.local_tile(%S, "[32:1;32:1]", %at)
+  %places = cute.local_tile(%coords, "[32:1;64:1]", %at)
+  %copy = cute.static : !copy
+  %s = cute.memref.alloca() : !cute.memref<f16, smem, align<16>, "(32,32):(32,1)">
+  cute.copy_tile(%copy, %t, %tile, %s) within(%places, %shape)
+  return
+}
+
+// -----
+
+// Rows that end within a vector, stored by an atom that moves whole ones
+!T = !cute.memref<f32, gmem, align<16>, "(?,?):(?{div=4},1)">
+!copy = !cute.tiled_copy<!cute_nvgpu.atom.red<f32, add, 128 b>, layout_copy_tv = <"((8,16),4):((64,1),16)">, tiler_mn = <"[16:1;32:1]">>
+gpu.module @k {
+  cute.import "std/copy"
+  gpu.func @f(%S: !T, %i: i32) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %x = gpu.thread_id x
+    %n = arith.index_cast %x : index to i32
+    %thread = cute.make_coord(%n)
+    %at = cute.make_coord(%i, 0)
+    %tile, %places, %shape = cute.call @tile_within(%S, "[16:1;32:1]", %at)
+    %copy = cute.static : !copy
+    %r = cute.memref.alloca() : !cute.memref<f32, rmem, align<16>, "((4,1),1,1):((1,0),0,0)">
+    cute.clear(%r)
+    cute.copy_tile(%copy, %thread, %r, %tile) within(%places, %shape)
+    gpu.return
+  }
+}

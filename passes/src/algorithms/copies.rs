@@ -54,7 +54,8 @@ impl<'c> Lower<'c> {
         let new_pred = match pred {
             None => None,
             Some(pred) => {
-                let kind = algorithm::predicate(&self.memref(pred)?, &src).map_err(self.wrong())?;
+                let kind = algorithm::predicate(&self.memref(pred)?, &src, &table)
+                    .map_err(self.wrong())?;
                 Some(match kind {
                     Predicate::Each => self.for_each_atom(pred, &src)?,
                     Predicate::At(coord) => self.slice(pred, &coord, &[])?,

@@ -138,7 +138,7 @@ impl<'c> Lower<'c> {
     }
 
     /// The element at an index, of a tensor in registers or of one of coordinates.
-    fn element(&self, tensor: Val<'c>, index: i64) -> Result<Val<'c>, Failure> {
+    pub(super) fn element(&self, tensor: Val<'c>, index: i64) -> Result<Val<'c>, Failure> {
         let at = int(index);
         let place = self.coord(&at, &[])?;
         let Some(CuteType::CoordTensor { start, layout }) = CuteType::of(tensor.r#type()) else {
@@ -158,6 +158,36 @@ impl<'c> Lower<'c> {
         )
     }
 
+    /// The type of the integer that a leaf is.
+    fn type_of(&self, leaf: &Leaf) -> Type<'c> {
+        match leaf {
+            Leaf::Dynamic(d) => types::int_type(self.b.context, d.width),
+            Leaf::Static(v) if i32::try_from(*v).is_err() => self.b.i64_type(),
+            _ => self.b.i32_type(),
+        }
+    }
+
+    /// The integers of a coordinate or a shape, whose type says `tuple`.
+    pub(super) fn scalars(
+        &self,
+        value: Val<'c>,
+        tuple: &IntTuple,
+    ) -> Result<Vec<Val<'c>>, Failure> {
+        let leaves = tuple.leaves().into_iter();
+        let types: Vec<_> = leaves.map(|leaf| self.type_of(leaf)).collect();
+        let scalars = self.b.op(cute::GET_SCALARS, &[value], &types, &[])?;
+        Ok(results_of(scalars))
+    }
+
+    /// The bits of a number of 8 bits as what they are; a number of that type as it is.
+    fn as_type(&self, value: Val<'c>, ty: Type<'c>) -> Result<Val<'c>, Failure> {
+        let bits = |ty| types::element_bits(ty);
+        match value.r#type() != ty && bits(value.r#type()) == Some(8) && bits(ty) == Some(8) {
+            true => self.b.value(arith::BITCAST, &[value], ty, &[]),
+            false => Ok(value),
+        }
+    }
+
     /// A coordinate with all of its integers dynamic, as `form` has them.
     fn freed(&self, value: Val<'c>, form: &IntTuple) -> Result<Val<'c>, Failure> {
         let Some(CuteType::Coord(found)) = CuteType::of(value.r#type()) else {
@@ -166,16 +196,10 @@ impl<'c> Lower<'c> {
         if found == *form {
             return Ok(value);
         }
-        let type_of = |leaf: &Leaf| match leaf {
-            Leaf::Dynamic(d) => types::int_type(self.b.context, d.width),
-            Leaf::Static(v) if i32::try_from(*v).is_err() => self.b.i64_type(),
-            _ => self.b.i32_type(),
-        };
-        let types: Vec<_> = found.leaves().into_iter().map(type_of).collect();
-        let scalars = results_of(self.b.op(cute::GET_SCALARS, &[value], &types, &[])?);
+        let scalars = self.scalars(value, &found)?;
         let mut leaves = Vec::new();
         for (scalar, leaf) in scalars.into_iter().zip(form.leaves()) {
-            let expected = type_of(leaf);
+            let expected = self.type_of(leaf);
             leaves.push(if scalar.r#type() == expected {
                 scalar
             } else if expected == self.b.i64_type() {
@@ -227,10 +251,19 @@ impl<'c> Lower<'c> {
         };
         for i in 0..size {
             let mut arguments = Vec::new();
-            for tensor in &loaded {
-                arguments.push(self.element(*tensor, i)?);
+            for (at, tensor) in loaded.iter().enumerate() {
+                let element = self.element(*tensor, i)?;
+                let argument = op
+                    .body()
+                    .and_then(|body| arguments_of(body).get(at).copied());
+                arguments.push(match argument {
+                    Some(argument) => self.as_type(element, argument.r#type())?,
+                    None => element,
+                });
             }
             let value = self.computed(op.op(), op.body(), &arguments)?;
+            let held = self.memref(target)?.element;
+            let value = self.as_type(value, held)?;
             let place = self.coord(&int(i), &[])?;
             self.b
                 .op(cute::MEMREF_STORE, &[target, place, value], &[], &[])?;

@@ -3,7 +3,7 @@
 //! The ops that are left are `cute.copy` on `((V,R),...)` by an atom or a tiled copy, the values in memory order, `cute.gemm` of
 //! fragments, `cute.clear` of registers, `cute.convert`, `cute.prefetch` of one request, and single elements and vectors of
 //! registers (`memref.load`, `memref.load_vec`, ...). Copies and prefetches are in `copies.rs`, products in `products.rs`, elementwise
-//! ops in `elementwise.rs`, what several threads do together in `cooperative.rs`, tiles of TMA and
+//! ops in `elementwise.rs`, what several threads do together in `cooperative.rs`, tiles within bounds in `tile.rs`, tiles of TMA and
 //! products of warpgroups in `hopper.rs`, and reductions over them in `reductions.rs`. What a layout allows is decided in
 //! `cute_ir::algorithm`.
 
@@ -13,6 +13,7 @@ mod elementwise;
 mod hopper;
 mod products;
 mod reductions;
+mod tile;
 
 pub(crate) use hopper::{Arrival, start_load};
 
@@ -77,6 +78,8 @@ fn lower<'c>(op: Op<'c>, l: Lower<'c>) -> Result<bool, Failure> {
                 destination,
             } => l.copy_elements(source, destination, Some(predicate)),
         }
+    } else if let Some(copy) = cute::CopyTile::of(op) {
+        l.copy_tile(copy)
     } else if let Some(copy) = PlainCopyArgs::of(op) {
         if name_of(op) == cute::BASIC_COPY {
             return l.copy_elements(copy.source, copy.destination, None);

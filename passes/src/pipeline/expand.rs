@@ -782,6 +782,11 @@ impl<'c> Expand<'c> {
     ) -> Result<Op<'c>, Failure> {
         let b = b.at_location(copy.op().location());
         let predicate = match copy.predicate() {
+            // A number of elements.
+            Some(own) if own.r#type() == b.i32_type() => {
+                let none = b.i32(0)?;
+                b.value(arith::SELECT, &[is_there, own, none], own.r#type(), &[])?
+            }
             Some(own) => b.value(arith::ANDI, &[own, is_there], own.r#type(), &[])?,
             None => is_there,
         };

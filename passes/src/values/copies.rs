@@ -173,7 +173,7 @@ impl<'c> Values<'c> {
         Ok((view, places))
     }
 
-    /// Computes whether the atom at `at` is copied: the predicate has the modes behind the atom's values, or those and a mode of
+    /// Computes whether the atom at `at` is copied, or how many of its elements are: the predicate has the modes behind the atom's values, or those and a mode of
     /// size 1 in place of the values.
     fn predicate(
         &mut self,
@@ -204,7 +204,7 @@ impl<'c> Values<'c> {
             .fold(view.offset, |place, (mode, i)| place + mode.at(*i));
         let vector = self.read(&view, &[place], b)?;
         let value = super::registers::extract_element(b, vector, 0, view.element)?;
-        if types::element_bits(view.element) == Some(1) {
+        if matches!(types::element_bits(view.element), Some(1 | 32)) {
             return Ok(value);
         }
         let zero = b.constant(view.element, 0)?;

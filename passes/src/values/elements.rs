@@ -2,17 +2,20 @@
 
 use super::{
     Values,
-    known::{Known, Start},
-    registers::{File, View, extract_element},
+    known::Known,
+    registers::{View, extract_element},
 };
 use cute_ir::ops::{arith, cute, vector};
-use cute_ir::{
-    Expected, Failure,
-    args::ElementArgs,
-    interpret::Place,
-    mlir::*,
-    types::{self, MemRef, memref_of},
-};
+use cute_ir::{Expected, Failure, args::ElementArgs, mlir::*, types};
+use melior::ir::{Type, ValueLike};
+
+/// The bits of a value as a value of that type; itself where it is of it.
+fn as_type<'c>(b: Builder<'c>, value: Val<'c>, ty: Type<'c>) -> Result<Val<'c>, Failure> {
+    match value.r#type() == ty {
+        true => Ok(value),
+        false => b.value(arith::BITCAST, &[value], ty, &[]),
+    }
+}
 
 impl<'c> Values<'c> {
     /// The register of the element that an op is about.
@@ -28,6 +31,8 @@ impl<'c> Values<'c> {
         let view = self.element(op.op(), b)?;
         let vector = self.read(&view, &[view.offset], b)?;
         let value = extract_element(b, vector, 0, view.element)?;
+        // Registers hold the bits of a number of 8 bits.
+        let value = as_type(b, value, op.value().r#type())?;
         self.mapping.insert(key(op.value()), value);
         Ok(())
     }
@@ -38,7 +43,7 @@ impl<'c> Values<'c> {
         b: Builder<'c>,
     ) -> Result<(), Failure> {
         let view = self.element(op.op(), b)?;
-        let value = self.map(op.value());
+        let value = as_type(b, self.map(op.value()), view.element)?;
         let ty = b.vector(1, view.element);
         let vector = b.value(vector::FROM_ELEMENTS, &[value], ty, &[])?;
         self.write(&view, &[view.offset], vector, b)
@@ -87,63 +92,5 @@ impl<'c> Values<'c> {
         let ty = b.vector(places.len() as i64, view.element);
         let zero = zero(ty, view.element)?;
         self.write(&view, &places, zero, b)
-    }
-
-    pub(super) fn convert(&mut self, op: cute::Convert<'c>, b: Builder<'c>) -> Result<(), Failure> {
-        let (from, to) = (op.tensor(), op.result());
-        let view = self.registers(from, b)?;
-        let memref = memref_of(to).expected(op.op(), "a tensor as its result")?;
-        let bits = |ty| types::element_bits(ty).unwrap_or(0);
-        let from_type = memref_of(from)
-            .expected(op.op(), "a tensor as its operand")?
-            .element;
-        if let Some(small) = [from_type, memref.element]
-            .into_iter()
-            .find(|ty| types::register_type(*ty) != *ty)
-        {
-            return Err(b.error(format!(
-                "converts {from_type} to {}, and {small} has no conversion yet; convert between f16, bf16, f32 and f64",
-                memref.element
-            )));
-        }
-        let name = match bits(memref.element).cmp(&bits(view.element)) {
-            std::cmp::Ordering::Less => arith::TRUNCF,
-            std::cmp::Ordering::Greater => arith::EXTF,
-            std::cmp::Ordering::Equal => {
-                return Err(b.error("expected types of different widths"));
-            }
-        };
-        let mut file = File::new(&memref, b.location).map_err(|e| b.error(e))?;
-        let source = &self.files[view.file];
-        let same = view.offset == 0 && source.chunk == file.chunk && view.element == source.element;
-        if same && source.vectors.len() == file.vectors.len() {
-            // The same arrangement, a vector at a time.
-            let ty = b.vector(file.chunk, file.element);
-            for (old, new) in source.vectors.clone().iter().zip(&mut file.vectors) {
-                let old = old.ok_or_else(|| self.uninitialized(view.file, b))?;
-                *new = Some(b.value(name, &[old], ty, &[])?);
-            }
-            self.add_file(to, file, memref);
-            return Ok(());
-        }
-        let places = view.places(b)?;
-        let value = self.read(&view, &places, b)?;
-        let ty = b.vector(places.len() as i64, memref.element);
-        let value = b.value(name, &[value], ty, &[])?;
-        let view = self.add_file(to, file, memref);
-        self.write(&view, &view.places(b)?, value, b)
-    }
-
-    /// A new register tensor.
-    fn add_file(&mut self, value: Val<'c>, file: File<'c>, memref: MemRef<'c>) -> View<'c> {
-        self.files.push(file);
-        let start = Start {
-            file: self.files.len() - 1,
-            offset: 0,
-        };
-        let place = Place { memref, start };
-        let view = View::at(&place);
-        self.views.set(value, place);
-        view
     }
 }

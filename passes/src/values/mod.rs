@@ -7,6 +7,7 @@
 //! registers must be known: their coordinates are constants once loops are written out.
 
 mod control;
+mod convert;
 mod copies;
 mod elements;
 mod known;

@@ -489,6 +489,34 @@ pub(super) struct AluOp {
     pub ps: Vec<Guard>,
 }
 
+impl AluOp {
+    /// The operation without operands.
+    pub(super) fn new(kind: AluKind) -> Self {
+        AluOp {
+            kind,
+            d: None,
+            widen: None,
+            p: None,
+            q: None,
+            s: [0; 4],
+            count: 0,
+            bytes: [8; 4],
+            carry: Carry::Nothing,
+            ps: Vec::new(),
+        }
+    }
+
+    /// Adds a source of 8 bytes; an operation has four at most.
+    pub(super) fn reads(&mut self, row: Reg) {
+        if self.count == 0 {
+            self.s = [row; 4];
+        } else if let Some(source) = self.s.get_mut(self.count) {
+            *source = row;
+        }
+        self.count = (self.count + 1).min(self.s.len());
+    }
+}
+
 /// The fate of bytes of sources that are not defined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Carry {
@@ -523,6 +551,8 @@ pub(super) enum Special {
     /// Rank of the block in its cluster, and blocks of that.
     ClusterRank,
     ClusterBlocks,
+    /// Whether clusters were asked for, by the kernel or by its launch.
+    ExplicitCluster,
     ClusterCtaid(u8),
     ClusterNctaid(u8),
     /// Clusters in the grid.

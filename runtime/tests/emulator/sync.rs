@@ -70,10 +70,13 @@ fn shuffles_and_votes_follow_the_ptx_isa() {
         setp.gt.u32 %p2, %r0, 29; vote.sync.ballot.b32 %r5, %p2, 0xffffffff; st.global.u32 [%s2+512], %r5;
         selp.u32 %r6, 1, 0, %p1; st.global.u32 [%s2+640], %r6;
         redux.sync.add.s32 %r7, %r0, 0xffffffff; st.global.u32 [%s2+768], %r7;
-        shr.u32 %r8, %r0, 4; match.any.sync.b32 %r9, %r8, 0xffffffff; st.global.u32 [%s2+896], %r9;",
+        shr.u32 %r8, %r0, 4; match.any.sync.b32 %r9, %r8, 0xffffffff; st.global.u32 [%s2+896], %r9;
+        match.sync.any.b32 %r10, %r8, 0xffffffff; st.global.u32 [%s2+1024], %r10;",
     )
-    .output(256);
+    .output(288);
     let values = run.run().clean(0);
+    // ptxas takes both orders of the words.
+    assert_eq!(values[224..256], values[256..]);
     for lane in 0..32i64 {
         let at = |row: i64| values[(row * 32 + lane) as usize];
         assert_eq!(at(0), (lane - 1).max(0));

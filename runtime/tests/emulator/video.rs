@@ -139,12 +139,12 @@ fn what_the_page_says_is_refused() {
         "alloca.u64 %s1, %s2, 8;",
         "stacksave.u64 %s1;",
         "mov.u32 %r1, %reserved_smem_offset_cap;",
-        "mov.pred %p1, %is_explicit_cluster;",
         "red.async.relaxed.cluster.global.add.u32 [%r1], %r1;",
         "st.async.weak.shared::cluster.u32 [%r1], %r1, [%r2];",
         "shfl.up.b32 %r1, %r1, 1, 0;",
         "vote.all.pred %p1, %p1;",
-        "match.sync.any.b32 %r1, %r1, -1;",
+        "match.any.b32 %r1, %r1, -1;",
+        "multimem.ld_reduce.relaxed.sys.global.add.u32 %r1, [%s1];",
     ] {
         let error = refused("", body);
         assert!(error.contains("PTX line 7: "), "{body}: {error}");

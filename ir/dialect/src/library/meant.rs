@@ -44,6 +44,14 @@ pub fn meant(message: &str, file: &str, line: usize) -> String {
             let known = aliases(&text).filter(|known| known.starts_with(sigil));
             names::did_you_mean(name, known)
         }
+        Unknown::Value(name) => {
+            // Short names are all near to each other, and what is defined further on was meant.
+            let is_later = values(&text, usize::MAX).contains(&name);
+            match name.len() > 3 && !is_later {
+                true => names::did_you_mean(name, values(&text, line)),
+                false => String::new(),
+            }
+        }
         Unknown::Function(name) => {
             let names = signatures::functions(&text);
             names::did_you_mean(name, names.iter().map(|name| &**name))
@@ -59,6 +67,8 @@ pub fn meant(message: &str, file: &str, line: usize) -> String {
 enum Unknown<'m> {
     /// An alias, without `!` or `#`.
     Alias(&'m str),
+    /// A value, with `%`.
+    Value(&'m str),
     /// A function that is called, without `@`.
     Function(&'m str),
     /// A kernel that is launched, `@module::@kernel`.
@@ -73,6 +83,11 @@ impl<'m> Unknown<'m> {
         }
         if let Some(rest) = message.strip_prefix("'func.call' op '") {
             return quoted(rest, "' does not reference a valid function").map(Self::Function);
+        }
+        if let Some((_, rest)) = message.split_once("use of value '")
+            && let Some((name, _)) = rest.split_once("', which is not defined before")
+        {
+            return Some(Self::Value(name));
         }
         let rest = message.strip_prefix("'gpu.launch_func' op kernel ")?;
         // Of a module that there is not, MLIR says its name alone; a kernel of it cannot be told from it.
@@ -94,6 +109,30 @@ fn aliases(text: &str) -> impl Iterator<Item = &str> {
         let rest = name.strip_prefix(['!', '#'])?;
         (!rest.is_empty() && rest.chars().all(is_name)).then_some(name)
     })
+}
+
+/// The values that the function around a line of a text defines before it, with `%`: what stands in front of `=` or `:`.
+fn values(text: &str, line: usize) -> Vec<&str> {
+    let before: Vec<&str> = text.lines().take(line).collect();
+    let is_head = |line: &&str| line.contains("func.func ") || line.contains("gpu.func ");
+    let begin = before.iter().rposition(is_head).unwrap_or(0);
+    let mut names = Vec::new();
+    for line in &before[begin..] {
+        let (results, _) = line.split_once('=').unwrap_or_default();
+        let mut rest = *line;
+        while let Some((at, name)) = rest.find('%').map(|at| (at, &rest[at..])) {
+            let end = name[1..]
+                .find(|c| !is_name(c))
+                .map_or(name.len(), |end| end + 1);
+            let (name, behind) = name.split_at(end);
+            let is_result = line.len() - rest.len() + at < results.len();
+            if is_result || behind.trim_start().starts_with(':') {
+                names.push(name);
+            }
+            rest = behind;
+        }
+    }
+    names
 }
 
 /// The kernels of a text as a launch names them.
@@ -127,6 +166,27 @@ gpu.module @kernels {
   func.func private @given() -> i32
 }
 func.func @host() attributes {a = #alis} { return }";
+
+    #[test]
+    fn values_of_a_function_are_those_before_the_line() {
+        let text = "func.func @f(%first: i32) {\n  %tile, %places:2 = f(%first, %none)\n  scf.for %k = %lo to %hi {\n";
+        assert_eq!(values(text, 1), ["%first"]);
+        assert_eq!(values(text, 3), ["%first", "%tile", "%places", "%k"]);
+        assert_eq!(
+            values("func.func @g(%a: i32)\nfunc.func @h(%b: i32)\n", 2),
+            ["%b"]
+        );
+        while_reading("b", text, || {
+            let of = |name: &str| {
+                format!(
+                    "custom op 'x' use of value '{name}', which is not defined before; define it"
+                )
+            };
+            assert_eq!(meant(&of("%tiel"), "b", 3), "; did you mean '%tile'?");
+            assert_eq!(meant(&of("%tile"), "b", 1), "");
+            assert_eq!(meant(&of("%j"), "b", 3), "");
+        });
+    }
 
     #[test]
     fn names_of_the_text_are_meant_by_those_that_are_like_them() {

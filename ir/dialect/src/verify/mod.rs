@@ -15,6 +15,7 @@
 //!   (`algorithms/gemm.rs`, `algorithms/copy.rs`);
 //! - `copy`, `copy_if`: tensors of one shape; with an atom, values that it can move as vectors, in one order on both sides, as
 //!   aligned as it needs, and a predicate for each atom (`algorithms/copy.rs`, as the next three);
+//! - `copy_tile`: tiles of one shape, or one and a fragment; coordinates for each element (`algorithms/tile.rs`);
 //! - `autovec_copy`, `basic_copy`: tensors of one size, no place written from several;
 //! - `cooperative_copy`: memory that all threads see, no more threads than the block has;
 //! - `prefetch`: global memory;
@@ -112,6 +113,7 @@ pub fn verify(op: Op<'_>) -> Result<(), Failure> {
         ),
         cute::COPY => algorithms::verify_copy(op),
         cute::COPY_IF => algorithms::verify_copy_if(op),
+        cute::COPY_TILE => with(cute::CopyTile::of(op), algorithms::verify_copy_tile),
         cute::AUTOVEC_COPY | cute::BASIC_COPY => algorithms::verify_plain_copy(op),
         cute::COOPERATIVE_COPY => algorithms::verify_cooperative_copy(op),
         cute::PREFETCH => algorithms::verify_prefetch(op),

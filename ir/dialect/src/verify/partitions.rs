@@ -15,6 +15,15 @@ pub(super) fn verify_partition(op: Op<'_>) -> Checked {
     let Some(PartitionArgs { tiled, thread, .. }) = PartitionArgs::of(op) else {
         return Ok(());
     };
+    let what = match name_of(op) {
+        cute::TILED_MMA_PARTITION => "MMA",
+        _ => "copy",
+    };
+    check_threads(op, tiled, thread, what)
+}
+
+/// Checks that blocks have a thread for each part of a tiled copy or MMA, of which `op` takes that of `thread`.
+pub(super) fn check_threads(op: Op<'_>, tiled: Val<'_>, thread: Val<'_>, what: &str) -> Checked {
     let Some(threads) = tiled_threads(tiled.r#type()) else {
         return Ok(());
     };
@@ -24,11 +33,6 @@ pub(super) fn verify_partition(op: Op<'_>) -> Checked {
     if block[dimension] >= threads {
         return Ok(());
     }
-    let what = if name_of(op) == cute::TILED_MMA_PARTITION {
-        "MMA"
-    } else {
-        "copy"
-    };
     Err(format!(
         "is a part of {threads}, one for each thread of the tiled {what}, but blocks have {} threads along {}: the parts of \
          the others would be nobody's; expected known_block_size of {threads} there, or a tiled {what} of fewer threads",

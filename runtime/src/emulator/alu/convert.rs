@@ -21,6 +21,9 @@ const TO_INTEGER: &[(&str, Mode)] = &[
 ];
 
 pub(super) fn lookup(mods: &mut Mods) -> Result<Alu, Unknown> {
+    if mods.eat("pack") {
+        return pack(mods);
+    }
     if let Some(alu) = packed_float::lookup(mods)? {
         return Ok(alu);
     }
@@ -73,6 +76,43 @@ pub(super) fn lookup(mods: &mut Mods) -> Result<Alu, Unknown> {
             "other modifiers",
         )),
     }
+}
+
+/// `cvt.pack`: two integers, saturated to a few bits each, b below a, and the low bits of c above them (PTX ISA, `cvt.pack`).
+fn pack(mods: &mut Mods) -> Result<Alu, Unknown> {
+    if !mods.eat("sat") {
+        return Err(mods.unexpected("`.sat` after `.pack`"));
+    }
+    let (bits, kind) = mods.required(&[
+        ("u16", (16, value!(|a, b| packed::<16, false>(a, b, 0)))),
+        ("s16", (16, value!(|a, b| packed::<16, true>(a, b, 0)))),
+        ("u8", (8, value!(|a, b, c| packed::<8, false>(a, b, c)))),
+        ("s8", (8, value!(|a, b, c| packed::<8, true>(a, b, c)))),
+        ("u4", (4, value!(|a, b, c| packed::<4, false>(a, b, c)))),
+        ("s4", (4, value!(|a, b, c| packed::<4, true>(a, b, c)))),
+        ("u2", (2, value!(|a, b, c| packed::<2, false>(a, b, c)))),
+        ("s2", (2, value!(|a, b, c| packed::<2, true>(a, b, c)))),
+    ])?;
+    mods.ty(&[S32])?;
+    match bits {
+        16 => Ok(Alu::new(kind, &[S32, S32], B32)),
+        _ => {
+            mods.ty(&[B32])?;
+            Ok(Alu::new(kind, &[S32, S32, B32], B32))
+        }
+    }
+}
+
+#[inline(always)]
+fn packed<const BITS: u32, const SIGNED: bool>(a: u64, b: u64, c: u64) -> u64 {
+    let (least, most) = match SIGNED {
+        true => (-(1 << (BITS - 1)), (1 << (BITS - 1)) - 1),
+        false => (0, (1 << BITS) - 1),
+    };
+    let mask = (1u64 << BITS) - 1;
+    let part = |x: u64| (x as u32 as i32).clamp(least, most) as u64 & mask;
+    let above = if BITS < 16 { c << (2 * BITS) } else { 0 };
+    (above | part(a) << BITS | part(b)) & 0xffff_ffff
 }
 
 #[derive(Clone, Copy)]

@@ -32,6 +32,7 @@ pub(super) use mods::Mods;
 pub(super) use round::{Format, Mode, bf16_to_f32, f16_to_f64, from_bits, narrow};
 pub(super) use video::{Comparison, Operation, Part, Then, Video};
 
+use crate::emulator::address::RANK_BITS;
 use crate::emulator::{Mask, Row};
 use crate::ptx::Type;
 
@@ -135,6 +136,14 @@ fn sign_extend<const FROM: u32>(row: &mut Row, bits: u32) {
     for value in row {
         *value = ((*value << (64 - FROM)) as i64 >> (64 - FROM)) as u64 & mask;
     }
+}
+
+/// The rank of the block that an address of shared memory is of; without one in the address, that of the thread's own block, which is b.
+pub(super) fn rank_of_address() -> Kind {
+    scalar::value!(|a, own| match a >> RANK_BITS & 0xff {
+        0 => own,
+        rank => rank - 1,
+    })
 }
 
 /// Tells whether [`lookup`] is where an opcode is to be looked up.

@@ -1,6 +1,7 @@
 //! Instructions about registers of warps, other blocks of a cluster, and the grids before and after this one.
 
-use super::super::program::{ClusterBarrier, MaxRegisters, Op};
+use super::super::alu;
+use super::super::program::{AluOp, ClusterBarrier, Initial, MaxRegisters, Op, Special};
 use super::{Decoder, Result};
 use crate::ptx::{Immediate, Instruction, Operand, Type};
 
@@ -64,5 +65,34 @@ impl<'a> Decoder<'_, 'a> {
             s: self.source(a, ty)?,
             rank: self.source(rank, Type::U32)?,
         })
+    }
+
+    /// `getctarank`: the rank of the block whose shared memory an address is of.
+    pub(super) fn rank_of_address(&mut self, i: &Instruction<'a>) -> Result<Op> {
+        let ty = match i.modifiers.as_slice() {
+            ["shared::cluster", "u32"] | ["u32"] => Type::U32,
+            ["shared::cluster", "u64"] | ["u64"] => Type::U64,
+            _ => return self.unknown(i),
+        };
+        let [d, a] = i.operands.as_slice() else {
+            return self.error("expected a destination and an address after getctarank");
+        };
+        let mut op = AluOp::new(alu::rank_of_address());
+        op.d = Some(self.dest(d)?.0);
+        op.reads(self.source(a, ty)?);
+        op.reads(self.initial(Initial::Special(Special::ClusterRank)));
+        Ok(Op::Alu(Box::new(op)))
+    }
+
+    /// `mov.pred d, %is_explicit_cluster`
+    pub(super) fn is_explicit_cluster(&mut self, dest: &Operand<'a>) -> Result<Op> {
+        let Ok(test) = alu::lookup("setp", &["ne", "u32"]) else {
+            return self.error("the emulator cannot compare numbers; this is a defect of it");
+        };
+        let mut op = AluOp::new(test.kind);
+        op.p = self.pred_dest(dest)?;
+        op.reads(self.initial(Initial::Special(Special::ExplicitCluster)));
+        op.reads(self.initial(Initial::Value(0)));
+        Ok(Op::Alu(Box::new(op)))
     }
 }

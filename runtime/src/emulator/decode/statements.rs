@@ -110,6 +110,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
             "bar" | "barrier" => self.barrier(i),
             "setmaxnreg" => self.max_registers(i),
             "mapa" => self.map_address(i),
+            "getctarank" => self.rank_of_address(i),
             "griddepcontrol"
                 if matches!(i.modifiers.as_slice(), ["wait" | "launch_dependents"])
                     && operands.is_empty() =>
@@ -190,6 +191,10 @@ impl<'m, 'a> Decoder<'m, 'a> {
             return self.unknown(i);
         }
         if ty == Type::Pred {
+            if matches!(source, Operand::Special(register) if register.name == "%is_explicit_cluster")
+            {
+                return self.is_explicit_cluster(dest);
+            }
             let Some(d) = self.pred_dest(dest)? else {
                 return Ok(Op::Hint);
             };
@@ -267,16 +272,8 @@ impl<'m, 'a> Decoder<'m, 'a> {
             return self.error(format!("expected operands after {}", i.opcode));
         };
         let mut op = AluOp {
-            kind: found.kind,
-            d: None,
-            widen: None,
-            p: None,
-            q: None,
-            s: [0; 4],
-            count: 0,
-            bytes: [8; 4],
             carry: carry(i),
-            ps: Vec::new(),
+            ..AluOp::new(found.kind)
         };
         match found.result {
             Some(Type::Pred) => (op.p, op.q) = self.pred_pair(result)?,

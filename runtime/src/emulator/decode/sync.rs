@@ -163,7 +163,12 @@ impl<'a> Decoder<'_, 'a> {
                     members: self.source(members, Type::B32)?,
                 })
             }
-            ("match", ["any", "sync", ty @ ("b32" | "b64")], [dest, a, members]) => {
+            // ptxas takes both orders.
+            (
+                "match",
+                ["any", "sync", ty @ ("b32" | "b64")] | ["sync", "any", ty @ ("b32" | "b64")],
+                [dest, a, members],
+            ) => {
                 let ty = if *ty == "b32" { Type::B32 } else { Type::B64 };
                 Ok(Op::MatchAny {
                     d: self.dest(dest)?.0,
@@ -171,7 +176,11 @@ impl<'a> Decoder<'_, 'a> {
                     members: self.source(members, Type::B32)?,
                 })
             }
-            ("match", ["all", "sync", ty @ ("b32" | "b64")], [dest, a, members]) => {
+            (
+                "match",
+                ["all", "sync", ty @ ("b32" | "b64")] | ["sync", "all", ty @ ("b32" | "b64")],
+                [dest, a, members],
+            ) => {
                 let ty = if *ty == "b32" { Type::B32 } else { Type::B64 };
                 let (dest, p) = match dest {
                     Operand::Pair(dest, p) => (dest.as_ref(), self.pred_dest(p)?),

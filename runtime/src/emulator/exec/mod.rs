@@ -310,6 +310,10 @@ impl Context<'_> {
             Special::Ntid(d) => self.launch.block[d as usize],
             Special::Ctaid(d) => block[d as usize],
             Special::ClusterRank => rank,
+            Special::ExplicitCluster => {
+                let asked = self.launch.kernel.cluster.is_some() || self.launch.cluster != [1; 3];
+                u32::from(asked)
+            }
             Special::ClusterBlocks => self.blocks.len() as u32,
             Special::ClusterCtaid(d) => in_cluster[d as usize],
             Special::ClusterNctaid(d) => self.launch.cluster[d as usize],

@@ -389,3 +389,28 @@ fn results_are_widened_by_their_sign() {
         }
     }
 }
+
+#[test]
+fn packed_integers() {
+    for (ty, width, signed) in [
+        ("u2", 2, false),
+        ("s2", 2, true),
+        ("u4", 4, false),
+        ("s4", 4, true),
+        ("u8", 8, false),
+        ("s8", 8, true),
+    ] {
+        check(&format!("cvt.pack.sat.{ty}.s32.b32"), |x| {
+            let part = |x| cut(clamp(number(x, 32, true), width, signed), width);
+            // The low bits of c, then a, then b.
+            let above = (x[2] << (2 * width)) & 0xffff_ffff;
+            above | part(x[0]) << width | part(x[1])
+        });
+    }
+    for (ty, signed) in [("u16", false), ("s16", true)] {
+        check(&format!("cvt.pack.sat.{ty}.s32"), |x| {
+            let part = |x| cut(clamp(number(x, 32, true), 16, signed), 16);
+            part(x[0]) << 16 | part(x[1])
+        });
+    }
+}

@@ -33,6 +33,41 @@ fn blocks_reach_each_others_shared_memory() {
 }
 
 #[test]
+fn addresses_have_the_rank_of_their_block() {
+    // Of the other block's shared memory, and of the thread's own by an address without a rank.
+    for (of, other) in [
+        ("getctarank.shared::cluster.u32 %r5, %r7;", "%s3"),
+        ("getctarank.u64 %r5, %s6;", "%s3"),
+    ] {
+        let body = format!(
+            "mov.u32 %r1, %cluster_ctarank; mov.u32 %r2, %ctaid.x; mad.lo.u32 %r3, %r2, 32, %r0; xor.b32 %r4, %r1, 1;
+            mapa.shared::cluster.u64 {other}, %s0, %r4; cvt.u32.u64 %r7, {other}; cvta.shared::cluster.u64 %s6, {other}; {of}
+            getctarank.shared::cluster.u64 %r8, %s0; mad.lo.u32 %r5, %r5, 2, %r8;
+            mul.wide.u32 %s4, %r3, 4; add.s64 %s4, %s90, %s4; st.global.u32 [%s4], %r5; ret;"
+        );
+        let mut run = hopper(&body).output(512);
+        run.grid = 2;
+        let run = run.cluster(2);
+        let expected: Vec<u32> = (0..128)
+            .map(|i| if i / 32 % 2 == 0 { 2 } else { 1 })
+            .collect();
+        assert_eq!(words(&run.clean(0)), expected, "{of}");
+    }
+}
+
+#[test]
+fn clusters_that_were_asked_for_are_known() {
+    let body = "mov.pred %p1, %is_explicit_cluster; selp.u32 %r1, 1, 0, %p1; mov.u32 %r2, %ctaid.x; mad.lo.u32 %r3, %r2, 32, %r0;
+        mul.wide.u32 %s4, %r3, 4; add.s64 %s4, %s90, %s4; st.global.u32 [%s4], %r1; ret;";
+    let mut run = hopper(body).output(512);
+    run.grid = 2;
+    assert_eq!(words(&run.cluster(2).clean(0)), [1; 128]);
+    let mut run = hopper(body).output(512);
+    run.grid = 4;
+    assert_eq!(words(&run.clean(0)), [0; 128]);
+}
+
+#[test]
 fn blocks_of_a_cluster_are_ordered_by_its_barrier() {
     exchange("bar.sync 0;", MEET).finds(Kind::SharedRace, "");
     // A block that ends takes its shared memory with it.

@@ -16,7 +16,7 @@ use crate::{
 use cute_layout::{Dyn, IntTuple, Leaf};
 use melior::ir::{Location, ValueLike, operation::OperationLike};
 
-fn same_element(source: &MemRef, destination: &MemRef) -> Checked {
+pub(super) fn same_element(source: &MemRef, destination: &MemRef) -> Checked {
     if types::same_bits(source.element, destination.element) {
         return Ok(());
     }
@@ -155,8 +155,8 @@ impl Places {
     };
 }
 
-/// A copy by all threads of a block.
-fn verify_whole_copy(source: &MemRef, destination: &MemRef) -> Checked {
+/// A copy of a tile into another one of the same shape.
+pub(super) fn verify_whole_copy(source: &MemRef, destination: &MemRef) -> Checked {
     same_element(source, destination)?;
     let extents = |m: &MemRef| {
         let sizes: cute_layout::Result<Vec<i64>> =
@@ -253,7 +253,9 @@ fn verify_atom_copy(args: ThreadCopy<'_>, places: Places) -> Checked {
         ));
     }
     match args.predicate {
-        Some(pred) => algorithm::predicate(&operand(places.predicate, pred)?, &src).map(|_| ()),
+        Some(pred) => {
+            algorithm::predicate(&operand(places.predicate, pred)?, &src, &table).map(|_| ())
+        }
         None => Ok(()),
     }
 }

@@ -1,5 +1,5 @@
 //! Tensors and what is done with them: copies (`copy.rs`), products (`gemm.rs`), regions of what is multiplied (`prologue.rs`),
-//! elementwise ops (`elementwise.rs`), maps of whole tensors (`map.rs`), candidates for products (`candidates.rs`), outputs that are reduced
+//! copies of tiles within bounds (`tile.rs`), elementwise ops (`elementwise.rs`), maps of whole tensors (`map.rs`), candidates for products (`candidates.rs`), outputs that are reduced
 //! (`reduced.rs`).
 
 mod candidates;
@@ -10,18 +10,20 @@ mod located;
 mod map;
 mod prologue;
 mod reduced;
+mod tile;
 
 pub(super) use candidates::*;
 pub(super) use copy::*;
 pub(super) use elementwise::*;
 pub(super) use gemm::*;
 pub(super) use map::*;
+pub(super) use tile::*;
 
 use super::{Checked, facts::is_on_device, tensor};
 use crate::mlir::*;
 use crate::ops::cute;
 use crate::types::{self, CuteType, Space};
-use melior::ir::ValueLike;
+use melior::ir::{Type, ValueLike};
 
 pub(super) fn verify_alloca(op: cute::MemrefAlloca<'_>) -> Checked {
     let Some(CuteType::MemRef(memref)) = CuteType::of(op.result().r#type()) else {
@@ -85,6 +87,37 @@ pub(super) fn verify_workspace(op: cute::Workspace<'_>) -> Checked {
     Ok(())
 }
 
+/// Checks that numbers of the one type may become numbers of the other.
+fn check_conversion(from: Type, to: Type) -> Checked {
+    if from == to {
+        return Err(format!(
+            "expected two types, found {from} and {to}; elements that are of the type already need no conversion"
+        ));
+    }
+    for ty in [from, to] {
+        let bits = types::element_bits(ty).unwrap_or(0);
+        let known = match types::is_float(ty) {
+            true => matches!(
+                ty.to_string().as_str(),
+                "f16" | "bf16" | "f32" | "f64" | "f8E4M3FN" | "f8E5M2"
+            ),
+            false => matches!(bits, 8 | 16 | 32 | 64),
+        };
+        if !known {
+            return Err(format!(
+                "converts {from} to {to}, and {ty} has no conversion; expected f8E4M3FN, f8E5M2, f16, bf16, f32, f64, or integers of 8, 16, 32 or 64 bits"
+            ));
+        }
+    }
+    let is_wide = types::is_float(from) && types::element_bits(from) == Some(64);
+    if is_wide && types::is_float(to) && types::element_bits(to) == Some(8) {
+        return Err(format!(
+            "converts {from} to {to}, which no GPU does at once; convert to f32 first"
+        ));
+    }
+    Ok(())
+}
+
 pub(super) fn verify_convert(op: cute::Convert<'_>) -> Checked {
     let source = tensor(0, op.tensor())?;
     let Some(CuteType::MemRef(result)) = CuteType::of(op.result().r#type()) else {
@@ -94,20 +127,7 @@ pub(super) fn verify_convert(op: cute::Convert<'_>) -> Checked {
         return Err("expected tensors in rmem".to_owned());
     }
     let (from, to) = (source.element, result.element);
-    if !types::is_float(from)
-        || !types::is_float(to)
-        || types::element_bits(from) == types::element_bits(to)
-    {
-        let cure = match from == to {
-            true => "; elements that are of the type already need no conversion",
-            false => {
-                "; integers and types of one width are converted element by element, in a cute.transform"
-            }
-        };
-        return Err(format!(
-            "expected floating-point types of different widths, found {from} and {to}{cure}"
-        ));
-    }
+    check_conversion(from, to)?;
     if let Some(element) = op.element().and_then(type_value)
         && element != to
     {
