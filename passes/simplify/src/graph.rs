@@ -132,6 +132,13 @@ pub(crate) fn rebuild(graph: &mut Graph) {
     quanta::with_clock(&clock, || graph.rebuild());
 }
 
+/// The same, unless nothing has changed since touched classes were taken from the graph at rest.
+pub(crate) fn rebuild_if_touched(graph: &mut Graph) {
+    if !graph.analysis.touched.is_empty() {
+        rebuild(graph);
+    }
+}
+
 /// Joins two classes for a reason that is no rule, which explanations say in words.
 pub(crate) fn join(graph: &mut Graph, a: Id, b: Id, reason: &'static str) -> bool {
     match graph.are_explanations_enabled() {

@@ -8,7 +8,7 @@ use crate::conjunction;
 use crate::cost::dag_cost;
 use crate::explain;
 use crate::extract::extract;
-use crate::graph::{Analysis, Graph, Term, add_in_form, data, rebuild};
+use crate::graph::{Analysis, Graph, Term, add_in_form, data, rebuild, rebuild_if_touched};
 use crate::linear;
 use crate::node::{Error, Node, Region, hash_cons, validate};
 use crate::rules::{Compiled, Pat, Typed, compiled, height};
@@ -154,7 +154,7 @@ pub(crate) fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
         }
         stats.iterations += 1;
         in_order(graph, &touched);
-        rebuild(graph);
+        rebuild_if_touched(graph);
         let mut dirty = touched;
         dirty.extend(take_touched(graph));
         sort_classes(graph, &mut dirty);
@@ -166,7 +166,7 @@ pub(crate) fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
             }
             counts[found.rule] += usize::from(apply(graph, &rules[found.rule], &found));
         }
-        rebuild(graph);
+        rebuild_if_touched(graph);
     }
     stats.count(&counts);
 }

@@ -180,22 +180,19 @@ impl Problem {
             let class = self.roots[root];
             let mut best = self.free_root(class, &of_class, &choice);
             if best.is_none() {
-                if !is_for_all {
+                // What is not settled may have become cheaper by another way.
+                if !settled_since.is_empty() && choices_left > 0 {
+                    choices_left -= 1;
+                    is_for_all = choices_left == 0;
+                    for (class, candidate) in settled_since.drain(..) {
+                        choice.settle(class, candidate);
+                    }
+                    let end = if is_for_all { order.len() } else { done + 1 };
+                    let roots = order[done..end].iter().map(|&root| self.roots[root]);
+                    choice.choose(self, &choice.needed(self, roots));
+                } else if !is_for_all {
                     choice.choose(self, &choice.needed(self, [class]));
                 }
-                best = self.choose_root(class, &of_class, &mut choice);
-            }
-            // What is not settled may have become cheaper by another way.
-            let is_stale = !settled_since.is_empty() && choices_left > 0;
-            if is_stale && best.is_some_and(|(cost, _)| cost > EPSILON) {
-                choices_left -= 1;
-                is_for_all = choices_left == 0;
-                for (class, candidate) in settled_since.drain(..) {
-                    choice.settle(class, candidate);
-                }
-                let end = if is_for_all { order.len() } else { done + 1 };
-                let roots = order[done..end].iter().map(|&root| self.roots[root]);
-                choice.choose(self, &choice.needed(self, roots));
                 best = self.choose_root(class, &of_class, &mut choice);
             }
             let (_, chosen) = best?;

@@ -341,4 +341,23 @@ mod tests {
         }
         assert_eq!(names.len(), compiled().len());
     }
+
+    #[test]
+    fn rules_that_say_the_same_both_ways_round_are_found() {
+        let symmetric = |name: &str| {
+            let rule = compiled().iter().find(|rule| rule.rule.name == name);
+            rule.unwrap().is_symmetric()
+        };
+        assert!(symmetric("factor") && symmetric("xor-self"));
+        // The others have operands that differ, a guard, or a constant that is computed.
+        for name in [
+            "factor-unit",
+            "and-absorbs",
+            "or-disjoint",
+            "factor-const",
+            "sub-self",
+        ] {
+            assert!(!symmetric(name), "{name}");
+        }
+    }
 }
