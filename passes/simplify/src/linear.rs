@@ -358,7 +358,7 @@ fn write(graph: &mut Graph, form: &Form, width: u32) -> Id {
         let Data { depth, .. } = *data(graph, atom);
         ((negative(coefficient), depth, coefficient), atom)
     });
-    let mut ranked: SmallVec<[((bool, u32, u64), Id); 8]> = ranked.collect();
+    let mut ranked: SmallVec<[_; 8]> = ranked.collect();
     ranked.sort_unstable();
     let mut sum: Option<Id> = None;
     for alike in ranked.chunk_by(|(a, _), (b, _)| a == b) {
