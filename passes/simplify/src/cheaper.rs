@@ -8,10 +8,11 @@ use crate::extract::{term_cost, turns_of};
 use crate::graph::{Graph, Term, add_in_form, rebuild};
 use crate::node::Node;
 use crate::rules::compiled;
-use crate::saturate::{Limits, Stats, apply, in_order, take_touched};
+use crate::saturate::{Limits, Stats, apply, in_order, sort_classes, take_touched};
 use crate::search::search;
 use egg::{Id, Language};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use rustc_hash::FxHashSet;
+use std::collections::{BTreeMap, HashMap};
 
 /// The way in which rules are applied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,9 +66,9 @@ pub(crate) fn add_all(
             in_order(graph, &dirty);
             rebuild(graph);
             dirty.extend(take_touched(graph));
-            let made: BTreeSet<Id> = dirty.iter().map(|&id| graph.find(id)).collect();
-            let made: Vec<(Id, usize)> = made.into_iter().map(|id| (id, 0)).collect();
-            for found in search(graph, rules, &made) {
+            sort_classes(graph, &mut dirty);
+            let made: Vec<(Id, usize)> = dirty.iter().map(|&id| (id, 0)).collect();
+            for found in search(graph, &made, &mut FxHashSet::default()) {
                 counts[found.rule] += usize::from(apply(graph, &rules[found.rule], &found));
             }
             rebuild(graph);
@@ -89,7 +90,7 @@ struct Best {
 
 impl Best {
     /// Leaves the cheapest term alone in each of these classes. What each operand costs is counted as often as it is used.
-    fn keep(&mut self, graph: &mut Graph, classes: &BTreeSet<Id>) {
+    fn keep(&mut self, graph: &mut Graph, classes: &[Id]) {
         for &class in classes {
             let class = graph.find(class);
             if graph[class].nodes.len() < 2 {

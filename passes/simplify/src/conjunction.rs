@@ -2,7 +2,7 @@
 //! them in each turn. Written as what does not change in a loop and what does, the former is computed before the loop, and the latter is shared by
 //! all rows.
 
-use crate::graph::{Graph, Term, add_op, constant, join, width};
+use crate::graph::{Graph, Term, add_op, constant, data, join, width};
 use cute_arith::Op;
 use egg::Id;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const MOST: usize = 16;
 
 /// Writes the conjunctions among `classes` in order, beside what stands there already.
-pub(crate) fn normalise(graph: &mut Graph, classes: &BTreeSet<Id>) {
+pub(crate) fn normalise(graph: &mut Graph, classes: &[Id]) {
     for &class in classes {
         if width(graph, class) != 1 || conjuncts_of(graph, class).is_none() {
             continue;
@@ -24,7 +24,7 @@ pub(crate) fn normalise(graph: &mut Graph, classes: &BTreeSet<Id>) {
         }
         let mut levels: BTreeMap<u32, Vec<Id>> = BTreeMap::new();
         for condition in conditions {
-            let level = graph[condition].data.level;
+            let level = data(graph, condition).level;
             levels.entry(level).or_default().push(condition);
         }
         let groups = levels.into_values().filter_map(|group| {
@@ -97,10 +97,9 @@ mod tests {
 
     fn graph(leaves: usize) -> (Graph, Vec<Id>) {
         let leaf = |level| Leaf::new(1, Facts::any(1)).within(level);
-        let mut graph = Graph::new(Analysis {
-            leaves: (0..leaves).map(|i| leaf(i as u32 % 2)).collect(),
-            touched: Vec::new(),
-        });
+        let mut graph = Graph::new(Analysis::new(
+            (0..leaves).map(|i| leaf(i as u32 % 2)).collect(),
+        ));
         let ids = (0..leaves as u32).map(|i| graph.add(Term::Leaf(i)));
         let ids = ids.collect();
         (graph, ids)
@@ -117,7 +116,7 @@ mod tests {
             .unwrap();
         rebuild(&mut graph);
         let all = graph.find(all);
-        normalise(&mut graph, &BTreeSet::from([all]));
+        normalise(&mut graph, &[all]);
         rebuild(&mut graph);
         let fixed = graph.lookup(Term::Op(Op::And, [ids[0], ids[2]])).unwrap();
         let turn = graph.lookup(Term::Op(Op::And, [ids[1], ids[3]])).unwrap();
@@ -136,7 +135,8 @@ mod tests {
         let one = add_constant(&mut graph, 1, 1);
         let same = graph.add(Term::Op(Op::And, [both, one]));
         rebuild(&mut graph);
-        let classes: BTreeSet<Id> = graph.classes().map(|class| class.id).collect();
+        let mut classes: Vec<Id> = graph.classes().map(|class| class.id).collect();
+        classes.sort_unstable();
         normalise(&mut graph, &classes);
         rebuild(&mut graph);
         assert_ne!(graph.find(bit), graph.find(ids[1]));

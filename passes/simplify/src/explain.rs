@@ -49,10 +49,7 @@ pub fn explain(
         return Ok(None);
     }
     let seeds = Seeds::of(region, &leaves, guards, answer, root);
-    let graph = Graph::new(Analysis {
-        leaves,
-        touched: Vec::new(),
-    });
+    let graph = Graph::new(Analysis::new(leaves));
     // Shorter chains are searched for by a method that looks at all terms of all classes, and takes seconds.
     let mut graph = graph
         .with_explanations_enabled()

@@ -16,22 +16,21 @@ pub(crate) enum Term {
 }
 
 impl Language for Term {
+    /// All alike: egg keeps a table of classes by it, anew each time that a graph is brought to rest, and nobody asks that table here.
+    type Discriminant = ();
+
+    fn discriminant(&self) -> Self::Discriminant {}
+
     /// Constants and leaves differ by value, operations by operation, and all by what makes their width.
-    type Discriminant = (u8, u64, u32);
-
-    fn discriminant(&self) -> Self::Discriminant {
-        match *self {
-            Term::Const(value, width) => (0, value, width),
-            Term::Leaf(leaf) => (1, u64::from(leaf), 0),
-            Term::Op(op, _) => (2, op as u64, 0),
-            Term::Compare(predicate, _) => (3, predicate as u64, 0),
-            Term::Cast(cast, width, _) => (4, cast as u64, width),
-            Term::Select(_) => (5, 0, 0),
-        }
-    }
-
     fn matches(&self, other: &Self) -> bool {
-        self.discriminant() == other.discriminant()
+        match (*self, *other) {
+            (Term::Const(..) | Term::Leaf(_), _) => self == other,
+            (Term::Op(a, _), Term::Op(b, _)) => a == b,
+            (Term::Compare(a, _), Term::Compare(b, _)) => a == b,
+            (Term::Cast(a, to, _), Term::Cast(b, width, _)) => (a, to) == (b, width),
+            (Term::Select(_), Term::Select(_)) => true,
+            _ => false,
+        }
     }
 
     fn children(&self) -> &[Id] {
@@ -108,6 +107,19 @@ pub(crate) struct Analysis {
     pub(crate) leaves: Vec<Leaf>,
     /// Classes made or merged since this was last emptied: rules need to look at these and at what uses them.
     pub(crate) touched: Vec<Id>,
+    /// The facts about each class, by number: egg's own table of classes is hashed, and facts are what is asked for most.
+    known: Vec<Data>,
+}
+
+impl Analysis {
+    /// The analysis of a graph without classes.
+    pub(crate) fn new(leaves: Vec<Leaf>) -> Analysis {
+        Analysis {
+            leaves,
+            touched: Vec::new(),
+            known: Vec::new(),
+        }
+    }
 }
 
 pub(crate) type Graph = EGraph<Term, Analysis>;
@@ -118,6 +130,13 @@ pub(crate) type Graph = EGraph<Term, Analysis>;
 pub(crate) fn rebuild(graph: &mut Graph) {
     let (clock, _) = quanta::Clock::mock();
     quanta::with_clock(&clock, || graph.rebuild());
+}
+
+/// The same, unless nothing has changed since touched classes were taken from the graph at rest.
+pub(crate) fn rebuild_if_touched(graph: &mut Graph) {
+    if !graph.analysis.touched.is_empty() {
+        rebuild(graph);
+    }
 }
 
 /// Joins two classes for a reason that is no rule, which explanations say in words.
@@ -132,7 +151,7 @@ impl egg::Analysis<Term> for Analysis {
     type Data = Data;
 
     fn make(graph: &mut Graph, term: &Term, _id: Id) -> Data {
-        let data = |id: Id| &graph[id].data;
+        let data = |id: Id| data(graph, id);
         let depth = |ids: &[Id]| ids.iter().map(|&id| data(id).depth).max().unwrap_or(0);
         let level = match *term {
             Term::Leaf(leaf) => graph.analysis.leaves[leaf as usize].level,
@@ -206,6 +225,13 @@ impl egg::Analysis<Term> for Analysis {
     }
 
     fn modify(graph: &mut Graph, id: Id) {
+        let class = &graph[id];
+        let (data, at) = (class.data, usize::from(id));
+        let known = &mut graph.analysis.known;
+        if known.len() <= at {
+            known.resize(at + 1, data);
+        }
+        known[at] = data;
         graph.analysis.touched.push(id);
         let class = &graph[id];
         let leaf = |t: &Term| matches!(t, Term::Leaf(_));
@@ -221,14 +247,19 @@ impl egg::Analysis<Term> for Analysis {
     }
 }
 
+/// The facts about a class.
+pub(crate) fn data(graph: &Graph, id: Id) -> &Data {
+    &graph.analysis.known[usize::from(graph.find(id))]
+}
+
 /// The value of a class, if it is known.
 pub(crate) fn constant(graph: &Graph, id: Id) -> Option<u64> {
-    graph[id].data.facts.as_constant()
+    data(graph, id).facts.as_constant()
 }
 
 /// The width of a class.
 pub(crate) fn width(graph: &Graph, id: Id) -> u32 {
-    graph[id].data.width
+    data(graph, id).width
 }
 
 /// A constant of a width, wrapped to it.

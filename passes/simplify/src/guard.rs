@@ -7,7 +7,8 @@
 use crate::cost::dag_cost;
 use crate::extract::extract_beside;
 use crate::graph::{
-    Analysis, Graph, Term, add_compare, add_constant, add_in_form, add_op, join, rebuild, width,
+    Analysis, Graph, Term, add_compare, add_constant, add_in_form, add_op, data, join, rebuild,
+    width,
 };
 use crate::linear;
 use crate::node::{Error, Leaf, Node, Region, backward, forward, hash_cons, validate, width_of};
@@ -15,6 +16,7 @@ use crate::saturate::{Limits, Simplified, Stats, saturate};
 use cute_arith::{Cast, Facts, Op, Predicate, Sign, mask};
 use egg::Id;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
@@ -134,7 +136,7 @@ impl Seeds {
                 .iter()
                 .map(|&i| all.nodes[i].with(|i| at[&i]))
                 .collect(),
-            facts: places.iter().map(|i| known[i]).collect(),
+            facts: places.iter().map(|&i| known[i]).collect(),
             holding: holding
                 .into_iter()
                 .map(|(predicate, a, b)| (predicate, at[&a], at[&b]))
@@ -188,8 +190,8 @@ impl<'a> All<'a> {
         }
         let place = self.nodes.len();
         let operands = node.operands();
-        let of: Vec<u32> = operands.iter().map(|&i| self.widths[i]).collect();
-        let known: Vec<Facts> = operands.iter().map(|&i| self.facts[i]).collect();
+        let of: SmallVec<[u32; 3]> = operands.iter().map(|&i| self.widths[i]).collect();
+        let known: SmallVec<[Facts; 3]> = operands.iter().map(|&i| self.facts[i]).collect();
         self.widths.push(width_of(node, self.leaves, &of));
         self.levels.push(match node {
             Node::Leaf(leaf) => self.leaves[leaf as usize].level,
@@ -266,17 +268,21 @@ impl<'a> All<'a> {
         if !needed.iter().filter(learns).any(|&i| !given[i]) {
             return;
         }
-        let mut graph = Graph::new(Analysis {
-            leaves: self.leaves.to_vec(),
-            touched: Vec::new(),
-        });
+        let mut graph = Graph::new(Analysis::new(self.leaves.to_vec()));
         let mut ids: FxHashMap<usize, Id> = FxHashMap::default();
         for &place in &places {
             let node = self.nodes[place];
             let operands: Vec<Id> = node.operands().iter().map(|i| ids[i]).collect();
             let id = add_in_form(&mut graph, Term::on(node, &operands));
-            sharpen(&mut graph, id, facts[&place]);
             ids.insert(place, id);
+        }
+        // What is right everywhere has been simplified already: rules look where more is known.
+        rebuild(&mut graph);
+        graph.analysis.touched.clear();
+        for &place in &places {
+            if facts[place] != self.facts[place] {
+                sharpen(&mut graph, ids[&place], facts[place]);
+            }
         }
         for &(predicate, a, b) in &holding {
             relate(&mut graph, predicate, ids[&a], ids[&b]);
@@ -333,7 +339,7 @@ impl<'a> All<'a> {
             .map(|&root| graph.find(ids[&self.roots[root]]))
             .collect();
         for (&root, &id) in own.iter().zip(&root_ids) {
-            self.facts_of_roots[root] = graph[id].data.facts;
+            self.facts_of_roots[root] = data(graph, id).facts;
         }
         let beside: Vec<(Id, u32)> = free
             .iter()
@@ -362,64 +368,64 @@ impl<'a> All<'a> {
         }
     }
 
-    /// The facts about some nodes, operands first, where conditions hold; nothing where they cannot hold together.
-    fn assume(
-        &self,
-        places: &[usize],
-        conditions: &[(usize, bool)],
-    ) -> Option<FxHashMap<usize, Facts>> {
-        let mut known: FxHashMap<usize, Facts> =
-            places.iter().map(|&i| (i, self.facts[i])).collect();
+    /// The facts about all nodes, as far as they follow for some, operands first, where conditions hold; nothing where they cannot hold together.
+    fn assume(&self, places: &[usize], conditions: &[(usize, bool)]) -> Option<Vec<Facts>> {
+        let mut known = self.facts.clone();
         let asked = cone(&self.nodes, conditions.iter().map(|&(node, _)| node));
         for _ in 0..ROUNDS {
-            let before = known.clone();
+            let mut is_new = false;
+            let mut note = |known: &mut [Facts], place: usize, facts: Facts| {
+                let before = known[place];
+                known[place] = before.and(facts).tight(self.widths[place])?;
+                is_new |= known[place] != before;
+                Some(())
+            };
             for &(condition, holds) in conditions {
-                let truth = Facts::constant(u64::from(holds));
-                let both = known[&condition].and(truth).tight(1)?;
-                known.insert(condition, both);
+                note(&mut known, condition, Facts::constant(u64::from(holds)))?;
             }
             for &place in asked.iter().rev() {
-                let node = self.nodes[place];
-                let operands = node.operands();
-                let of: Vec<Facts> = operands.iter().map(|i| known[i]).collect();
-                let widths: Vec<u32> = operands.iter().map(|&i| self.widths[i]).collect();
-                let led = backward(node, known[&place], &of, &widths)?;
-                for (operand, facts) in operands.iter().zip(led) {
+                let (of, widths) = self.operands(place, &known);
+                let led = backward(self.nodes[place], known[place], &of, &widths)?;
+                for (&operand, facts) in self.nodes[place].operands().iter().zip(led) {
                     // One node may be both operands.
-                    let both = known[operand].and(facts).tight(self.widths[*operand])?;
-                    known.insert(*operand, both);
+                    note(&mut known, operand, facts)?;
                 }
             }
             for &place in places {
-                let node = self.nodes[place];
-                let operands = node.operands();
-                let of: Vec<Facts> = operands.iter().map(|i| known[i]).collect();
-                let widths: Vec<u32> = operands.iter().map(|&i| self.widths[i]).collect();
-                if !of.is_empty() {
-                    let forward = forward(node, self.leaves, &of, &widths);
-                    let both = known[&place].and(forward).tight(self.widths[place])?;
-                    known.insert(place, both);
+                // Where no operand is known any better, neither is the result.
+                let operands = self.nodes[place].operands();
+                if operands.iter().any(|&i| known[i] != self.facts[i]) {
+                    let (of, widths) = self.operands(place, &known);
+                    let forward = forward(self.nodes[place], self.leaves, &of, &widths);
+                    note(&mut known, place, forward)?;
                 }
             }
-            if known == before {
+            if !is_new {
                 break;
             }
         }
         Some(known)
     }
 
-    /// The comparisons that hold under the facts and were not known to hold.
-    fn holding(
+    /// The facts about the operands of a node, of those about all, and their widths.
+    fn operands(
         &self,
-        places: &[usize],
-        facts: &FxHashMap<usize, Facts>,
-    ) -> Vec<(Predicate, usize, usize)> {
+        place: usize,
+        known: &[Facts],
+    ) -> (SmallVec<[Facts; 3]>, SmallVec<[u32; 3]>) {
+        let operands = self.nodes[place].operands();
+        let of = operands.iter().map(|&i| (known[i], self.widths[i]));
+        of.unzip()
+    }
+
+    /// The comparisons that hold under the facts and were not known to hold.
+    fn holding(&self, places: &[usize], facts: &[Facts]) -> Vec<(Predicate, usize, usize)> {
         let compared = places.iter().filter_map(|&place| {
             let Node::Compare(predicate, a, b) = self.nodes[place] else {
                 return None;
             };
             let is_new = self.facts[place].as_constant().is_none();
-            match facts[&place].as_constant().filter(|_| is_new)? {
+            match facts[place].as_constant().filter(|_| is_new)? {
                 0 => Some((predicate.negated(), a, b)),
                 _ => Some((predicate, a, b)),
             }
@@ -428,7 +434,7 @@ impl<'a> All<'a> {
             .flat_map(|(predicate, a, b)| {
                 let width = self.widths[a];
                 let half = mask(width) >> 1;
-                let same = facts[&a].hi <= half && facts[&b].hi <= half;
+                let same = facts[a].hi <= half && facts[b].hi <= half;
                 let other = same.then(|| with_other_sign(predicate)).flatten();
                 [Some(predicate), other]
                     .into_iter()
@@ -442,19 +448,14 @@ impl<'a> All<'a> {
 
     /// Tells whether what is known where conditions hold may be of use for a node: its result is known, or it is an operation that rules
     /// ask for facts about, and these are sharper.
-    fn learns(
-        &self,
-        place: usize,
-        facts: &FxHashMap<usize, Facts>,
-        holding: &[(Predicate, usize, usize)],
-    ) -> bool {
+    fn learns(&self, place: usize, facts: &[Facts], holding: &[(Predicate, usize, usize)]) -> bool {
         let node = self.nodes[place];
         let operands = node.operands();
         if operands.is_empty() {
             return false;
         }
-        let is_new = |i: usize| facts[&i] != self.facts[i];
-        if is_new(place) && facts[&place].as_constant().is_some() {
+        let is_new = |i: usize| facts[i] != self.facts[i];
+        if is_new(place) && facts[place].as_constant().is_some() {
             return true;
         }
         let pair = |a: usize, b: usize| {
@@ -475,7 +476,7 @@ impl<'a> All<'a> {
 
 /// Sharpens the facts about a class by those that hold where its graph does.
 pub(crate) fn sharpen(graph: &mut Graph, id: Id, facts: Facts) {
-    let mut data = graph[id].data;
+    let mut data = *data(graph, id);
     if let Some(both) = data.facts.and(facts).tight(data.width)
         && both != data.facts
     {
@@ -511,11 +512,10 @@ pub(crate) fn relate(graph: &mut Graph, predicate: Predicate, a: Id, b: Id) {
         _ => return,
     };
     let difference = add_op(graph, Op::Sub, high, low);
-    let most = graph[high]
-        .data
+    let most = data(graph, high)
         .facts
         .hi
-        .saturating_sub(graph[low].data.facts.lo);
+        .saturating_sub(data(graph, low).facts.lo);
     let width = width(graph, difference);
     if least <= most && most <= mask(width) {
         sharpen(graph, difference, Facts::range(least, most));
@@ -540,14 +540,20 @@ fn with_other_sign(predicate: Predicate) -> Option<Predicate> {
 
 /// The nodes that some need, themselves included, operands before users.
 fn cone(nodes: &[Node], roots: impl IntoIterator<Item = usize>) -> Vec<usize> {
-    let mut found = BTreeSet::new();
+    // A bit a node: most cones are small.
+    let mut is_found = vec![0_u64; nodes.len().div_ceil(64)];
+    let mut found = Vec::new();
     let mut todo: Vec<usize> = roots.into_iter().collect();
     while let Some(node) = todo.pop() {
-        if found.insert(node) {
+        let (word, bit) = (&mut is_found[node / 64], 1 << (node % 64));
+        if *word & bit == 0 {
+            *word |= bit;
+            found.push(node);
             todo.extend(nodes[node].operands().iter());
         }
     }
-    found.into_iter().collect()
+    found.sort_unstable();
+    found
 }
 
 fn leaves_below(nodes: &[Node], root: usize) -> BTreeSet<u32> {

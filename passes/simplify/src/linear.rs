@@ -7,12 +7,12 @@
 //! - `x / c` and `x % c` with fitting coefficients as `x`; two masks of one value as one mask;
 //! - the constant last.
 
-use crate::graph::{Data, Graph, Term, add_constant, add_op, constant, join, rebuild, width};
+use crate::graph::{Data, Graph, Term, add_constant, add_op, constant, data, join, rebuild, width};
 use cute_arith::{Op, mask};
 use egg::Id;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::{SmallVec, smallvec};
-use std::collections::{BTreeMap, BTreeSet};
+use std::hash::BuildHasher;
 
 /// Longer sums stay as they are.
 const MOST_TERMS: usize = 16;
@@ -64,10 +64,16 @@ impl Form {
     fn remove(&mut self, atom: Id) {
         self.terms.retain(|&mut (other, _)| other != atom);
     }
+
+    /// A hash of terms and their width that is the sum of those of the terms.
+    fn hash_of(terms: &Terms, width: u32) -> u64 {
+        let terms = terms.iter().map(hash);
+        terms.fold(u64::from(width), u64::wrapping_add)
+    }
 }
 
 /// Writes the sums among `classes` in order, beside what stands there already.
-pub(crate) fn normalise(graph: &mut Graph, classes: &BTreeSet<Id>) {
+pub(crate) fn normalise(graph: &mut Graph, classes: &[Id]) {
     let mut forms = Forms {
         known: FxHashMap::default(),
     };
@@ -169,20 +175,28 @@ impl Forms {
         if form.terms.len() > MOST_TERMS {
             return None;
         }
-        for &(rest, small) in &form.terms {
-            for &(other, large) in &form.terms {
+        let parts: SmallVec<[Parts; 4]> = form
+            .terms
+            .iter()
+            .map(|&(atom, _)| Parts::of(graph, atom))
+            .collect();
+        for (&(rest, small), of_rest) in form.terms.iter().zip(&parts) {
+            if of_rest.is_no_rest() {
+                continue;
+            }
+            for (&(other, large), of_other) in form.terms.iter().zip(&parts) {
                 if rest == other {
                     continue;
                 }
                 let mut merged = Form::default();
-                if let Some((x, c)) = quotient_and_remainder(graph, other, rest)
+                if let Some((x, c)) = of_other.quotient_of(of_rest)
                     && large == c.wrapping_mul(small) & all
                 {
                     merged.add_scaled(&Form::atom(x), small, all);
                     return Some((rest, other, merged));
                 }
                 if large == small
-                    && let Some((x, bits)) = masks_of_one(graph, other, rest)
+                    && let Some((x, bits)) = of_other.mask_beside(of_rest)
                 {
                     let bits = add_constant(graph, bits, width);
                     let masked = add_op(graph, Op::And, x, bits);
@@ -193,6 +207,66 @@ impl Forms {
         }
         None
     }
+}
+
+/// The ways in which a class is a part of a value: the value, and the divisor or the mask of each.
+#[derive(Default)]
+struct Parts {
+    quotients: SmallVec<[(Id, u64); 2]>,
+    /// Remainders, masks of low bits among them.
+    remainders: SmallVec<[(Id, u64); 2]>,
+    masks: SmallVec<[(Id, u64); 2]>,
+}
+
+impl Parts {
+    fn of(graph: &Graph, id: Id) -> Parts {
+        let mut parts = Parts::default();
+        for term in &graph[id].nodes {
+            let Term::Op(op @ (Op::DivU | Op::RemU | Op::And), [x, c]) = *term else {
+                continue;
+            };
+            let Some(c) = constant(graph, c) else {
+                continue;
+            };
+            let x = graph.find(x);
+            match op {
+                Op::DivU if c != 0 => parts.quotients.push((x, c)),
+                Op::RemU => parts.remainders.push((x, c)),
+                Op::And => {
+                    parts.masks.push((x, c));
+                    let divisor = c.checked_add(1).filter(|c| c.is_power_of_two());
+                    parts.remainders.extend(divisor.map(|c| (x, c)));
+                }
+                _ => {}
+            }
+        }
+        parts
+    }
+
+    /// Tells whether nothing fits the class as a remainder or a mask.
+    fn is_no_rest(&self) -> bool {
+        self.remainders.is_empty() && self.masks.is_empty()
+    }
+
+    /// `x` and `c`, if the class is `x / c` and the other `x % c`.
+    fn quotient_of(&self, rest: &Parts) -> Option<(Id, u64)> {
+        let mut quotients = self.quotients.iter().copied();
+        quotients.find(|pair| rest.remainders.contains(pair))
+    }
+
+    /// `x` and the bits of both masks, if the classes are masks of `x` with no bit in common.
+    fn mask_beside(&self, other: &Parts) -> Option<(Id, u64)> {
+        self.masks.iter().find_map(|&(x, m)| {
+            let mut others = other.masks.iter();
+            let fits = others.find(|&&(y, n)| x == y && m & n == 0);
+            fits.map(|&(_, n)| (x, m | n))
+        })
+    }
+}
+
+/// A hash of a term of a sum.
+fn hash(term: &(Id, u64)) -> u64 {
+    FxBuildHasher.hash_one(term)
 }
 
 /// A sum without one of its terms: its width and the others.
@@ -209,11 +283,12 @@ struct Like {
 /// Writes sums that differ in one term only as what they have in common and that term, so that they can share it: rows of a
 /// tile are a distance from the first one, in whatever order sums are written else.
 pub(crate) fn group(graph: &mut Graph, most: usize) {
-    let classes: BTreeSet<Id> = graph.classes().map(|class| class.id).collect();
+    let mut classes: Vec<Id> = graph.classes().map(|class| class.id).collect();
+    classes.sort_unstable();
     let mut forms = Forms {
         known: FxHashMap::default(),
     };
-    let mut rests: FxHashMap<Rest, Vec<Like>> = FxHashMap::default();
+    let mut sums: Vec<(Id, u32, Form)> = Vec::new();
     for &id in &classes {
         if constant(graph, id).is_some() || !is_linear(graph, id) {
             continue;
@@ -221,24 +296,38 @@ pub(crate) fn group(graph: &mut Graph, most: usize) {
         let width = width(graph, id);
         let mut form = forms.of(graph, id, 0);
         forms.combine(graph, &mut form, width);
-        if form.terms.len() < 2 || form.terms.len() > MOST_TERMS {
-            continue;
+        if (2..=MOST_TERMS).contains(&form.terms.len()) {
+            sums.push((id, width, form));
         }
-        let constant = form.constant;
+    }
+    // Most are alone with what they have: those are told by sums of hashes, from which one term is easily taken.
+    let mut met: FxHashMap<u64, u32> = FxHashMap::default();
+    for (_, width, form) in &sums {
+        let all = Form::hash_of(&form.terms, *width);
+        let parts = form.terms.iter().map(|term| all.wrapping_sub(hash(term)));
+        for rest in parts.chain([all]) {
+            *met.entry(rest).or_default() += 1;
+        }
+    }
+    let mut rests: FxHashMap<Rest, Vec<Like>> = FxHashMap::default();
+    for (id, width, Form { constant, terms }) in sums {
+        let all = Form::hash_of(&terms, width);
         let like = |term| Like { id, constant, term };
-        let terms = form.terms;
         for (at, &term) in terms.iter().enumerate() {
-            let mut rest = terms.clone();
-            rest.remove(at);
-            rests
-                .entry((width, rest))
-                .or_default()
-                .push(like(Some(term)));
+            if met[&all.wrapping_sub(hash(&term))] > 1 {
+                let mut rest = terms.clone();
+                rest.remove(at);
+                let alike = rests.entry((width, rest)).or_default();
+                alike.push(like(Some(term)));
+            }
         }
-        rests.entry((width, terms)).or_default().push(like(None));
+        if met[&all] > 1 {
+            rests.entry((width, terms)).or_default().push(like(None));
+        }
     }
     rests.retain(|_, alike| alike.iter().any(|like| like.term != alike[0].term));
-    let rests: BTreeMap<Rest, Vec<Like>> = rests.into_iter().collect();
+    let mut rests: Vec<(Rest, Vec<Like>)> = rests.into_iter().collect();
+    rests.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
     for ((width, terms), alike) in rests {
         if graph.total_size() > most {
             continue;
@@ -265,25 +354,23 @@ fn write(graph: &mut Graph, form: &Form, width: u32) -> Id {
     let all = mask(width);
     // Whatever is subtracted comes after whatever is added, if anything is added.
     let negative = |c: u64| c > all / 2;
-    let mut groups: BTreeMap<(bool, u32, u64), Vec<Id>> = BTreeMap::new();
-    for &(atom, coefficient) in &form.terms {
-        let Data { depth, .. } = graph[atom].data;
-        groups
-            .entry((negative(coefficient), depth, coefficient))
-            .or_default()
-            .push(atom);
-    }
+    let ranked = form.terms.iter().map(|&(atom, coefficient)| {
+        let Data { depth, .. } = *data(graph, atom);
+        ((negative(coefficient), depth, coefficient), atom)
+    });
+    let mut ranked: SmallVec<[_; 8]> = ranked.collect();
+    ranked.sort_unstable();
     let mut sum: Option<Id> = None;
-    for ((negative, _, coefficient), atoms) in groups {
+    for alike in ranked.chunk_by(|(a, _), (b, _)| a == b) {
+        let ((negative, _, coefficient), _) = alike[0];
         let subtract = negative && sum.is_some();
         let scale = if subtract {
             coefficient.wrapping_neg() & all
         } else {
             coefficient
         };
-        let group = atoms
-            .into_iter()
-            .reduce(|a, b| add_op(graph, Op::Add, a, b));
+        let atoms = alike.iter().map(|&(_, atom)| atom);
+        let group = atoms.reduce(|a, b| add_op(graph, Op::Add, a, b));
         let Some(group) = group else { continue };
         let scale = add_constant(graph, scale, width);
         let term = add_op(graph, Op::Mul, group, scale);
@@ -298,41 +385,4 @@ fn write(graph: &mut Graph, form: &Form, width: u32) -> Id {
         None => offset,
         Some(sum) => add_op(graph, Op::Add, sum, offset),
     }
-}
-
-/// `x` and `c`, if the classes are `x / c` and `x % c`.
-fn quotient_and_remainder(graph: &Graph, quotient: Id, remainder: Id) -> Option<(Id, u64)> {
-    let divided = |t: &Term| match *t {
-        Term::Op(Op::DivU, [x, c]) => {
-            Some((graph.find(x), constant(graph, c).filter(|&c| c != 0)?))
-        }
-        _ => None,
-    };
-    let left = |t: &Term| match *t {
-        Term::Op(Op::RemU, [x, c]) => Some((graph.find(x), constant(graph, c)?)),
-        Term::Op(Op::And, [x, m]) => Some((graph.find(x), constant(graph, m)?.checked_add(1)?))
-            .filter(|(_, c)| c.is_power_of_two()),
-        _ => None,
-    };
-    let wanted: Vec<(Id, u64)> = graph[remainder].nodes.iter().filter_map(left).collect();
-    graph[quotient]
-        .nodes
-        .iter()
-        .filter_map(divided)
-        .find(|pair| wanted.contains(pair))
-}
-
-/// `x` and the bits of both masks, if the classes are masks of `x` with no bit in common.
-fn masks_of_one(graph: &Graph, one: Id, other: Id) -> Option<(Id, u64)> {
-    let masked = |id: Id| {
-        graph[id].nodes.iter().filter_map(|t| match *t {
-            Term::Op(Op::And, [x, m]) => Some((graph.find(x), constant(graph, m)?)),
-            _ => None,
-        })
-    };
-    masked(one).find_map(|(x, m)| {
-        masked(other)
-            .find(|&(y, n)| x == y && m & n == 0)
-            .map(|(_, n)| (x, m | n))
-    })
 }

@@ -220,7 +220,7 @@ pub fn widths(leaves: &[Leaf], nodes: &[Node]) -> Vec<u32> {
     let mut widths: Vec<u32> = Vec::with_capacity(nodes.len());
     for &node in nodes {
         let at = |&i: &usize| widths.get(i).copied().unwrap_or(64);
-        let of: Vec<u32> = node.operands().iter().map(at).collect();
+        let of: SmallVec<[u32; 3]> = node.operands().iter().map(at).collect();
         widths.push(width_of(node, leaves, &of));
     }
     widths
@@ -273,9 +273,9 @@ pub fn facts_of(leaves: &[Leaf], nodes: &[Node]) -> Vec<Facts> {
     for &node in nodes {
         let operands = node.operands();
         let of = |&i: &usize| all.get(i).copied().unwrap_or(Facts::any(64));
-        let known: Vec<Facts> = operands.iter().map(of).collect();
+        let known: SmallVec<[Facts; 3]> = operands.iter().map(of).collect();
         let of = |&i: &usize| widths.get(i).copied().unwrap_or(64);
-        let widths: Vec<u32> = operands.iter().map(of).collect();
+        let widths: SmallVec<[u32; 3]> = operands.iter().map(of).collect();
         all.push(forward(node, leaves, &known, &widths));
     }
     all
@@ -372,7 +372,7 @@ pub(crate) fn validate(region: &Region) -> Result<Vec<Leaf>, Error> {
                 operand,
             });
         }
-        let of: Vec<u32> = operands.iter().map(|&i| widths[i]).collect();
+        let of: SmallVec<[u32; 3]> = operands.iter().map(|&i| widths[i]).collect();
         let width = width_of(node, leaves, &of);
         if !(1..=64).contains(&width) {
             return Err(Error::Width { node: index, width });
@@ -387,7 +387,7 @@ pub(crate) fn validate(region: &Region) -> Result<Vec<Leaf>, Error> {
             return Err(Error::Widths {
                 node: index,
                 kind: node,
-                widths: of,
+                widths: of.to_vec(),
             });
         }
         if let Node::Const(value, _) = node

@@ -8,14 +8,14 @@ use crate::conjunction;
 use crate::cost::dag_cost;
 use crate::explain;
 use crate::extract::extract;
-use crate::graph::{Analysis, Graph, Term, add_in_form, rebuild};
+use crate::graph::{Analysis, Graph, Term, add_in_form, data, rebuild, rebuild_if_touched};
 use crate::linear;
 use crate::node::{Error, Node, Region, hash_cons, validate};
-use crate::rules::{Compiled, Pat, Typed, compiled};
+use crate::rules::{Compiled, Pat, Typed, compiled, height};
 use crate::search::{Match, search};
 use cute_arith::{Facts, mask};
 use egg::Id;
-use std::collections::BTreeSet;
+use rustc_hash::FxHashSet;
 
 /// The bounds of a simplification. Never time: the same region gives the same answer on any machine.
 ///
@@ -102,10 +102,7 @@ pub fn simplify(region: &Region, limits: &Limits) -> Result<Simplified, Error> {
 pub fn simplify_by(region: &Region, limits: &Limits, way: Way) -> Result<Simplified, Error> {
     let leaves = validate(region)?;
     let (nodes, roots) = hash_cons(&region.nodes, &region.roots);
-    let mut graph = Graph::new(Analysis {
-        leaves,
-        touched: Vec::new(),
-    });
+    let mut graph = Graph::new(Analysis::new(leaves));
     let mut stats = Stats {
         cost_before: dag_cost(&region.leaves, &nodes, &roots),
         ..Stats::default()
@@ -126,7 +123,7 @@ pub fn simplify_by(region: &Region, limits: &Limits, way: Way) -> Result<Simplif
         linear::group(&mut graph, limits.nodes);
     }
     let root_ids: Vec<Id> = roots.iter().map(|&r| graph.find(ids[r])).collect();
-    let facts = root_ids.iter().map(|&id| graph[id].data.facts).collect();
+    let facts = root_ids.iter().map(|&id| data(&graph, id).facts).collect();
     stats.e_nodes = graph.total_number_of_nodes();
     let best = extract(&graph, &region.leaves, &root_ids)
         .map(|(nodes, roots)| (dag_cost(&region.leaves, &nodes, &roots), nodes, roots))
@@ -144,8 +141,8 @@ pub fn simplify_by(region: &Region, limits: &Limits, way: Way) -> Result<Simplif
 /// Applies rules until nothing changes or a limit is met.
 pub(crate) fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
     let rules = compiled();
-    let height = rules.iter().map(|rule| rule.lhs.height).max().unwrap_or(0);
     let mut counts = vec![0; rules.len()];
+    let mut looked_at = FxHashSet::default();
     loop {
         let touched = take_touched(graph);
         if touched.is_empty() {
@@ -157,10 +154,11 @@ pub(crate) fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
         }
         stats.iterations += 1;
         in_order(graph, &touched);
-        rebuild(graph);
+        rebuild_if_touched(graph);
         let mut dirty = touched;
         dirty.extend(take_touched(graph));
-        let matches = search(graph, rules, &with_users(graph, &dirty, height));
+        sort_classes(graph, &mut dirty);
+        let matches = search(graph, &with_users(graph, &dirty, height()), &mut looked_at);
         for found in matches {
             if graph.total_size() > limits.nodes {
                 stats.hit_limit = true;
@@ -168,13 +166,13 @@ pub(crate) fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
             }
             counts[found.rule] += usize::from(apply(graph, &rules[found.rule], &found));
         }
-        rebuild(graph);
+        rebuild_if_touched(graph);
     }
     stats.count(&counts);
 }
 
 /// Writes sums and conjunctions in order, beside what stands there.
-pub(crate) fn in_order(graph: &mut Graph, classes: &BTreeSet<Id>) {
+pub(crate) fn in_order(graph: &mut Graph, classes: &[Id]) {
     linear::normalise(graph, classes);
     conjunction::normalise(graph, classes);
 }
@@ -189,14 +187,24 @@ pub(crate) fn apply(graph: &mut Graph, rule: &Compiled, found: &Match) -> bool {
 }
 
 /// The classes touched since the last time, in order.
-pub(crate) fn take_touched(graph: &mut Graph) -> BTreeSet<Id> {
-    let touched = std::mem::take(&mut graph.analysis.touched);
-    touched.into_iter().map(|id| graph.find(id)).collect()
+pub(crate) fn take_touched(graph: &mut Graph) -> Vec<Id> {
+    let mut touched = std::mem::take(&mut graph.analysis.touched);
+    sort_classes(graph, &mut touched);
+    touched
+}
+
+/// Puts classes in order, each once.
+pub(crate) fn sort_classes(graph: &Graph, classes: &mut Vec<Id>) {
+    for id in classes.iter_mut() {
+        *id = graph.find(*id);
+    }
+    classes.sort_unstable();
+    classes.dedup();
 }
 
 /// The classes and what uses them, up to `height` levels, in order, each with the number of levels that it is above the nearest of the classes: a
 /// pattern that looks less far down finds nothing new there.
-fn with_users(graph: &Graph, classes: &BTreeSet<Id>, height: usize) -> Vec<(Id, usize)> {
+fn with_users(graph: &Graph, classes: &[Id], height: usize) -> Vec<(Id, usize)> {
     let mut is_known = vec![false; graph.nodes().len()];
     let mut above: Vec<(Id, usize)> = Vec::new();
     let mut note = |above: &mut Vec<(Id, usize)>, id: Id, distance| {

@@ -3,14 +3,16 @@
 //! Nothing changes while rules are looked for, so what patterns ask of classes is laid out once a round, by number: egg's own
 //! table of classes is hashed, and was asked so often that it took most of the time.
 
-use crate::graph::{Graph, Term};
+use crate::graph::{Data, Graph, Term, data};
 use crate::rules::{
-    BOUND, COMPUTED, Compiled, Env, KNOWN, Kind, Pat, TERMS, Typed, UNKNOWN, WIDTHS,
+    BOUND, COMPUTED, Compiled, Env, KNOWN, Kind, Pat, TERMS, Typed, UNKNOWN, WIDTHS, compiled,
+    height,
 };
 use cute_arith::Facts;
 use egg::{Id, Language};
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 use std::cell::Cell;
+use std::sync::OnceLock;
 
 /// A match of a rule, with everything that applying it needs.
 pub(crate) struct Match {
@@ -31,48 +33,81 @@ pub(crate) struct Bound {
 /// way to write what another one says, and rules that look two levels down would try all pairs.
 const MOST_ALIKE: usize = 8;
 
+/// A rule as terms of one kind are asked about: what it asks of the classes of a term's operands, one after the other.
+struct Asked {
+    rule: usize,
+    height: usize,
+    needs: [u64; 3],
+    /// The number of levels below each operand that it looks at.
+    heights: [usize; 3],
+    /// Tells whether its operands are one class, twice.
+    is_same: bool,
+    /// Tells whether it says the same with the operands the other way round.
+    is_symmetric: bool,
+}
+
+/// The rules by the kind of their root, in order.
+fn of_kinds() -> &'static [Vec<Asked>] {
+    static ALL: OnceLock<Vec<Vec<Asked>>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let mut all: Vec<Vec<Asked>> = (0..u64::BITS).map(|_| Vec::new()).collect();
+        for (rule, compiled) in compiled().iter().enumerate() {
+            let lhs = &compiled.lhs;
+            let (mut needs, mut heights) = ([0; 3], [0; 3]);
+            for (at, part) in lhs.pat.parts().iter().enumerate() {
+                needs[at] = part.needs;
+                heights[at] = part.height;
+            }
+            let is_same = match lhs.pat.parts() {
+                [a, b] => matches!((&a.pat, &b.pat), (Pat::Var(a), Pat::Var(b)) if a == b),
+                _ => false,
+            };
+            // Each left side is an operation, whose bit it needs.
+            all[lhs.needs.trailing_zeros() as usize].push(Asked {
+                rule,
+                height: lhs.height,
+                needs,
+                heights,
+                is_same,
+                is_symmetric: compiled.is_symmetric(),
+            });
+        }
+        all
+    })
+}
+
 /// The matches of all rules in some classes: by class, rule, and place in the class. Of each class it is told how many levels below it
-/// something has changed; what matches without anything that has changed was found before.
-pub(crate) fn search(graph: &Graph, rules: &[Compiled], classes: &[(Id, usize)]) -> Vec<Match> {
-    let table = Table::of(graph, classes);
+/// something has changed; what matches without anything that has changed was found before, if its term was looked at before. That a class has
+/// been joined with another one changes nothing for what begins at its terms.
+pub(crate) fn search(
+    graph: &Graph,
+    classes: &[(Id, usize)],
+    looked_at: &mut FxHashSet<Term>,
+) -> Vec<Match> {
+    let table = Table::of(graph, classes, height());
     let mut matches = Vec::new();
-    // Few sets of kinds come together in classes, and most rules are about others.
-    let mut of_bits: FxHashMap<(u64, usize), Vec<(u64, usize)>> = FxHashMap::default();
     for &(class, above) in classes {
         let row = table.row(class);
-        let some = of_bits.entry((row.bits, above)).or_insert_with(|| {
-            let rules = rules
-                .iter()
-                .enumerate()
-                .filter(|(_, rule)| rule.lhs.needs & row.bits != 0 && above <= rule.lhs.height);
-            rules.map(|(at, rule)| (rule.needs_below, at)).collect()
-        });
-        let below = row.terms.iter().flat_map(|term| term.children());
-        let below = below.fold(0, |bits, &id| bits | table.row(id).bits);
-        for &(_, index) in some.iter().filter(|(needs, _)| needs & !below == 0) {
-            let rule = &rules[index];
-            let new = New::default();
-            table.walk(
-                &rule.lhs,
+        let first = matches.len();
+        let mut alike = [0; u64::BITS as usize];
+        for term in row.terms {
+            let Some(kind) = kind(term) else { continue };
+            let kind = kind.bit().trailing_zeros() as usize;
+            alike[kind] += 1;
+            if alike[kind] > MOST_ALIKE {
+                continue;
+            }
+            let asked = of_kinds()[kind].iter();
+            let asked = asked.filter(|asked| above <= asked.height);
+            let asked = asked.map(|asked| (asked, &compiled()[asked.rule]));
+            let root = Root {
+                row,
                 class,
-                &mut Bound::default(),
-                new,
-                &mut |bound, _| {
-                    if !rule.fits(&bound.widths) {
-                        return;
-                    }
-                    let env = table.env(rule, bound);
-                    if rule.holds(&env) {
-                        matches.push(Match {
-                            rule: index,
-                            class,
-                            bound: *bound,
-                            computed: rule.compute(&env),
-                        });
-                    }
-                },
-            );
+                is_new: looked_at.insert(*term),
+            };
+            table.term(&root, term, asked, &mut matches);
         }
+        matches[first..].sort_by_key(|found| found.rule);
     }
     matches
 }
@@ -82,6 +117,14 @@ pub(crate) fn search(graph: &Graph, rules: &[Compiled], classes: &[(Id, usize)])
 struct New {
     is: bool,
     may_be: bool,
+}
+
+/// The root of matches: a term of a class.
+struct Root<'t, 'g> {
+    row: &'t Row<'g>,
+    class: Id,
+    /// Tells whether the term was never looked at before.
+    is_new: bool,
 }
 
 /// A class, as patterns see it.
@@ -97,55 +140,134 @@ struct Row<'g> {
     above: usize,
 }
 
-impl Row<'_> {
-    /// Tells whether it has what a pattern asks of a class first.
-    fn may_be(&self, typed: &Typed) -> bool {
-        typed.needs & !self.bits == 0
-    }
-
-    /// Tells whether a pattern that is looked for here can meet what has changed.
-    fn may_be_new(&self, typed: &Typed) -> bool {
-        self.above <= typed.height
+impl<'g> Row<'g> {
+    fn of(graph: &'g Graph, class: Id, above: usize) -> Row<'g> {
+        let (terms, Data { facts, width, .. }) = (&graph[class].nodes, data(graph, class));
+        let bits = |term: &Term| kind(term).map_or(0, Kind::bit);
+        let constant = facts.as_constant();
+        let known = constant.map_or(UNKNOWN, |_| KNOWN);
+        Row {
+            terms,
+            facts,
+            constant,
+            width: *width,
+            bits: terms.iter().map(bits).fold(known, |a, b| a | b),
+            above,
+        }
     }
 }
 
-/// The classes by number. Operands of their terms are numbers of classes, as the graph has been rebuilt.
+/// The classes that patterns may meet, by number. Operands of their terms are numbers of classes, as the graph has been rebuilt.
 struct Table<'g> {
-    rows: Vec<Option<Row<'g>>>,
+    /// The place of each class among the rows.
+    places: Vec<u32>,
+    rows: Vec<Row<'g>>,
 }
 
 impl<'g> Table<'g> {
-    fn of(graph: &'g Graph, classes: &[(Id, usize)]) -> Table<'g> {
-        let mut rows = vec![None; graph.nodes().len()];
-        for class in graph.classes() {
-            let bits = |term: &Term| kind(term).map_or(0, Kind::bit);
-            let constant = class.data.facts.as_constant();
-            let known = constant.map_or(UNKNOWN, |_| KNOWN);
-            rows[usize::from(class.id)] = Some(Row {
-                terms: &class.nodes,
-                facts: &class.data.facts,
-                constant,
-                width: class.data.width,
-                bits: class.nodes.iter().map(bits).fold(known, |a, b| a | b),
-                above: usize::MAX,
-            });
-        }
+    /// The classes, each with the number of levels that it is above what has changed, and those up to `height` levels below them.
+    fn of(graph: &'g Graph, classes: &[(Id, usize)], height: usize) -> Table<'g> {
+        const NONE: u32 = u32::MAX;
+        let mut places = vec![NONE; graph.nodes().len()];
+        let mut rows: Vec<Row<'g>> = Vec::with_capacity(2 * classes.len());
         for &(class, above) in classes {
-            if let Some(row) = &mut rows[usize::from(class)] {
-                row.above = above;
+            places[usize::from(class)] = rows.len() as u32;
+            rows.push(Row::of(graph, class, above));
+        }
+        let mut done = 0;
+        for _ in 0..height {
+            let level = done..rows.len();
+            done = rows.len();
+            for at in level {
+                let terms = rows[at].terms;
+                for &class in terms.iter().flat_map(|term| term.children()) {
+                    let place = &mut places[usize::from(class)];
+                    if *place == NONE {
+                        *place = rows.len() as u32;
+                        rows.push(Row::of(graph, class, usize::MAX));
+                    }
+                }
             }
         }
-        Table { rows }
+        Table { places, rows }
     }
 
     fn row(&self, class: Id) -> &Row<'g> {
-        self.rows[usize::from(class)]
-            .as_ref()
-            .expect("terms of a graph at rest name classes that are there")
+        &self.rows[self.places[usize::from(class)] as usize]
     }
 
-    /// Every way in which a pattern matches a class, as a part of a match that meets something that has changed. What it binds is as before when it
-    /// returns.
+    /// The matches of some rules with a term at their root.
+    fn term<'r>(
+        &self,
+        root: &Root,
+        term: &Term,
+        asked: impl Iterator<Item = (&'r Asked, &'r Compiled)>,
+        matches: &mut Vec<Match>,
+    ) {
+        let operands = term.children();
+        let mut rows = [root.row; 3];
+        for (row, &operand) in rows.iter_mut().zip(operands) {
+            *row = self.row(operand);
+        }
+        let is_same = matches!(*operands, [a, b] if a == b);
+        let may_match = |asked: &Asked, rows: &[&Row; 3]| {
+            let mut below = (0..operands.len()).map(|at| (rows[at], asked.needs[at]));
+            (is_same || !asked.is_same)
+                && below.all(|(row, needs)| needs & !row.bits == 0)
+                && (root.is_new
+                    || (0..operands.len()).any(|at| rows[at].above <= asked.heights[at]))
+        };
+        let swapped = match *operands {
+            [a, b] if a != b && commutes(term) => Some(([b, a], [rows[1], rows[0], root.row])),
+            _ => None,
+        };
+        for (asked, rule) in asked {
+            let mut all = |operands: &[Id]| self.rule(asked.rule, rule, root, operands, matches);
+            if may_match(asked, &rows) {
+                all(operands);
+            }
+            if let Some((operands, rows)) = &swapped
+                && !asked.is_symmetric
+                && may_match(asked, rows)
+            {
+                all(operands);
+            }
+        }
+    }
+
+    /// The matches of a rule with a term at their root that has these operands.
+    fn rule(
+        &self,
+        index: usize,
+        rule: &Compiled,
+        root: &Root,
+        operands: &[Id],
+        matches: &mut Vec<Match>,
+    ) {
+        let new = New {
+            is: root.is_new,
+            may_be: false,
+        };
+        let mut bound = Bound::default();
+        bound.widths[rule.lhs.width] = root.row.width;
+        self.walk_all(&rule.lhs, 0, operands, &mut bound, new, &mut |bound, _| {
+            if !rule.fits(&bound.widths) {
+                return;
+            }
+            let env = self.env(rule, bound);
+            if rule.holds(&env) {
+                matches.push(Match {
+                    rule: index,
+                    class: root.class,
+                    bound: *bound,
+                    computed: rule.compute(&env),
+                });
+            }
+        });
+    }
+
+    /// Every way in which an operation of a pattern matches a class, as a part of a match that meets something that has changed. What it binds is as
+    /// before when it returns.
     fn walk(
         &self,
         typed: &Typed,
@@ -155,7 +277,7 @@ impl<'g> Table<'g> {
         found: &mut dyn FnMut(&mut Bound, New),
     ) {
         let row = self.row(class);
-        if !new.is && !new.may_be && !row.may_be_new(typed) {
+        if !new.is && !new.may_be && row.above > typed.height {
             return;
         }
         let width = bound.widths[typed.width];
@@ -163,75 +285,105 @@ impl<'g> Table<'g> {
             return;
         }
         new.is |= row.above == 0;
-        match &typed.pat {
-            Pat::Const(value) => {
-                if row.constant == Some(*value) {
-                    bound.widths[typed.width] = row.width;
-                    found(bound, new);
-                }
+        let wanted = typed.pat.kind();
+        bound.widths[typed.width] = row.width;
+        let parts = typed.pat.parts();
+        let alike = row.terms.iter().filter(|term| kind(term) == wanted);
+        for term in alike.take(MOST_ALIKE) {
+            let operands = term.children();
+            if self.may_all_be(parts, operands, bound, new) {
+                self.walk_all(typed, 0, operands, bound, new, found);
             }
-            Pat::Var(slot) => {
-                let before = bound.classes[*slot];
-                if before.is_none_or(|before| before == class) {
-                    bound.widths[typed.width] = row.width;
-                    bound.classes[*slot] = Some(class);
-                    found(bound, new);
-                    bound.classes[*slot] = before;
-                }
-            }
-            Pat::Computed(_) => {}
-            Pat::Op(..) | Pat::Compare(..) | Pat::Cast(..) | Pat::Select(_) => {
-                let wanted = typed.pat.kind();
-                bound.widths[typed.width] = row.width;
-                let parts = typed.pat.parts();
-                let alike = row.terms.iter().filter(|term| kind(term) == wanted);
-                for term in alike.take(MOST_ALIKE) {
-                    let operands = term.children();
-                    if self.may_all_be(parts, operands) {
-                        self.walk_all(parts, operands, bound, new, found);
-                    }
-                    if let &[a, b] = operands
-                        && a != b
-                        && commutes(term)
-                        && self.may_all_be(parts, &[b, a])
-                    {
-                        self.walk_all(parts, &[b, a], bound, new, found);
-                    }
-                }
+            if let &[a, b] = operands
+                && a != b
+                && commutes(term)
+                && self.may_all_be(parts, &[b, a], bound, new)
+            {
+                self.walk_all(typed, 0, &[b, a], bound, new, found);
             }
         }
         bound.widths[typed.width] = width;
     }
 
-    /// Tells whether classes have what patterns ask of them first, one each.
-    fn may_all_be(&self, parts: &[Typed], classes: &[Id]) -> bool {
-        let mut pairs = parts.iter().zip(classes);
-        pairs.all(|(part, &class)| self.row(class).may_be(part))
+    /// Tells whether classes have what patterns ask of them first, one each: the kind, what their variables stand for already, and something that
+    /// has changed where nothing else may have.
+    fn may_all_be(&self, parts: &[Typed], classes: &[Id], bound: &Bound, new: New) -> bool {
+        let mut may_be_new = new.is || new.may_be;
+        for (part, &class) in parts.iter().zip(classes) {
+            if let Pat::Var(slot) = &part.pat
+                && bound.classes[*slot].is_some_and(|other| other != class)
+            {
+                return false;
+            }
+            let row = self.row(class);
+            if part.needs & !row.bits != 0 {
+                return false;
+            }
+            may_be_new |= row.above <= part.height;
+        }
+        may_be_new
     }
 
-    /// Every way in which patterns match classes that may be theirs, one each.
+    /// Every way in which the parts of a pattern match classes that may be theirs, from a number of them on in the order in which they are looked for.
     fn walk_all(
         &self,
-        parts: &[Typed],
+        typed: &Typed,
+        done: usize,
         classes: &[Id],
         bound: &mut Bound,
         new: New,
         found: &mut dyn FnMut(&mut Bound, New),
     ) {
-        match (parts, classes) {
-            ([first, parts @ ..], [class, classes @ ..]) => {
-                let mut others = parts.iter().zip(classes);
-                let may_be = others.any(|(part, &class)| self.row(class).may_be_new(part));
-                let here = New {
-                    may_be: new.may_be || may_be,
-                    ..new
-                };
-                self.walk(first, *class, bound, here, &mut |bound, here| {
-                    let new = New { is: here.is, ..new };
-                    self.walk_all(parts, classes, bound, new, found);
-                });
+        let parts = typed.pat.parts();
+        let before = *bound;
+        let mut new = new;
+        let mut order = &typed.order[done..parts.len()];
+        // What is no operation matches in one way or in none.
+        while let Some((&at, others)) = order.split_first() {
+            let (part, class) = (&parts[usize::from(at)], classes[usize::from(at)]);
+            if part.pat.kind().is_some() {
+                break;
             }
-            _ => found(bound, new),
+            if !self.bind(part, class, bound) {
+                *bound = before;
+                return;
+            }
+            new.is |= self.row(class).above == 0;
+            order = others;
+        }
+        if let Some((&first, others)) = order.split_first() {
+            let at = usize::from(first);
+            let may_be = |&at: &u8| {
+                let at = usize::from(at);
+                self.row(classes[at]).above <= parts[at].height
+            };
+            let here = New {
+                may_be: new.may_be || !new.is && others.iter().any(may_be),
+                ..new
+            };
+            let done = parts.len() - others.len();
+            self.walk(&parts[at], classes[at], bound, here, &mut |bound, here| {
+                let new = New { is: here.is, ..new };
+                self.walk_all(typed, done, classes, bound, new, found);
+            });
+        } else if new.is || new.may_be {
+            found(bound, new);
+        }
+        *bound = before;
+    }
+
+    /// Binds what is no operation to a class; tells whether it matches.
+    fn bind(&self, typed: &Typed, class: Id, bound: &mut Bound) -> bool {
+        let row = self.row(class);
+        let width = &mut bound.widths[typed.width];
+        if *width != 0 && *width != row.width {
+            return false;
+        }
+        *width = row.width;
+        match &typed.pat {
+            Pat::Const(value) => row.constant == Some(*value),
+            Pat::Var(slot) => *bound.classes[*slot].get_or_insert(class) == class,
+            _ => false,
         }
     }
 

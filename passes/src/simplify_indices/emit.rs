@@ -3,7 +3,6 @@
 
 use super::Indices;
 use super::leaves::LeafSets;
-use crate::launch::waits_for_kernels_before;
 use cute_arith::{Op as Arith, mask};
 use cute_ir::ops::{arith, llvm};
 use cute_ir::{Expected, Failure, args::replace_operand, mlir::*, types::int_type};
@@ -48,9 +47,7 @@ pub(super) fn rewrite<'c>(
         rewriter.erase(old.op())?;
     }
     for op in indices.old.iter().rev() {
-        if users_of(result_of(*op, 0)).is_empty() {
-            rewriter.erase(*op)?;
-        }
+        rewriter.erase_if_unused(*op)?;
     }
     Ok(())
 }
@@ -150,8 +147,7 @@ impl<'a, 'c> Emit<'a, 'c> {
         sets: LeafSets,
     ) -> Result<Self, Failure> {
         let body = body_of(indices.kernel, 0).expected(indices.kernel, "a body")?;
-        let top = ops_of(body).first().copied();
-        let top = top.expected(indices.kernel, "an op in its body")?;
+        let top = first_of(body).expected(indices.kernel, "an op in its body")?;
         let leaves = &indices.region.leaves;
         let mut homes: Vec<usize> = Vec::with_capacity(simple.nodes.len());
         for node in &simple.nodes {
@@ -164,10 +160,9 @@ impl<'a, 'c> Emit<'a, 'c> {
             });
         }
         let mut waits = FxHashMap::default();
-        let all = nested_ops(indices.kernel).into_iter();
-        for wait in all.filter(|op| waits_for_kernels_before(*op)) {
-            if let Some(block) = block_of(wait) {
-                waits.entry(block_key(block)).or_insert(wait);
+        for wait in &indices.waits {
+            if let Some(block) = block_of(*wait) {
+                waits.entry(block_key(block)).or_insert(*wait);
             }
         }
         Ok(Self {
@@ -593,8 +588,7 @@ impl<'a, 'c> Emit<'a, 'c> {
         let b = match (defining_op(value), block_argument(value)) {
             (Some(op), _) => Builder::after(op),
             (_, Some((block, _))) => {
-                let first = ops_of(block).first().copied();
-                Builder::before(first.expected(self.indices.kernel, "an op in a block")?)
+                Builder::before(first_of(block).expected(self.indices.kernel, "an op in a block")?)
             }
             _ => Builder::before(self.indices.kernel),
         };

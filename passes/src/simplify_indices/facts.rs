@@ -5,7 +5,7 @@ use cute_arith::{Cast, Facts, Op as Arith, Predicate, mask};
 use cute_ir::attributes::{DIVISOR, LEAST};
 use cute_ir::block::dimension_of;
 use cute_ir::mlir::*;
-use cute_ir::ops::{arith, cf, gpu, llvm, scf};
+use cute_ir::ops::{arith, cf, gpu, llvm, nvvm, scf};
 use melior::ir::ValueLike;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -30,6 +30,47 @@ pub(super) struct Known<'c> {
     puts: FxHashMap<ValueKey, Option<Put<'c>>>,
     /// The comparisons that facts are from: they stay as they are.
     pub(super) sources: FxHashSet<OpKey>,
+    /// The kinds of operations by name, so that each name is read once.
+    kinds: FxHashMap<NameKey, Kind>,
+}
+
+/// The kind of an operation, as far as integers are concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Constant,
+    Op(Arith),
+    Cast(Cast),
+    Compare,
+    Select,
+    /// An index as an integer or the other way round, with a sign or without.
+    IndexCast {
+        is_signed: bool,
+    },
+    /// An element taken out of a vector.
+    Take,
+    /// An element put into a vector.
+    Put,
+    /// Something about kernels that come before or after in the stream.
+    Depend,
+    Other,
+}
+
+impl Kind {
+    fn named(name: &str) -> Kind {
+        match (Arith::named(name), Cast::named(name), name) {
+            (Some(op), ..) => Kind::Op(op),
+            (_, Some(cast), _) => Kind::Cast(cast),
+            (.., arith::CONSTANT) => Kind::Constant,
+            (.., arith::CMPI) => Kind::Compare,
+            (.., arith::SELECT) => Kind::Select,
+            (.., arith::INDEX_CAST) => Kind::IndexCast { is_signed: true },
+            (.., arith::INDEX_CASTUI) => Kind::IndexCast { is_signed: false },
+            (.., llvm::EXTRACTELEMENT) => Kind::Take,
+            (.., llvm::INSERTELEMENT) => Kind::Put,
+            (.., nvvm::GRIDDEPCONTROL) => Kind::Depend,
+            _ => Kind::Other,
+        }
+    }
 }
 
 /// An element that was put into a vector, at a known place.
@@ -68,9 +109,10 @@ impl<'c> Known<'c> {
             steps: 0,
             puts: FxHashMap::default(),
             sources: FxHashSet::default(),
+            kinds: FxHashMap::default(),
         };
         // Only what comes before all that can be seen from outside: whoever has not got past it has done nothing.
-        for op in ops_of(body) {
+        for op in std::iter::successors(first_of(body), |op| next_of(*op)) {
             let condition = match name_of(op) {
                 cf::ASSERT => operands_of(op).first().copied(),
                 _ if is_pure(op) => None,
@@ -81,6 +123,12 @@ impl<'c> Known<'c> {
             }
         }
         known
+    }
+
+    /// The kind of an operation.
+    pub(super) fn kind(&mut self, op: Op<'c>) -> Kind {
+        let kind = self.kinds.entry(name_key(op));
+        *kind.or_insert_with(|| Kind::named(name_of(op)))
     }
 
     /// The value that an operation takes out of a vector, where it was put into it at that place: predicates of copies are elements of
@@ -155,18 +203,21 @@ impl<'c> Known<'c> {
     }
 
     fn result(&mut self, op: Op<'c>, width: u32, nesting: usize) -> Option<Facts> {
-        let name = name_of(op);
-        if let Some(facts) = self.hardware(op) {
-            return Some(facts);
-        }
-        if let Some(value) = self.taken_out(op) {
-            return Some(self.of_value(value, nesting));
+        let kind = self.kind(op);
+        match kind {
+            Kind::Other => return self.hardware(op),
+            Kind::Put | Kind::Depend => return None,
+            Kind::Constant => {
+                let value = integer_of(op, "value")?;
+                return Some(Facts::constant(value as u64 & mask(width)));
+            }
+            Kind::Take => {
+                let value = self.taken_out(op)?;
+                return Some(self.of_value(value, nesting));
+            }
+            _ => {}
         }
         let operands = operands_of(op);
-        if name == arith::CONSTANT {
-            let value = integer_of(op, "value")?;
-            return Some(Facts::constant(value as u64 & mask(width)));
-        }
         if operands.iter().any(|operand| width_of(*operand).is_none()) {
             return None;
         }
@@ -176,26 +227,24 @@ impl<'c> Known<'c> {
             .collect();
         let from = operands.first().and_then(|operand| width_of(*operand))?;
         Some(match known[..] {
-            [a, b] if Arith::named(name).is_some() => Arith::named(name)?.facts(a, b, width),
-            [a, b] => {
-                let decided = predicate_of(op)?.decided(a, b, from)?;
-                Facts::constant(u64::from(decided))
-            }
-            [a] => match Cast::named(name) {
-                Some(cast) => cast.facts(a, from, width),
-                None if from < width && name == arith::INDEX_CASTUI => {
-                    Cast::ZeroExtend.facts(a, from, width)
+            [a, b] => match kind {
+                Kind::Op(op) => op.facts(a, b, width),
+                _ => {
+                    let decided = predicate_of(op)?.decided(a, b, from)?;
+                    Facts::constant(u64::from(decided))
                 }
-                None if matches!(name, arith::INDEX_CAST | arith::INDEX_CASTUI) => {
-                    match from.cmp(&width) {
-                        std::cmp::Ordering::Less => Cast::SignExtend.facts(a, from, width),
-                        std::cmp::Ordering::Equal => a,
-                        std::cmp::Ordering::Greater => Cast::Truncate.facts(a, from, width),
-                    }
-                }
-                None => return None,
             },
-            [condition, yes, no] if name == arith::SELECT => match condition.as_constant() {
+            [a] => match kind {
+                Kind::Cast(cast) => cast.facts(a, from, width),
+                Kind::IndexCast { is_signed } => match from.cmp(&width) {
+                    std::cmp::Ordering::Less if is_signed => Cast::SignExtend.facts(a, from, width),
+                    std::cmp::Ordering::Less => Cast::ZeroExtend.facts(a, from, width),
+                    std::cmp::Ordering::Equal => a,
+                    std::cmp::Ordering::Greater => Cast::Truncate.facts(a, from, width),
+                },
+                _ => return None,
+            },
+            [condition, yes, no] if kind == Kind::Select => match condition.as_constant() {
                 Some(0) => no,
                 Some(_) => yes,
                 None => {
@@ -247,7 +296,7 @@ impl<'c> Known<'c> {
     /// nothing new.
     fn carried(&mut self, op: scf::For<'c>, nesting: usize) -> Option<()> {
         let body = body_of(op.op(), 0)?;
-        let last = ops_of(body).last().copied()?;
+        let last = terminator_of(body)?;
         let arguments = arguments_of(body);
         let values = arguments
             .iter()
@@ -372,9 +421,4 @@ pub(super) fn predicate_of(op: Op) -> Option<Predicate> {
         return None;
     }
     Predicate::numbered(integer_of(op, "predicate")?)
-}
-
-/// Tells whether an operation puts an element into a vector.
-pub(super) fn is_put(op: Op) -> bool {
-    name_of(op) == llvm::INSERTELEMENT
 }

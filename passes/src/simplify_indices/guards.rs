@@ -20,6 +20,8 @@ pub(super) struct Guards<'a, 'c> {
     pairs: FxHashSet<[usize; 2]>,
     of_blocks: FxHashMap<BlockKey, Conditions>,
     numbers: FxHashMap<Conditions, usize>,
+    /// Operations that are not executed where their guard does not hold.
+    asked_late: FxHashSet<OpKey>,
     pub(super) all: Vec<Guard>,
 }
 
@@ -45,17 +47,15 @@ impl<'a, 'c> Guards<'a, 'c> {
             pairs: pairs.collect(),
             of_blocks: FxHashMap::default(),
             numbers: FxHashMap::default(),
+            asked_late: FxHashSet::default(),
             all: Vec::new(),
         }
     }
 
     /// The number of the guard of an operation; nothing where it is under none. Comparisons of counters become nodes of the region.
     pub(super) fn around(&mut self, op: Op<'c>, region: &mut Region) -> Option<usize> {
-        if is_asked_early(op, MOST_NESTING) {
-            return None;
-        }
         let conditions = self.conditions(op, region);
-        if conditions.is_empty() {
+        if conditions.is_empty() || self.is_asked_early(op, MOST_NESTING) {
             return None;
         }
         let next = self.all.len();
@@ -94,6 +94,25 @@ impl<'a, 'c> Guards<'a, 'c> {
         conditions
     }
 
+    /// Tells whether an operation may be executed where its guard does not hold, with operands that it cannot have there. LLVM executes what only
+    /// computes ahead of branches, and an instruction such as `mapa` is undefined for some operands though nobody uses what it gives.
+    fn is_asked_early(&mut self, op: Op<'c>, nesting: usize) -> bool {
+        if self.asked_late.contains(&op_key(op)) {
+            return false;
+        }
+        let is_asked = if name_of(op).starts_with("nvvm.") {
+            op.result_count() > 0
+        } else {
+            let mut users = results_of(op).into_iter().flat_map(users_of);
+            is_pure(op)
+                && (nesting == 0 || users.any(|user| self.is_asked_early(user, nesting - 1)))
+        };
+        if !is_asked {
+            self.asked_late.insert(op_key(op));
+        }
+        is_asked
+    }
+
     /// The comparison of a loop's counter with its bound, which holds in each turn, where that is of use.
     fn turn(&self, turns: scf::For<'c>, block: Blk<'c>, region: &mut Region) -> Option<usize> {
         let (counter, bound) = (argument(block, 0), turns.upper_bound());
@@ -113,13 +132,3 @@ impl<'a, 'c> Guards<'a, 'c> {
 
 /// The number of operations in a row that are looked through.
 const MOST_NESTING: usize = 16;
-
-/// Tells whether an operation may be executed where its guard does not hold, with operands that it cannot have there. LLVM executes what only
-/// computes ahead of branches, and an instruction such as `mapa` is undefined for some operands though nobody uses what it gives.
-fn is_asked_early(op: Op, nesting: usize) -> bool {
-    if name_of(op).starts_with("nvvm.") {
-        return op.result_count() > 0;
-    }
-    let mut users = results_of(op).into_iter().flat_map(users_of);
-    is_pure(op) && (nesting == 0 || users.any(|user| is_asked_early(user, nesting - 1)))
-}

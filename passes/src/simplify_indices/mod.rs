@@ -13,16 +13,17 @@ mod facts;
 mod guards;
 mod leaves;
 
+use crate::launch::waits_for_kernels_before;
 use cute_arith::{Cast, Op as Arith, mask};
 use cute_ir::names::builtin;
-use cute_ir::ops::{arith, gpu};
+use cute_ir::ops::gpu;
 use cute_ir::{
     Anchor, Failure, PassSpec, diag,
     mlir::*,
     options::{OptionValue, Options},
 };
 use cute_simplify::{Guard, Leaf, Limits, Node, Region, Way, simplify_by, simplify_guarded};
-use facts::{Known, is_put, predicate_of, width_of};
+use facts::{Kind, Known, predicate_of, width_of};
 use guards::Guards;
 use melior::ir::{ValueLike, operation::OperationLike};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -97,11 +98,11 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, options: &[&str]) -> Resu
         return Ok(());
     };
     // Where control jumps from block to block, nothing is known of who comes before whom: LLVM has it.
-    let regions = std::iter::once(kernel).chain(nested_ops(kernel));
-    if regions.into_iter().any(has_jumps) {
+    let all = nested_ops(kernel);
+    if has_jumps(kernel) || all.iter().copied().any(has_jumps) {
         return Ok(());
     }
-    let indices = Indices::collect(kernel, body);
+    let indices = Indices::collect(kernel, body, all);
     if indices.roots.is_empty() {
         return Ok(());
     }
@@ -137,6 +138,8 @@ struct Indices<'c> {
     old: Vec<Op<'c>>,
     /// The place of each operation in the program.
     order: FxHashMap<OpKey, usize>,
+    /// The operations that wait for what is before the kernel in the stream, in program order.
+    waits: Vec<Op<'c>>,
 }
 
 /// The meaning of an operation in the graph.
@@ -163,21 +166,24 @@ impl<'c> Meaning<'c> {
 }
 
 fn meaning<'c>(op: Op<'c>, known: &mut Known<'c>) -> Option<Meaning<'c>> {
-    if op.result_count() != 1 || known.sources.contains(&op_key(op)) {
+    let kind = known.kind(op);
+    if matches!(kind, Kind::Put | Kind::Depend | Kind::Other)
+        || op.result_count() != 1
+        || known.sources.contains(&op_key(op))
+    {
         return None;
     }
     let result = result_of(op, 0);
     let width = int_width(result.r#type()).filter(|width| (1..=64).contains(width))?;
-    let name = name_of(op);
-    if name == arith::CONSTANT {
+    if kind == Kind::Constant {
         let value = integer_of(op, "value")?;
         return Some(Meaning::Constant(value as u64 & mask(width)));
     }
-    if let Some(value) = known.taken_out(op) {
-        return Some(Meaning::Same(value));
+    if kind == Kind::Take {
+        return known.taken_out(op).map(Meaning::Same);
     }
     let operands = operands_of(op);
-    if let (arith::INDEX_CAST | arith::INDEX_CASTUI, [index]) = (name, &operands[..]) {
+    if let (Kind::IndexCast { .. }, [index]) = (kind, &operands[..]) {
         // An index of 64 bits and one of 32 are the same where it is not negative.
         let fits = is_index(index.r#type()) && known.value(*index).hi <= mask(31);
         return fits.then_some(Meaning::Index(width));
@@ -188,8 +194,8 @@ fn meaning<'c>(op: Op<'c>, known: &mut Known<'c>) -> Option<Meaning<'c>> {
     {
         return None;
     }
-    let node = match (Arith::named(name), Cast::named(name), predicate_of(op)) {
-        (Some(op), ..) => {
+    Some(Meaning::Node(match kind {
+        Kind::Op(op) => {
             // What may divide by zero or overflow with a sign stays where it is.
             let divides = matches!(
                 op,
@@ -203,12 +209,11 @@ fn meaning<'c>(op: Op<'c>, known: &mut Known<'c>) -> Option<Meaning<'c>> {
             }
             Node::Op(op, 0, 1)
         }
-        (_, Some(cast), _) => Node::Cast(cast, 0, width),
-        (.., Some(predicate)) => Node::Compare(predicate, 0, 1),
-        _ if name == arith::SELECT => Node::Select(0, 1, 2),
+        Kind::Cast(cast) => Node::Cast(cast, 0, width),
+        Kind::Compare => Node::Compare(predicate_of(op)?, 0, 1),
+        Kind::Select => Node::Select(0, 1, 2),
         _ => return None,
-    };
-    Some(Meaning::Node(node))
+    }))
 }
 
 /// The number of loops around a value.
@@ -234,9 +239,8 @@ fn is_loop(op: Op) -> bool {
 }
 
 impl<'c> Indices<'c> {
-    fn collect(kernel: Op<'c>, body: Blk<'c>) -> Self {
+    fn collect(kernel: Op<'c>, body: Blk<'c>, all: Vec<Op<'c>>) -> Self {
         let mut known = Known::of(kernel, body);
-        let all = nested_ops(kernel);
         let mut ours: Vec<(Op<'c>, Meaning<'c>)> = Vec::new();
         for op in &all {
             if let Some(meaning) = meaning(*op, &mut known) {
@@ -275,15 +279,25 @@ impl<'c> Indices<'c> {
             nodes.insert(key(*value), number);
             region.nodes.push(Node::Leaf(number as u32));
         }
+        // Most constants are written many times.
+        let mut constants: FxHashMap<(u64, u32), usize> = FxHashMap::default();
         for (op, meaning) in &ours {
+            let result = result_of(*op, 0);
             let operands: Vec<usize> = meaning
                 .operands(*op)
                 .iter()
                 .map(|operand| nodes[&key(*operand)])
                 .collect();
-            let result = result_of(*op, 0);
             let node = match *meaning {
-                Meaning::Constant(value) => Node::Const(value, width_of(result).unwrap_or(64)),
+                Meaning::Constant(value) => {
+                    let width = width_of(result).unwrap_or(64);
+                    let node = constants.entry((value, width)).or_insert_with(|| {
+                        region.nodes.push(Node::Const(value, width));
+                        region.nodes.len() - 1
+                    });
+                    nodes.insert(key(result), *node);
+                    continue;
+                }
                 Meaning::Node(node) => node.with(|at| operands[at]),
                 Meaning::Index(32) | Meaning::Same(_) => {
                     nodes.insert(key(result), operands[0]);
@@ -297,14 +311,17 @@ impl<'c> Indices<'c> {
             nodes.insert(key(result), region.nodes.len());
             region.nodes.push(node);
         }
-        let order: FxHashMap<OpKey, usize> = all
-            .iter()
-            .enumerate()
-            .map(|(i, op)| (op_key(*op), i))
-            .collect();
+        let order = all.iter().zip(0..).map(|(op, at)| (op_key(*op), at));
+        let order: FxHashMap<OpKey, usize> = order.collect();
+        let is_wait =
+            |op: &Op<'c>| known.kind(*op) == Kind::Depend && waits_for_kernels_before(*op);
+        let waits = all.iter().copied().filter(is_wait).collect();
         // Vectors that are taken apart in the graph alone are made for nothing.
         let mut unused: FxHashSet<OpKey> = FxHashSet::default();
-        for op in all.iter().rev().filter(|op| is_put(**op)) {
+        for op in all.iter().rev() {
+            if known.kind(*op) != Kind::Put {
+                continue;
+            }
             let mut users = users_of(result_of(*op, 0)).into_iter();
             let is_ours =
                 |user: Op<'c>| [&ids, &unused].iter().any(|of| of.contains(&op_key(user)));
@@ -354,6 +371,7 @@ impl<'c> Indices<'c> {
                 .filter(|op| ids.contains(&op_key(*op)) || unused.contains(&op_key(*op)))
                 .collect(),
             order,
+            waits,
         }
     }
 }

@@ -165,6 +165,12 @@ pub fn users_of<'c>(value: Val<'c>) -> Vec<Op<'c>> {
     users
 }
 
+/// Tells whether anything uses a value.
+pub fn is_used(value: Val<'_>) -> bool {
+    // SAFETY: the value lives.
+    unsafe { !mlirValueGetFirstUse(value.to_raw()).ptr.is_null() }
+}
+
 /// Makes every user of `old` use `new`.
 pub fn replace_uses<'c>(old: Val<'c>, new: Val<'c>) {
     // SAFETY: both live.
@@ -221,13 +227,17 @@ pub fn used_outside<'c>(
     values: impl IntoIterator<Item = Val<'c>>,
     inside: &[Op<'c>],
 ) -> Option<(Val<'c>, Op<'c>)> {
+    let used: Vec<Val<'c>> = values.into_iter().filter(|value| is_used(*value)).collect();
+    if used.is_empty() {
+        return None;
+    }
     let inside: HashSet<OpKey> = inside
         .iter()
         .flat_map(|op| nested_ops(*op).into_iter().chain([*op]))
         .map(op_key)
         .collect();
     let outside = |user: &Op<'c>| !inside.contains(&op_key(*user));
-    values.into_iter().find_map(|value| {
+    used.into_iter().find_map(|value| {
         let user = users_of(value).into_iter().find(outside)?;
         Some((value, user))
     })
@@ -247,6 +257,18 @@ pub fn ops_of<'c>(block: Blk<'c>) -> Vec<Op<'c>> {
         }
     }
     ops
+}
+
+/// The first operation of a block.
+pub fn first_of(block: Blk<'_>) -> Option<Op<'_>> {
+    // SAFETY: the block lives.
+    unsafe { OperationRef::from_option_raw(mlirBlockGetFirstOperation(block.to_raw())) }
+}
+
+/// The operation that ends a block, where there is one.
+pub fn terminator_of(block: Blk<'_>) -> Option<Op<'_>> {
+    // SAFETY: the block lives.
+    unsafe { OperationRef::from_option_raw(mlirBlockGetTerminator(block.to_raw())) }
 }
 
 /// The operation behind `op` in its block.

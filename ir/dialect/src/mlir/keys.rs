@@ -11,6 +11,10 @@ pub struct ValueKey(usize);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OpKey(usize);
 
+/// The name of an operation as the key of a map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NameKey(usize);
+
 /// A block as the key of a map, as [`ValueKey`] is of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BlockKey(usize);
@@ -27,6 +31,12 @@ pub fn key(value: Val<'_>) -> ValueKey {
 /// The key of an operation.
 pub fn op_key(op: Op<'_>) -> OpKey {
     OpKey(op.to_raw().ptr as usize)
+}
+
+/// The key of the name of an operation: the same for all of one name.
+pub fn name_key(op: Op<'_>) -> NameKey {
+    // SAFETY: the op lives.
+    NameKey(unsafe { mlir_sys::mlirOperationGetName(op.to_raw()) }.ptr as usize)
 }
 
 /// The key of a block.

@@ -40,7 +40,9 @@ pub use effects::{Effect, EffectKind, RegionPoint, Way, effects_of, is_pure, may
 pub(crate) use emit::{emit_error, emit_remark, emit_warning};
 pub use graph::*;
 pub use heard::{Said, heard};
-pub use keys::{BlockKey, LocationKey, OpKey, ValueKey, block_key, key, location_key, op_key};
+pub use keys::{
+    BlockKey, LocationKey, NameKey, OpKey, ValueKey, block_key, key, location_key, name_key, op_key,
+};
 pub use lines::Lines;
 pub use llvm::{exit_on_fatal_errors, ptx};
 pub use manager::{parse_module, run_pipeline};

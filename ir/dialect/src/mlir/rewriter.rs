@@ -1,12 +1,13 @@
 //! Erasure.
 
 use super::{
-    Blk, BlockKey, Op, Val, arguments_of, block_key, block_of, blocks_of, ffi, name_of, ops_of,
-    owner_of, results_of, successors_of, used_outside, users_of,
+    Blk, BlockKey, Op, Val, arguments_of, block_key, block_of, blocks_of, ffi, is_used, name_of,
+    ops_of, owner_of, results_of, successors_of, used_outside, users_of,
 };
 use crate::diag::{self, Failure};
 use melior::ir::{BlockLike, OperationRef, ValueLike, operation::OperationLike};
 use mlir_sys::*;
+use rustc_hash::FxHashSet;
 use std::{
     cell::RefCell, collections::HashSet, ffi::c_void, marker::PhantomData,
     panic::Location as Caller,
@@ -24,10 +25,10 @@ pub struct Rewriter<'c> {
 
 #[derive(Default)]
 struct Graveyard {
-    ops: HashSet<usize>,
-    blocks: HashSet<usize>,
+    ops: FxHashSet<usize>,
+    blocks: FxHashSet<usize>,
     /// Arguments of blocks, which have to stay where they are until no handle of them is left.
-    arguments: HashSet<usize>,
+    arguments: FxHashSet<usize>,
 }
 
 impl Drop for Rewriter<'_> {
@@ -108,9 +109,7 @@ impl<'c> Rewriter<'c> {
     /// Those of [`Rewriter::erase`].
     #[track_caller]
     pub fn erase_if_unused(&self, op: Op<'c>) -> Result<bool, Failure> {
-        let is_unused = results_of(op)
-            .into_iter()
-            .all(|value| users_of(value).is_empty());
+        let is_unused = results_of(op).into_iter().all(|value| !is_used(value));
         if is_unused {
             self.erase(op)?;
         }

@@ -7,7 +7,7 @@
 mod choice;
 
 use crate::cost::{EPSILON, cast_cost, compare_cost, dag_cost, op_cost, select_cost, turns};
-use crate::graph::{Graph, Term, constant, width};
+use crate::graph::{Graph, Term, constant, data, width};
 use crate::node::{Leaf, Node, hash_cons};
 use choice::{Choice, words};
 use cute_arith::{Op, mask};
@@ -40,15 +40,13 @@ pub(crate) fn extract_beside(
     alone.choose(&problem, &all);
     let mut cheapest_first = in_order.clone();
     cheapest_first.sort_by_key(|&i| (alone.costs[problem.roots[i]], i));
-    let tries = if cheapest_first == in_order {
-        vec![in_order]
-    } else {
-        vec![in_order, cheapest_first]
-    };
-    let dags = tries.iter().filter_map(|order| {
-        let (nodes, roots) = problem.build(&problem.settle(order, &alone)?)?;
+    let dag = |order: &[usize], alone| {
+        let (nodes, roots) = problem.build(&problem.settle(order, alone)?)?;
         Some((dag_cost(leaves, &nodes, &roots), (nodes, roots)))
-    });
+    };
+    let other = (cheapest_first != in_order).then(|| dag(&in_order, alone.clone()));
+    let dags = [other.flatten(), dag(&cheapest_first, alone)];
+    let dags = dags.into_iter().flatten();
     dags.min_by_key(|(cost, _)| *cost).map(|(_, dag)| dag)
 }
 
@@ -105,7 +103,7 @@ pub(crate) fn term_cost(graph: &Graph, term: &Term) -> u64 {
 /// The number of times that a term is taken to be computed, as its operands change in loops.
 pub(crate) fn turns_of(graph: &Graph, term: &Term) -> u64 {
     let operands = egg::Language::children(term).iter();
-    turns(operands.map(|&id| graph[id].data.level).max().unwrap_or(0))
+    turns(operands.map(|&id| data(graph, id).level).max().unwrap_or(0))
 }
 
 impl Problem {
@@ -170,12 +168,11 @@ impl Problem {
     }
 
     /// Settles root after root.
-    fn settle(&self, order: &[usize], alone: &Choice) -> Option<Settled> {
+    fn settle(&self, order: &[usize], mut choice: Choice) -> Option<Settled> {
         let candidates: usize = self.classes.iter().map(Vec::len).sum();
         let mut choices_left = WORK / (candidates * words(self.classes.len()).max(1)).max(1);
         let mut of_class = vec![None; self.classes.len()];
         let mut of_root = vec![None; self.roots.len()];
-        let mut choice = alone.clone();
         // The first choice and the last are for all roots, those between for one.
         let mut is_for_all = true;
         let mut settled_since = Vec::new();
@@ -183,22 +180,19 @@ impl Problem {
             let class = self.roots[root];
             let mut best = self.free_root(class, &of_class, &choice);
             if best.is_none() {
-                if !is_for_all {
+                // What is not settled may have become cheaper by another way.
+                if !settled_since.is_empty() && choices_left > 0 {
+                    choices_left -= 1;
+                    is_for_all = choices_left == 0;
+                    for (class, candidate) in settled_since.drain(..) {
+                        choice.settle(class, candidate);
+                    }
+                    let end = if is_for_all { order.len() } else { done + 1 };
+                    let roots = order[done..end].iter().map(|&root| self.roots[root]);
+                    choice.choose(self, &choice.needed(self, roots));
+                } else if !is_for_all {
                     choice.choose(self, &choice.needed(self, [class]));
                 }
-                best = self.choose_root(class, &of_class, &mut choice);
-            }
-            // What is not settled may have become cheaper by another way.
-            let is_stale = !settled_since.is_empty() && choices_left > 0;
-            if is_stale && best.is_some_and(|(cost, _)| cost > EPSILON) {
-                choices_left -= 1;
-                is_for_all = choices_left == 0;
-                for (class, candidate) in settled_since.drain(..) {
-                    choice.settle(class, candidate);
-                }
-                let end = if is_for_all { order.len() } else { done + 1 };
-                let roots = order[done..end].iter().map(|&root| self.roots[root]);
-                choice.choose(self, &choice.needed(self, roots));
                 best = self.choose_root(class, &of_class, &mut choice);
             }
             let (_, chosen) = best?;

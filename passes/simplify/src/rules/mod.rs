@@ -174,8 +174,6 @@ pub(crate) struct Compiled {
     pub(crate) rhs: Typed,
     /// The number of computed constants that the right side names.
     pub(crate) computed: usize,
-    /// The bits that classes one level below the root of a match have, all together.
-    pub(crate) needs_below: u64,
     /// The number of widths that the rule has.
     #[cfg(test)]
     pub(crate) widths: usize,
@@ -212,14 +210,11 @@ impl Compiled {
             })
             .into_iter()
             .max();
-        let below = lhs.pat.parts().iter();
-        let needs_below = below.fold(0, |needs, part| needs | part.needs);
         Ok(Compiled {
             rule,
             lhs,
             rhs,
             computed: computed.unwrap_or(0),
-            needs_below,
             #[cfg(test)]
             widths,
             ones,
@@ -233,6 +228,20 @@ impl Compiled {
             Pat::Compare(_, sides) => sides[0].width,
             _ => self.lhs.width,
         }]
+    }
+
+    /// Tells whether the rule says the same with the operands of its root the other way round.
+    pub(crate) fn is_symmetric(&self) -> bool {
+        let (Pat::Op(op, _), [a, b]) = (&self.lhs.pat, self.lhs.pat.parts()) else {
+            return false;
+        };
+        let mut names = [None; BOUND];
+        op.commutes()
+            && self.rule.guard.is_none()
+            && self.computed == 0
+            && a.is_renamed(b, &mut names, true)
+            && b.is_renamed(a, &mut names, true)
+            && self.rhs.is_renamed(&self.rhs, &mut names, false)
     }
 
     /// Tells whether widths are such as the rule takes.
@@ -282,6 +291,15 @@ pub(crate) fn compiled() -> &'static [Compiled] {
     })
 }
 
+/// The number of levels that a match can look below its root, at most.
+pub(crate) fn height() -> usize {
+    compiled()
+        .iter()
+        .map(|rule| rule.lhs.height)
+        .max()
+        .unwrap_or(0)
+}
+
 /// The names of all rules.
 pub fn rule_names() -> Vec<&'static str> {
     compiled().iter().map(|c| c.rule.name).collect()
@@ -322,5 +340,24 @@ mod tests {
             );
         }
         assert_eq!(names.len(), compiled().len());
+    }
+
+    #[test]
+    fn rules_that_say_the_same_both_ways_round_are_found() {
+        let symmetric = |name: &str| {
+            let rule = compiled().iter().find(|rule| rule.rule.name == name);
+            rule.unwrap().is_symmetric()
+        };
+        assert!(symmetric("factor") && symmetric("xor-self"));
+        // The others have operands that differ, a guard, or a constant that is computed.
+        for name in [
+            "factor-unit",
+            "and-absorbs",
+            "or-disjoint",
+            "factor-const",
+            "sub-self",
+        ] {
+            assert!(!symmetric(name), "{name}");
+        }
     }
 }

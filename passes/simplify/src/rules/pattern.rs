@@ -10,6 +10,8 @@ pub(crate) struct Typed {
     pub(crate) width: usize,
     /// The number of levels that a match can look below its root.
     pub(crate) height: usize,
+    /// The parts in the order in which they are looked for: variables first, which leave less to try for the others.
+    pub(crate) order: [u8; 3],
     /// The bits that a class has to have for a match: that of a kind of term ([`Kind::bit`]), or whether its value is known.
     pub(crate) needs: u64,
 }
@@ -180,6 +182,39 @@ impl Typed {
         found
     }
 
+    /// Tells whether the pattern is another one with variables renamed, which `names` says or is told: the operands of operations in order, or in
+    /// either order where these commute.
+    pub(crate) fn is_renamed(
+        &self,
+        other: &Typed,
+        names: &mut [Option<usize>; BOUND],
+        in_order: bool,
+    ) -> bool {
+        let (parts, others) = (self.pat.parts(), other.pat.parts());
+        if self.needs != other.needs || parts.len() != others.len() {
+            return false;
+        }
+        match (&self.pat, &other.pat) {
+            (Pat::Const(a), Pat::Const(b)) => return a == b,
+            (Pat::Var(a), Pat::Var(b)) => return *names[*a].get_or_insert(*b) == *b,
+            (Pat::Computed(_), _) => return false,
+            _ if self.pat.kind() != other.pat.kind() => return false,
+            _ => {}
+        }
+        let before = *names;
+        let mut pairs = parts.iter().zip(others);
+        if pairs.all(|(a, b)| a.is_renamed(b, names, in_order)) {
+            return true;
+        }
+        *names = before;
+        match (&self.pat, parts, others) {
+            (Pat::Op(op, _), [a, b], [c, d]) if !in_order && op.commutes() => {
+                a.is_renamed(d, names, in_order) && b.is_renamed(c, names, in_order)
+            }
+            _ => false,
+        }
+    }
+
     /// The variables of the pattern.
     #[cfg(test)]
     pub(crate) fn vars(&self) -> Vec<usize> {
@@ -305,10 +340,16 @@ impl Infer {
             Pat::Var(slot) if is_varying_slot(*slot) => UNKNOWN,
             _ => pat.kind().map_or(0, Kind::bit),
         };
+        let mut order = [0, 1, 2];
+        order[..pat.parts().len()].sort_by_key(|&at| {
+            let part: &Typed = &pat.parts()[usize::from(at)];
+            part.pat.kind().is_some()
+        });
         Typed {
             pat,
             width,
             height,
+            order,
             needs,
         }
     }
