@@ -5,7 +5,7 @@ use cute_ir::{Failure, mlir::*};
 use cute_target::{Archs, Requirement};
 
 /// The architectures whose kernels can wait for what is before them in the stream (PTX ISA, `griddepcontrol`).
-const GRID_DEPENDENCIES: Requirement = Requirement::Since(9, 0);
+pub(crate) const GRID_DEPENDENCIES: Requirement = Requirement::Since(9, 0);
 
 /// The launches of a kernel within a module.
 pub fn launches_of<'c>(module: Op<'c>, kernel: Op<'c>) -> Vec<Op<'c>> {

@@ -4,6 +4,7 @@ use super::{
     Access,
     cost::{Registers, Sources, at_once},
 };
+use crate::launch::GRID_DEPENDENCIES;
 use cute_arith::Op;
 use cute_ir::{plan::Plan, types};
 use cute_layout::Operand;
@@ -32,12 +33,28 @@ const START: i64 = 2_000_000;
 /// Picoseconds that clusters take longer to start and to end.
 const CLUSTER: i64 = 400_000;
 
-/// Picoseconds of a second kernel beside the bytes that it moves: it starts beside the first one, and waits for its end alone. This and the
-/// next one were fitted to 110 plans that split K, of 24 shapes, on an H200 (`docs/performance.md`).
-const SECOND: i64 = 340_000;
+/// The time of a second kernel, which adds partial sums up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Second {
+    /// Picoseconds beside the bytes that it moves.
+    start: i64,
+    /// Picoseconds for each kilobyte of partial sums that all multiprocessors write together, or read.
+    kilobyte: i64,
+}
 
-/// Picoseconds for each kilobyte of partial sums that all multiprocessors write together, or read: 2.8 TB/s.
-const SUMS: i64 = 360;
+/// A microsecond until what depends on another kernel runs, and two that the smallest kernels take; 5 TB/s, as L2 gives somewhat more than the 4.2 that a copy
+/// through memory reaches.
+const BEHIND: Second = Second {
+    start: 3_000_000,
+    kilobyte: 205,
+};
+
+/// A second kernel that starts beside the first one and waits for its end alone, as from sm_90 on; fitted to 110 plans that split K, of 24 shapes, on an H200
+/// (`docs/performance.md`).
+const STARTED_BESIDE: Second = Second {
+    start: 340_000,
+    kilobyte: 360,
+};
 
 /// Picoseconds for each kilobyte of A, B and C, where lines of a tile have less than 256 bytes along K, and where they have as many: 3.1 and 3.3 TB/s of memory.
 /// With one row and N x K = 28672x4096 an H100 gives tiles of 64 elements along K 2.7 TB/s and those of 128 elements 2.9; an H200 has 4.1 for copies.
@@ -225,6 +242,8 @@ pub struct Estimate {
     teams: i64,
     /// Picoseconds of the kernel beside its blocks.
     around: i64,
+    /// The time of the kernel that adds parts of K up.
+    second: Second,
     /// Tells whether plans of its kind that split K were measured.
     is_sure: bool,
 }
@@ -320,6 +339,10 @@ impl Estimate {
             beside: AROUND,
             teams: 1,
             around: START,
+            second: match arch.has(GRID_DEPENDENCIES) {
+                true => STARTED_BESIDE,
+                false => BEHIND,
+            },
             is_sure: false,
         })
     }
@@ -412,6 +435,7 @@ impl Estimate {
             },
             teams: of.teams,
             around: START + if blocks > 1 { CLUSTER } else { 0 },
+            second: STARTED_BESIDE,
             is_sure: true,
         }
     }
@@ -592,9 +616,9 @@ impl Estimate {
 
     /// The time of the second kernel, and of the blocks that leave it their sums.
     fn second<N: Arithmetic>(&self, n: &N, blocks: &N::Value) -> Result<N::Value, N::Error> {
-        let moved = 2 * self.sums * SUMS / (1 << 10);
+        let moved = 2 * self.sums * self.second.kilobyte / (1 << 10);
         let moved = n.apply(Op::Mul, [blocks, &n.constant(moved)?])?;
-        n.apply(Op::Add, [&moved, &n.constant(SECOND)?])
+        n.apply(Op::Add, [&moved, &n.constant(self.second.start)?])
     }
 
     /// The time for known sizes.
@@ -602,5 +626,24 @@ impl Estimate {
         let extents = extents.map(|extent| extent.max(1));
         let Ok(time) = self.time(&Numbers, &extents, &batch.max(1), &sms.max(1));
         time
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Numbers, clusters_at_once};
+
+    #[test]
+    fn large_clusters_leave_room_for_what_gpcs_cannot_fill() {
+        let of = |sms: i64, blocks: i64| {
+            let Ok(clusters) = clusters_at_once(&Numbers, &sms, blocks);
+            clusters
+        };
+        assert_eq!(
+            [1, 2, 4, 8].map(|blocks| of(132, blocks)),
+            [132, 66, 30, 15]
+        );
+        // A kernel of clusters starts at least one, and the driver says so where it has no room.
+        assert_eq!(of(2, 8), 1);
     }
 }

@@ -101,6 +101,25 @@ fn clusters_share_lines_that_begin_between_those_of_l2() {
 }
 
 #[test]
+fn four_blocks_share_a_wide_tile_of_b_in_one_round() {
+    let context = cute_ir::context();
+    let of = |extents| chosen(&context, extents, 64, &Request::default()).plan;
+    let plan = of([1536, 896, 4864]);
+    assert_eq!((plan.tile, plan.cluster), ([64, 192, 64], [4, 1, 1]));
+    // Four times as many rows are four rounds, and blocks of a cluster wait for one another in each.
+    assert!(of([6144, 896, 4864]).blocks_of_cluster() < 4);
+}
+
+#[test]
+fn few_rows_split_k_where_the_second_kernel_starts_beside_the_first() {
+    let context = cute_ir::context();
+    let of = |extents| chosen(&context, extents, 64, &Request::default()).plan;
+    assert!(of([33, 1024, 4096]).split > 1);
+    assert!(of([160, 1280, 10240]).split > 1);
+    assert_eq!(of([4096; 3]).split, 1);
+}
+
+#[test]
 fn small_tiles_share_no_loads() {
     let context = cute_ir::context();
     // Blocks of a cluster take longer to agree on a place of the ring than such a tile's products take.
