@@ -5,6 +5,7 @@
 // RUN: cute-opt %S/warpgroups.mlir --cute-compile="arch=sm_90a cluster=1x2 package=%t-n.cutepkg" -o /dev/null
 // RUN: cute-opt %S/warpgroups.mlir --cute-compile="arch=sm_90a cluster=2x2 package=%t-mn.cutepkg" -o /dev/null
 // RUN: cute-run %t-m.cutepkg --info | FileCheck %s --check-prefix=INFO
+// RUN: cute-run %t-mn.cutepkg --info | FileCheck %s --check-prefix=FOUR
 // RUN: cute-run %t-m.cutepkg --function along_k --device=emulator --sms 4 --seeds 2 | FileCheck %s --check-prefix=RIGHT
 // RUN: cute-run %t-n.cutepkg --function along_k --device=emulator --sms 4 --seeds 2 | FileCheck %s --check-prefix=RIGHT
 // RUN: cute-run %t-mn.cutepkg --function along_k --device=emulator --sms 4 | FileCheck %s --check-prefix=RIGHT
@@ -21,6 +22,10 @@
 // RUN: not cute-opt %S/warpgroups.mlir --cute-compile="arch=sm_90a cluster=4x4 package=%t-x.cutepkg" -o /dev/null 2>&1 | FileCheck %s --check-prefix=MANY
 //
 // INFO: cluster 2x1x1, beside what is before
+//
+// Of four blocks as many clusters stay as run at once: multiprocessors of a GPC may be left over.
+//
+// FOUR: grid ((min(max(div((sm_count * 15), 64), 1), {{.*}}) * 4), 1, 1), block {{.*}}, cluster 4x1x1
 //
 // RIGHT: : right;
 // RIGHT: no findings
