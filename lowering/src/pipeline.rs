@@ -167,6 +167,7 @@ impl CompileOptions {
                 Rules::Applied(_) => simplify,
                 Rules::Mlir => "canonicalize".to_owned(),
             };
+            passes.push("cute-divide-by-arguments".to_owned());
             passes.push(format!(
                 "gpu.module(gpu.func(cute-carry-remainders,{simplify}))"
             ));

@@ -26,7 +26,7 @@ pub const PASS: PassSpec = PassSpec {
 const RANGE: &str = "llvm.range";
 
 /// Nested deeper, a condition stays in the kernel. Bounds the stack.
-const MOST_NESTING: usize = 12;
+pub(crate) const MOST_NESTING: usize = 12;
 
 /// The parts of a condition with all that it depends on, at most: past it, it stays in the kernel, and a launch evaluates little.
 const MOST_PARTS: usize = 48;
@@ -49,7 +49,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(),
 
 /// An integer that a launch knows, as a kernel computes it of its arguments and before it wraps.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Known {
+pub(crate) enum Known {
     Argument(usize),
     Constant(i64),
     Truth(bool),
@@ -192,7 +192,7 @@ fn around<'c>(kernel: Op<'c>, body: Blk<'c>, op: Op<'c>) -> (Guards, bool) {
 }
 
 /// Reads a value of a kernel as a launch knows it, where the value is that number, whatever its width.
-fn read<'c>(value: Val<'c>, body: Blk<'c>, nesting: usize) -> Option<Known> {
+pub(crate) fn read<'c>(value: Val<'c>, body: Blk<'c>, nesting: usize) -> Option<Known> {
     let nesting = nesting.checked_sub(1)?;
     if let Some((block, index)) = block_argument(value) {
         let is_number = matches!(int_width(value.r#type()), Some(32 | 64));
@@ -307,7 +307,7 @@ fn chosen([condition, yes, no]: [Known; 3]) -> Known {
 
 impl Known {
     /// The number of parts that it is written with.
-    fn parts(&self) -> usize {
+    pub(crate) fn parts(&self) -> usize {
         let all = |of: &[Known]| of.iter().map(Known::parts).sum::<usize>();
         1 + match self {
             Known::Argument(_) | Known::Constant(_) | Known::Truth(_) => 0,
@@ -347,7 +347,11 @@ impl Known {
     }
 
     /// Its value before a launch that passes these operands: a number of 64 bits, or a truth value.
-    fn write<'c>(&self, b: Builder<'c>, operands: &[Val<'c>]) -> Result<Val<'c>, Failure> {
+    pub(crate) fn write<'c>(
+        &self,
+        b: Builder<'c>,
+        operands: &[Val<'c>],
+    ) -> Result<Val<'c>, Failure> {
         let (wide, truth) = (b.i64_type(), int_type(b.context, 1));
         let all = |of: &[Known]| -> Result<Vec<Val<'c>>, Failure> {
             of.iter().map(|known| known.write(b, operands)).collect()

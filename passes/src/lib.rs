@@ -9,6 +9,7 @@ pub mod assert_at_launch;
 pub mod carry_remainders;
 pub mod check;
 mod divergence;
+pub mod divide_by_arguments;
 mod explain;
 pub mod fold_static;
 mod fused;
@@ -62,6 +63,7 @@ pub fn passes() -> Vec<PassSpec> {
         lower_layouts::PASS,
         simplify_layouts::PASS,
         assert_at_launch::PASS,
+        divide_by_arguments::PASS,
         carry_remainders::PASS,
         simplify_indices::PASS,
         report::PASS,

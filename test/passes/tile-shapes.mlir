@@ -59,8 +59,8 @@ func.func @rows(%A: !a, %B: !b, %C: !c) {
 // CHECK:         arith.select %[[IS_WHOLE]], %[[OF_WHOLE]], %[[OF_LAST]] : i32
 // CHECK:         arith.minui %[[LEFT]], %c8_i32 : i32
 // CHECK-NOT:     arith.divui
-// There is always a turn, which copies nothing and adds zeros where K has no tile.
-// CHECK:         %[[TURNS:.*]] = arith.maxsi %[[DEPTH]], %c1_i32{{.*}} : i32
+// There are always two turns, of which those behind the end of K copy nothing and add zeros.
+// CHECK:         %[[TURNS:.*]] = arith.maxsi %[[DEPTH]], %c2_i32{{.*}} : i32
 // CHECK:         scf.for %{{.*}} = %{{.*}} to %[[TURNS]]
 // CHECK:           cute.block.copy A {{.*}} within({{.*}} !cute.coord<"(?,?)">)
 // CHECK:           cute.block.copy B {{.*}} within({{.*}} !cute.coord<"(_,?)">)

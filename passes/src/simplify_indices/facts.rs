@@ -19,7 +19,7 @@ const MOST_ROUNDS: usize = 24;
 const MOST_STEPS: usize = 400_000;
 
 /// The facts about the values of a kernel.
-pub(super) struct Known<'c> {
+pub(crate) struct Known<'c> {
     kernel: Op<'c>,
     /// Facts that have been asked for, and those that the kernel asserts.
     facts: FxHashMap<ValueKey, Facts>,
@@ -101,7 +101,7 @@ pub(super) fn width_of(value: Val) -> Option<u32> {
 }
 
 impl<'c> Known<'c> {
-    pub(super) fn of(kernel: Op<'c>, body: Blk<'c>) -> Self {
+    pub(crate) fn of(kernel: Op<'c>, body: Blk<'c>) -> Self {
         let mut known = Self {
             kernel,
             facts: FxHashMap::default(),
@@ -173,7 +173,7 @@ impl<'c> Known<'c> {
     }
 
     /// Returns what is known of an integer or an index, at its width.
-    pub(super) fn value(&mut self, value: Val<'c>) -> Facts {
+    pub(crate) fn value(&mut self, value: Val<'c>) -> Facts {
         self.of_value(value, 0)
     }
 

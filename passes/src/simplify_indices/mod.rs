@@ -9,7 +9,7 @@
 
 mod emit;
 mod explain;
-mod facts;
+pub(crate) mod facts;
 mod guards;
 mod leaves;
 

@@ -270,10 +270,11 @@ impl<'c> Gemm<'c> {
         };
         let turns = match at.product.and_then(|product| product.rows) {
             Some(rows) => rows.turns(b, turns)?,
-            // A turn behind the end of K copies nothing and adds zeros, where a loop that may have no turn asks for it first.
+            // A turn behind the end of K copies nothing and adds zeros, where a loop that may have no turn asks for it first. The last turn of several
+            // stages may be written out behind the loop, which has one then as well: else accumulators are zeroed for both ways around it.
             None if first.is_none() && ends[2].is_some() && self.may_have_no_turns() => {
-                let one = b.i32(1)?;
-                b.value(arith::MAXSI, &[turns, one], b.i32_type(), &[])?
+                let least = b.i32(if self.plan.stages > 1 { 2 } else { 1 })?;
+                b.value(arith::MAXSI, &[turns, least], b.i32_type(), &[])?
             }
             None => turns,
         };
