@@ -9,6 +9,7 @@
 
 use crate::assert_at_launch::{Known, MOST_NESTING, read};
 use crate::launch::launches_of;
+use crate::reciprocals::{self, BITS};
 use crate::simplify_indices::facts;
 use cute_arith::Predicate;
 use cute_ir::ops::{arith, gpu, scf};
@@ -30,9 +31,6 @@ const SEGMENTS: &str = "operandSegmentSizes";
 
 /// The attribute for what is known of a kernel's arguments.
 const ARGUMENT_ATTRIBUTES: &str = "arg_attrs";
-
-/// The power of two that reciprocals are parts of.
-const BITS: u32 = 62;
 
 /// The group of a launch's operands that a kernel has as arguments: behind dependencies, nine sizes and the size of shared memory.
 const ARGUMENTS: usize = 11;
@@ -192,17 +190,7 @@ fn quotient<'c>(
     reciprocal: Val<'c>,
 ) -> Result<Val<'c>, Failure> {
     let wide = b.i64_type();
-    let number = b.value(arith::EXTSI, &[number], wide, &[])?;
-    let shift = b.constant(wide, i64::from(64 - BITS))?;
-    let shifted = b.value(arith::SHLI, &[number, shift], wide, &[])?;
-    // The upper half of a product of 64 bits each.
-    let product = b.op(
-        arith::MULSI_EXTENDED,
-        &[shifted, reciprocal],
-        &[wide, wide],
-        &[],
-    )?;
-    let rounded = result_of(product, 1);
+    let rounded = reciprocals::product(b, number, reciprocal, true)?;
     if is_unsigned {
         return Ok(rounded);
     }

@@ -26,6 +26,7 @@ pub mod order;
 pub mod partition;
 pub mod pipeline;
 pub mod plan;
+mod reciprocals;
 pub mod report;
 mod shared;
 pub mod simplify_indices;

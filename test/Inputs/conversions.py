@@ -2,14 +2,16 @@
 
 import math
 import random
-import struct
 import subprocess
 import sys
+
+from npy import write
 
 # Bits of a fraction, the least exponent of a number with a leading one, the largest number; whether more than that becomes it.
 FLOATS = {"f8E4M3FN": (3, -6, 448.0, True), "f8E5M2": (2, -14, 57344.0, True), "f16": (10, -14, 65504.0, False), "bf16": (7, -126, 3.3e38, False),
           "f32": (23, -126, 3.4e38, False), "f64": (52, -1022, 1.7e308, False)}
-FORMATS = {"f16": "<f2 e", "f64": "<f8 d", "i8": "|i1 b", "ui8": "|u1 B", "i32": "<i4 i", "i64": "<i8 q"}
+# The letters of types in files; those of others are f32.
+CODES = {"f16": "e", "f64": "d", "i8": "b", "ui8": "B", "i32": "i", "i64": "q"}
 
 
 def integer(ty):
@@ -36,15 +38,6 @@ def converted(x, source, target):
     return (x - least) % (most - least + 1) + least
 
 
-def write(path, ty, values):
-    descr, code = FORMATS.get(ty, "<f4 f").split()
-    head = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': (32, 8), }}"
-    head += " " * (-(len(head) + 11) % 64) + "\n"
-    with open(path, "wb") as out:
-        out.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode())
-        out.write(struct.pack(f"<{len(values)}{code}", *values))
-
-
 def values_of(source, target):
     """256 numbers of a type, at the ends of what the other one has, and by chance."""
     chance = random.Random(source + target)
@@ -69,8 +62,8 @@ for target in targets:
     package, given, wanted = (f"{prefix}.{source}.{target}.{end}" for end in ("cutepkg", "in.npy", "out.npy"))
     subprocess.run(["cute-opt", kernels, f"--cute-compile=arch=sm_90a set=T={source},U={target} package={package}", "-o", "/dev/null"], check=True)
     values = values_of(source, target)
-    write(given, source, values)
-    write(wanted, target, [converted(x, source, target) for x in values])
+    write(given, CODES.get(source, "f"), (32, 8), values)
+    write(wanted, CODES.get(target, "f"), (32, 8), [converted(x, source, target) for x in values])
     command = ["cute-run", package, "--function=convert", "--device=emulator", f"--input=from={given}", f"--expect=to={wanted}", "--tolerance=to=0,0"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:

@@ -10,17 +10,10 @@ import random
 import struct
 import sys
 
+from npy import write
+
 DEPTH = 8
 SCALE = 0.25
-
-
-def write(path, code, shape, values):
-    descr = {"e": "<f2", "f": "<f4"}[code]
-    header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}"
-    header += " " * (-(len(header) + 11) % 64) + "\n"
-    with open(path, "wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
-        file.write(struct.pack(f"<{len(values)}{code}", *values))
 
 
 def read(path):

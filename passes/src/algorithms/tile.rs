@@ -21,13 +21,13 @@ struct Parts<'c> {
     destination: Val<'c>,
 }
 
-/// What there is of a tile.
+/// The part of a tile that is there.
 struct Bounds<'c> {
     /// The coordinates of the tile's elements.
     tile: Val<'c>,
     /// Those of the thread's part.
     part: Val<'c>,
-    /// What the coordinates of an element that is there are less than.
+    /// The shape that the coordinates of an element that is there are less than.
     shape: Val<'c>,
     /// Tells whether coordinates may be negative.
     halo: bool,
@@ -261,7 +261,7 @@ impl<'c> Lower<'c> {
         Ok(numbers)
     }
 
-    /// Whether an element is there: at 0 or behind, and below the shape, by each integer of its coordinate.
+    /// Computes whether an element is there: at 0 or behind, and below the shape, by each integer of its coordinate.
     fn is_there(&self, at: Val<'c>, bounds: &Bounds<'c>) -> Result<Val<'c>, Failure> {
         let truth = types::int_type(self.b.context, 1);
         let below = self
@@ -273,7 +273,7 @@ impl<'c> Lower<'c> {
         }
     }
 
-    /// Whether a condition holds, and no integer of a coordinate is negative, as those of a halo are.
+    /// Computes whether a condition holds, and no integer of a coordinate is negative, as those of a halo are.
     fn not_before(&self, at: Val<'c>, holds: Val<'c>) -> Result<Val<'c>, Failure> {
         let b = self.b;
         let tuple = self.tuple(at)?;

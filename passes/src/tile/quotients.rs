@@ -5,12 +5,10 @@
 //! which is more.
 
 use super::Gemm;
+use crate::reciprocals::{self, BITS};
 use cute_arith::Predicate;
 use cute_ir::ops::arith;
 use cute_ir::{Expected, Failure, mlir::*};
-
-/// The power of two that reciprocals are parts of.
-const BITS: u32 = 62;
 
 /// A number of tiles that others are divided by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +73,7 @@ impl<'c> Gemm<'c> {
         number: Val<'c>,
         (divisor, value): (Divisor, Val<'c>),
     ) -> Result<[Val<'c>; 2], Failure> {
-        let (narrow, wide) = (b.i32_type(), b.i64_type());
+        let narrow = b.i32_type();
         let unsigned = |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], narrow, &[]);
         let all = self.reciprocals_of_launch();
         let Some(place) = all.iter().position(|other| *other == divisor) else {
@@ -83,17 +81,8 @@ impl<'c> Gemm<'c> {
             return Ok([quotient, unsigned(arith::REMUI, number, value)?]);
         };
         let reciprocal = argument(body, self.first_reciprocal() + place);
-        // The upper half of a product of 64 bits each.
-        let number_of_64 = b.value(arith::EXTUI, &[number], wide, &[])?;
-        let shift = b.constant(wide, i64::from(64 - BITS))?;
-        let shifted = b.value(arith::SHLI, &[number_of_64, shift], wide, &[])?;
-        let product = b.op(
-            arith::MULUI_EXTENDED,
-            &[shifted, reciprocal],
-            &[wide, wide],
-            &[],
-        )?;
-        let quotient = b.value(arith::TRUNCI, &[result_of(product, 1)], narrow, &[])?;
+        let quotient = reciprocals::product(b, number, reciprocal, false)?;
+        let quotient = b.value(arith::TRUNCI, &[quotient], narrow, &[])?;
         let before = unsigned(arith::MULI, quotient, value)?;
         Ok([quotient, unsigned(arith::SUBI, number, before)?])
     }

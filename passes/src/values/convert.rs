@@ -20,8 +20,9 @@ const OGT: i64 = 2;
 /// The type of an element, as its conversions ask.
 #[derive(Clone, Copy)]
 enum Number {
+    /// A floating-point number of so many bits.
     Float(i64),
-    /// Of so many bits, with a sign or without.
+    /// An integer of so many bits, with a sign or without.
     Int(i64, bool),
 }
 

@@ -551,7 +551,7 @@ pub(super) enum Special {
     /// Rank of the block in its cluster, and blocks of that.
     ClusterRank,
     ClusterBlocks,
-    /// Whether clusters were asked for, by the kernel or by its launch.
+    /// One where clusters were asked for, by the kernel or by its launch.
     ExplicitCluster,
     ClusterCtaid(u8),
     ClusterNctaid(u8),
