@@ -12,26 +12,23 @@ use cute_target::Arch;
 
 /// The elements of a tile, M times N times K, that a multiprocessor multiplies in a microsecond at the speed of 1000: the
 /// fastest tile of warps on an H200.
-const SPEED: i128 = 1_900_000;
+const SPEED: i128 = 1_710_000;
 
 /// Picoseconds from the request of a tile of A and B to its arrival, where warps copy.
 const LATENCY: i64 = 1_000_000;
 
 /// Bytes that a multiprocessor gets of global memory in a microsecond by copies of warps, most of them from L2.
-const BYTES: i128 = 60_000;
+const BYTES: i128 = 54_000;
 
 /// Elements that a multiprocessor computes prologues of in a microsecond: a conversion, a product and their part of a store for each, some
 /// 2.5 instructions of 128 lanes at 1.7 GHz. No measurement.
-const COMPUTED: i128 = 87_000;
+const COMPUTED: i128 = 78_000;
 
 /// Picoseconds of a block of warps before and behind its loop.
 const AROUND: i64 = 500_000;
 
-/// Picoseconds of a kernel beside its blocks, in a row of kernels.
-const START: i64 = 2_000_000;
-
-/// Picoseconds that clusters take longer to start and to end.
-const CLUSTER: i64 = 400_000;
+/// Picoseconds of a kernel of blocks of warps beside its blocks, in a row of kernels.
+const START: i64 = 1_470_000;
 
 /// The time of a second kernel, which adds partial sums up.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,16 +46,15 @@ const BEHIND: Second = Second {
     kilobyte: 205,
 };
 
-/// A second kernel that starts beside the first one and waits for its end alone, as from sm_90 on; fitted to 110 plans that split K, of 24 shapes, on an H200
-/// (`docs/performance.md`).
+/// A second kernel that starts beside the first one and waits for its end alone, as from sm_90 on.
 const STARTED_BESIDE: Second = Second {
-    start: 340_000,
-    kilobyte: 360,
+    start: 900_000,
+    kilobyte: 236,
 };
 
-/// Picoseconds for each kilobyte of A, B and C, where lines of a tile have less than 256 bytes along K, and where they have as many: 3.1 and 3.3 TB/s of memory.
-/// With one row and N x K = 28672x4096 an H100 gives tiles of 64 elements along K 2.7 TB/s and those of 128 elements 2.9; an H200 has 4.1 for copies.
-const MEMORY: [i64; 2] = [320, 300];
+/// Picoseconds for each kilobyte of A, B and C, where lines of a tile have less than 256 bytes along K, and where they have as many: 4 and 4.8 TB/s of memory. Copies
+/// reach 4.1 on an H200.
+const MEMORY: [i64; 2] = [250, 210];
 
 /// Picoseconds that a turn takes longer where elements of A or B are narrower than what can be copied asynchronously, and go through registers one by one: fitted to
 /// eleven shapes with odd K on an H200 (`docs/performance.md`).
@@ -73,43 +69,46 @@ const PACKING: i64 = 4_000_000;
 /// The part of the shorter one of two times, of memory and of multiprocessors, that is added to the longer one: one in so many.
 const BESIDE: i64 = 10;
 
-/// The part of a time which is added to it, as it was not measured: one in so many. Of a plan of warps that splits K, and of plans beside which others were measured.
+/// The part of a time which is added to it, as it was not measured: one in so many. Of plans beside which others were measured.
 pub(super) const DOUBT: i64 = 10;
 
-/// Figures of plans by which warps have roles. They were fitted to the times of 23 tiles and up to eight parts of K over 82 shapes on an H100, those of clusters and
-/// teams to the choice that they make among 30 plans of each shape (`docs/performance.md`).
+/// Figures of plans by which warps have roles. Where nothing else is said they, and those of warps above, were fitted to the times of 14,000 plans of 325 shapes on an H200
+/// (`docs/performance.md`).
 mod roles {
     /// Picoseconds of a cycle under load.
-    pub(super) const CYCLE: i64 = 577;
+    pub(super) const CYCLE: i64 = 510;
     /// Thousandths of a cycle for each 128 bytes that shared memory gives or takes.
     pub(super) const SHARED: i64 = 800;
     /// Picoseconds for 128 bytes from L2, of lines that begin at multiples of 128 bytes, and of others, which touch two of L2's.
-    pub(super) const LINE: [i64; 2] = [660, 1_876];
-    /// Picoseconds for 128 bytes of a line outside of A or B, which TMA fills with zeros: a block whose tile has one row of 64 gets it later than
-    /// one that has all. Fitted to 64x32 and 1 to 64 rows of A on an H100 (`docs/performance.md`).
-    pub(super) const OUTSIDE: i64 = 4_200;
+    pub(super) const LINE: [i64; 2] = [720, 1_500];
+    /// Picoseconds for 128 bytes of a line outside of A or B, which TMA fills with zeros: all of a chip come from one place, one after the other.
+    pub(super) const OUTSIDE: i64 = 50;
     /// Picoseconds from the request of a tile of A and B by TMA to its arrival.
-    pub(super) const LATENCY: i64 = 813_000;
+    pub(super) const LATENCY: i64 = 680_000;
     /// The same, where it arrives in several blocks and is asked for when all of them are done with its place.
-    pub(super) const LATENCY_OF_CLUSTER: i64 = 1_000_000;
+    pub(super) const LATENCY_OF_CLUSTER: i64 = 1_135_000;
     /// Picoseconds of a turn, at least, where blocks share loads: each asks the others for room, and they tell each other what they are done with.
-    pub(super) const TURN_OF_CLUSTER: i64 = 165_000;
+    pub(super) const TURN_OF_CLUSTER: i64 = 172_000;
     /// Hundredths of the second of the three times that a turn takes beside the longest.
-    pub(super) const SECOND: i64 = 35;
+    pub(super) const SECOND: i64 = 49;
     /// Picoseconds of a tile beside its turns.
-    pub(super) const TILE: i64 = 139_000;
+    pub(super) const TILE: i64 = 80_000;
     /// Picoseconds of a tile beside its turns, for each warpgroup beyond the first.
-    pub(super) const GROUP: i64 = 242_000;
+    pub(super) const GROUP: i64 = 362_000;
     /// Picoseconds in which a warpgroup brings 1024 sums out.
-    pub(super) const SUMS: i64 = 78_000;
+    pub(super) const SUMS: i64 = 127_000;
     /// Picoseconds from the last product of one team to the first of the next.
     pub(super) const HANDOVER: i64 = 200_000;
     /// Picoseconds in which blocks of a cluster tell each other that they are done, and have, and may have more.
-    pub(super) const EXCHANGE: i64 = 1_000_000;
+    pub(super) const EXCHANGE: i64 = 1_550_000;
     /// Picoseconds for 1024 sums that a block sends to others of its cluster.
-    pub(super) const EXCHANGED: i64 = 80_000;
-    /// The part of a tile's time beside its turns that is left where another team multiplies: one in so many.
-    pub(super) const BESIDE_OTHERS: i64 = 2;
+    pub(super) const EXCHANGED: i64 = 10_000;
+    /// Hundredths of a tile's time beside its turns that are left where another team multiplies.
+    pub(super) const BESIDE_OTHERS: i64 = 61;
+    /// Picoseconds of a kernel beside its blocks, in a row of kernels.
+    pub(super) const START: i64 = 800_000;
+    /// Picoseconds that clusters take longer to start and to end.
+    pub(super) const CLUSTER: i64 = 850_000;
 }
 
 /// Integers that a time is computed in: numbers, or values of a function that launches.
@@ -183,15 +182,13 @@ pub(super) struct TileOfRoles {
     pub split: i64,
 }
 
-/// The time that lines of a tile take in a turn where they lie outside of A or B, as M or N is less than the tile's.
+/// The time that lines of a tile take in a turn where some lie outside of A or B, as M or N is no multiple of the tile's.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Outside {
     /// Picoseconds that the lines of a whole tile take to arrive.
     moved: i64,
-    /// Lines along M and N of a block's tile.
-    lines: [i64; 2],
-    /// Picoseconds that each line takes longer where it is outside.
-    longer: [i64; 2],
+    /// Picoseconds that each line outside takes, of all blocks that run at once.
+    each: i64,
 }
 
 /// The extents that say where lines of A and B begin, as far as only a launch knows it, and what follows.
@@ -244,8 +241,6 @@ pub struct Estimate {
     around: i64,
     /// The time of the kernel that adds parts of K up.
     second: Second,
-    /// Tells whether plans of its kind that split K were measured.
-    is_sure: bool,
 }
 
 /// Picoseconds for each kilobyte from memory, of tiles of so many elements of so many bits along K.
@@ -343,7 +338,6 @@ impl Estimate {
                 true => STARTED_BESIDE,
                 false => BEHIND,
             },
-            is_sure: false,
         })
     }
 
@@ -374,7 +368,6 @@ impl Estimate {
             factors.map(|access| roles::LINE[usize::from(access.is_some_and(is_elsewhere))]);
         let moved_of = |lines: [i64; 2]| m * parts * lines[0] / cn + n * parts * lines[1] / cm;
         let moved = moved_of(lines);
-        let longer = |line: i64, sharers: i64| (roles::OUTSIDE - line) * parts / sharers;
         let others = of.stages.max(2) - 1;
         let latency = match cm * cn {
             1 => roles::LATENCY / others,
@@ -425,18 +418,16 @@ impl Estimate {
             }),
             outside: Outside {
                 moved,
-                lines: [m, n],
-                longer: [longer(lines[0], cn), longer(lines[1], cm)],
+                each: roles::OUTSIDE * parts,
             },
             wait: 0,
             beside: match of.teams {
                 1 => beside,
-                _ => beside / roles::BESIDE_OTHERS,
+                _ => beside * roles::BESIDE_OTHERS / 100,
             },
             teams: of.teams,
-            around: START + if blocks > 1 { CLUSTER } else { 0 },
+            around: roles::START + if blocks > 1 { roles::CLUSTER } else { 0 },
             second: STARTED_BESIDE,
-            is_sure: true,
         }
     }
 
@@ -500,7 +491,8 @@ impl Estimate {
             )
         };
         let mut turns = tiles(2)?;
-        let blocks = n.apply(Op::Mul, [&tiles(0)?, &tiles(1)?])?;
+        let along = [tiles(0)?, tiles(1)?];
+        let blocks = n.apply(Op::Mul, [&along[0], &along[1]])?;
         let mut blocks = n.apply(Op::Mul, [&blocks, batch])?;
         let mut at_once = sms.clone();
         if self.cluster > 1 {
@@ -520,7 +512,8 @@ impl Estimate {
             turns = n.apply(Op::CeilDivS, [&turns, &n.constant(self.shared)?])?;
         }
         let own = n.apply(Op::CeilDivS, [&blocks, &at_once])?;
-        let busy_of_turn = self.busy(n, extents)?;
+        let [along_m, along_n] = &along;
+        let busy_of_turn = self.busy(n, extents, [along_m, along_n], [batch, &own])?;
         let wave = |blocks: &N::Value| {
             let busy = n.apply(Op::Mul, [blocks, &busy_of_turn])?;
             let turn = n.apply(Op::MaxS, [&busy, &n.constant(self.wait)?])?;
@@ -556,38 +549,38 @@ impl Estimate {
         if self.split <= 1 {
             return Ok(time);
         }
-        let time = n.apply(Op::Add, [&time, &self.second(n, &blocks)?])?;
-        if self.is_sure {
-            return Ok(time);
-        }
-        let doubted = n.apply(Op::DivS, [&time, &n.constant(DOUBT)?])?;
-        n.apply(Op::Add, [&time, &doubted])
+        n.apply(Op::Add, [&time, &self.second(n, &blocks)?])
     }
 
-    /// The time that a multiprocessor is busy with a block's tile along K.
-    fn busy<N: Arithmetic>(&self, n: &N, extents: &[N::Value; 3]) -> Result<N::Value, N::Error> {
+    /// The time that a multiprocessor is busy with a block's tile along K, where there are so many tiles along M and N of so many products, and each multiprocessor has so
+    /// many of them or of their parts.
+    fn busy<N: Arithmetic>(
+        &self,
+        n: &N,
+        extents: &[N::Value; 3],
+        tiles: [&N::Value; 2],
+        [batch, own]: [&N::Value; 2],
+    ) -> Result<N::Value, N::Error> {
         let busy = match self.lines {
             Some(lines) => lines.busy(n, extents)?,
             None => n.constant(self.busy)?,
         };
-        let Outside {
-            moved,
-            lines,
-            longer,
-        } = self.outside;
-        // Even one line within leaves no more of the others outside.
-        let most = moved + lines[0] * longer[0] + lines[1] * longer[1];
-        if most <= self.busy {
+        let Outside { moved, each } = self.outside;
+        if each == 0 {
             return Ok(busy);
         }
-        let mut arrived = n.constant(moved)?;
-        for axis in 0..2 {
-            let all = n.constant(lines[axis])?;
-            let inside = n.apply(Op::MinS, [&extents[axis], &all])?;
-            let outside = n.apply(Op::Sub, [&all, &inside])?;
-            let more = n.apply(Op::Mul, [&outside, &n.constant(longer[axis])?])?;
-            arrived = n.apply(Op::Add, [&arrived, &more])?;
-        }
+        // Of tiles along an axis, those of the last line have lines outside.
+        let outside = |axis: usize| {
+            let covered = n.apply(Op::Mul, [tiles[axis], &n.constant(self.tile[axis])?])?;
+            let lines = n.apply(Op::Sub, [&covered, &extents[axis]])?;
+            n.apply(Op::Mul, [&lines, tiles[1 - axis]])
+        };
+        let all = n.apply(Op::Add, [&outside(0)?, &outside(1)?])?;
+        let all = n.apply(Op::Mul, [&all, batch])?;
+        let each = n.constant(each * self.split * self.shared)?;
+        let all = n.apply(Op::Mul, [&all, &each])?;
+        let at_once = n.apply(Op::DivS, [&all, own])?;
+        let arrived = n.apply(Op::Add, [&at_once, &n.constant(moved)?])?;
         n.apply(Op::MaxS, [&busy, &arrived])
     }
 

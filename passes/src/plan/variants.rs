@@ -2,14 +2,19 @@
 //! the best ones, for somebody else to choose from.
 
 use super::{Calibrated, Candidate, Chosen, Problem, measured::Measured};
-use std::collections::HashSet;
+use std::{
+    cmp::Reverse,
+    collections::{HashMap, HashSet},
+};
 
 /// The sizes that an open problem is tried with: few of them where several extents are open.
 const MANY: &[i64] = &[
     1, 8, 16, 32, 64, 96, 128, 160, 192, 256, 320, 384, 448, 512, 576, 640, 768, 896, 1024, 1280,
     1536, 1792, 2048, 2560, 3072, 3584, 4096, 5120, 6144, 8192, 12288,
 ];
-const FEW: &[i64] = &[1, 16, 64, 128, 256, 512, 1024, 1536, 2048, 3072, 4096, 8192];
+const FEW: &[i64] = &[
+    1, 16, 64, 128, 256, 384, 512, 768, 1024, 1280, 1536, 2048, 3072, 4096, 8192,
+];
 
 /// The least size of which three open extents have two: a product of which two are smaller takes no time to speak of, whatever its plan.
 const LEAST: i64 = 256;
@@ -27,7 +32,10 @@ const BATCH: i64 = 8;
 const UNIT: i64 = 1 << 10;
 
 /// A candidate is worth its kernel if it takes one in so many parts off the time of an open problem, on average over the sizes.
-const WORTH: i64 = 100;
+const WORTH: i64 = 600;
+
+/// The part of that which is enough for a candidate whose kernel there is already, and which needs only a small second one, to add another number of parts of K: one in so many.
+const OF_SECOND: i64 = 5;
 
 /// The same of one size, where a single extent is open: a layer of a network, say, that is called with any number of rows, and most often with few of them.
 const WORTH_OF_ONE: i64 = 33;
@@ -128,9 +136,21 @@ fn taken<'c>(
     places.iter().filter_map(take).collect()
 }
 
-/// Those that are chosen already, at most so many with those that make the sizes of `times` faster: the one that gains the most after the other.
+/// The kernel of each candidate, by the place of the first that has the same: where only a launch knows K, it says in how many parts a kernel splits it.
+fn kernels(candidates: &[Candidate<'_>], problem: &Problem<'_>) -> Vec<usize> {
+    let of_launch = problem.extents[2].is_none();
+    let all = candidates.iter().enumerate();
+    all.map(|(at, candidate)| {
+        let is_same =
+            |other: &Candidate<'_>| of_launch && other.plan.differs_in_parts(&candidate.plan);
+        candidates[..at].iter().position(is_same).unwrap_or(at)
+    })
+    .collect()
+}
+
+/// Adds to what is chosen what makes the sizes of `times` faster, of at most so many kernels in all: first the candidate that gains the most beyond what it is to be worth.
 fn gaining(
-    times: &[Vec<i64>],
+    (times, kernels): (&[Vec<i64>], &[usize]),
     among: [&[usize]; 2],
     mut chosen: Vec<usize>,
     (most, is_one): (usize, bool),
@@ -143,30 +163,54 @@ fn gaining(
         return chosen;
     };
     for among in among {
-        while chosen.len() < most {
-            let best = among
-                .iter()
-                .min_by_key(|at| (with(&times[**at], &reached), **at));
-            let Some(best) = best else { break };
-            let (before, after) = (reached.iter().sum::<i64>(), with(&times[*best], &reached));
-            let worth = if is_one {
-                UNIT / WORTH_OF_ONE
-            } else {
-                before / WORTH
+        loop {
+            let met: HashSet<usize> = chosen.iter().map(|at| kernels[*at]).collect();
+            let before = reached.iter().sum::<i64>();
+            let worth = |at: usize| {
+                let of_kernel = match is_one {
+                    true => UNIT / WORTH_OF_ONE,
+                    false => before / WORTH,
+                };
+                match met.contains(&kernels[at]) {
+                    true => of_kernel / OF_SECOND,
+                    false => of_kernel,
+                }
             };
-            if before - after <= worth {
-                break;
+            let gain = |at: usize| before - with(&times[at], &reached);
+            // A kernel that there is not yet brings all numbers of parts.
+            let mut shortest: HashMap<usize, Vec<i64>> = HashMap::new();
+            for at in among.iter().filter(|at| !met.contains(&kernels[**at])) {
+                let all = shortest
+                    .entry(kernels[*at])
+                    .or_insert_with(|| reached.clone());
+                for (all, time) in all.iter_mut().zip(&times[*at]) {
+                    *all = *time.min(all);
+                }
             }
-            for (reached, time) in reached.iter_mut().zip(&times[*best]) {
+            let gain_of_kernel: HashMap<usize, i64> = shortest
+                .iter()
+                .map(|(kernel, all)| (*kernel, before - all.iter().sum::<i64>()))
+                .collect();
+            let value = |at: usize| {
+                let of_kernel = gain_of_kernel.get(&kernels[at]).copied();
+                of_kernel.unwrap_or_else(|| gain(at)) - worth(at)
+            };
+            let fits = |at: &usize| met.len() < most || met.contains(&kernels[*at]);
+            let open = among.iter().copied().filter(fits);
+            let best = open.max_by_key(|at| (value(*at), gain(*at), Reverse(*at)));
+            let Some(best) = best.filter(|at| value(*at) > 0) else {
+                break;
+            };
+            for (reached, time) in reached.iter_mut().zip(&times[best]) {
                 *reached = *time.min(reached);
             }
-            chosen.push(*best);
+            chosen.push(best);
         }
     }
     chosen
 }
 
-/// The candidates for a problem, at most `most`; none of none.
+/// The candidates for a problem, of at most `most` kernels that multiply; none of none.
 pub(super) fn choose<'c>(
     candidates: Vec<Candidate<'c>>,
     problem: &Problem<'c>,
@@ -195,10 +239,12 @@ pub(super) fn choose<'c>(
         true => most,
         false => most - most / LEFT,
     };
-    let mut chosen = gaining(&times, [&whole, &all], chosen, (of_points, is_one));
+    let kernels = kernels(&candidates, problem);
+    let among = [&whole[..], &all];
+    let mut chosen = gaining((&times, &kernels), among, chosen, (of_points, is_one));
     if !between.is_empty() {
         let times = relative_times(&candidates, problem, measured, &between, &whole);
-        chosen = gaining(&times, [&whole, &all], chosen, (most, is_one));
+        chosen = gaining((&times, &kernels), among, chosen, (most, is_one));
     }
     // In the order of the table, so that larger tiles come first.
     chosen.sort_unstable();

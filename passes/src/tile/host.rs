@@ -294,6 +294,10 @@ impl<'c> Gemm<'c> {
             let along_n = self.tiles_at_launch(host, &counted, 1)?;
             arguments.push(self.reciprocal(host, divisor, [along_m, along_n])?);
         }
+        if self.parts_of_launch() > 0 {
+            let along_k = self.tiles_at_launch(host, &counted, 2)?;
+            arguments.extend(self.launch_parts(host, along_k)?);
+        }
         if self.plan.is_split() {
             arguments.push(self.workspace(host, tiles)?);
             blocks.push(self.pieces(host)?);

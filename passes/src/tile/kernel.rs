@@ -182,6 +182,7 @@ impl<'c> Gemm<'c> {
         arguments.extend(counted.iter().map(|_| place.i32_type()));
         let reciprocals = self.reciprocals_of_launch();
         arguments.extend(reciprocals.iter().map(|_| place.i64_type()));
+        arguments.extend((0..self.parts_of_launch()).map(|_| place.i32_type()));
         if self.plan.is_split() {
             arguments.push(self.workspace_type(place)?);
         }
@@ -211,7 +212,7 @@ impl<'c> Gemm<'c> {
         let [tm, tn, _] = self.plan.tile;
         follow(b, &self.archs)?;
         let block = block_index(b)?;
-        let (at, part) = self.place(b, body, block, self.plan.split)?;
+        let (at, part) = self.place(b, body, block, self.parts(b, body)?)?;
 
         // This block's part of the tensors.
         let keep = IntTuple::underscore;
@@ -263,7 +264,7 @@ impl<'c> Gemm<'c> {
         // Along K, from the first tile of this block's part on.
         let (first, turns) = match part {
             Some(part) => {
-                let (first, turns) = self.range(b, body, (part, self.plan.split))?;
+                let (first, turns) = self.range_of_part(b, body, part)?;
                 (Some(first), turns)
             }
             None => (None, self.tiles(b, body, 2)?),
@@ -450,7 +451,7 @@ impl<'c> Gemm<'c> {
 
     /// The place of the first pointer to a workspace among a kernel's arguments.
     pub(super) fn first_workspace(&self) -> usize {
-        self.arguments.len() + self.counted_by_launch().len() + self.reciprocals_of_launch().len()
+        self.first_part_of_launch() + self.parts_of_launch()
     }
 
     /// The number of tiles along M (0), N (1) or K (2): a constant, or an argument of the kernel.
@@ -484,21 +485,18 @@ impl<'c> Gemm<'c> {
         b: Builder<'c>,
         body: Blk<'c>,
         index: Val<'c>,
-        parts: i64,
+        parts: Option<Val<'c>>,
     ) -> Result<(Place<'c>, Option<Val<'c>>), Failure> {
         let unsigned =
             |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], b.i32_type(), &[]);
         let (mut block, mut product, mut part) = (index, None, None);
-        if self.is_batched() || parts > 1 {
+        if self.is_batched() || parts.is_some() {
             let tiles = self.tiles_of_product(b, body)?;
             let by = (Divisor::Product, tiles);
             let [mut rest, own] = self.divided(b, body, block, by)?;
             block = own;
-            if parts > 1 {
-                part = Some(rest);
-            }
-            if self.is_batched() && parts > 1 {
-                let parts = b.i32(parts)?;
+            part = parts.map(|_| rest);
+            if let (true, Some(parts)) = (self.is_batched(), parts) {
                 part = Some(unsigned(arith::REMUI, rest, parts)?);
                 rest = unsigned(arith::DIVUI, rest, parts)?;
             }

@@ -124,7 +124,7 @@ impl<'c> Gemm<'c> {
     }
 
     /// The place of the first reciprocal among a kernel's arguments.
-    fn first_reciprocal(&self) -> usize {
+    pub(super) fn first_reciprocal(&self) -> usize {
         self.arguments.len() + self.counted_by_launch().len()
     }
 

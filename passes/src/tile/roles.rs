@@ -172,8 +172,9 @@ impl<'c> Gemm<'c> {
                 all
             }
         };
-        if self.plan.is_split() {
-            all = b.value(arith::MULI, &[all, b.i32(self.plan.split)?], i32_type, &[])?;
+        let parts = self.parts(b, body)?;
+        if let Some(parts) = parts {
+            all = b.value(arith::MULI, &[all, parts], i32_type, &[])?;
         }
         // Teams skip each other's turns, so that they know how many those are before.
         let of_all = match (self.plan.is_split(), self.plan.teams) {
@@ -186,7 +187,7 @@ impl<'c> Gemm<'c> {
         b.with_regions(scf::FOR, &[first, all, blocks], &[], teams, vec![region])?;
         let t = Builder::at_end(b.context, inner, b.location);
         let index = argument(inner, 0);
-        let (at, part) = self.place(t, body, index, self.plan.split)?;
+        let (at, part) = self.place(t, body, index, parts)?;
         let at = self.place_in_cluster(t, at, ranks)?;
         // Of a place that has no rows nothing is loaded, and nothing stored.
         let all = t;
@@ -203,14 +204,17 @@ impl<'c> Gemm<'c> {
         t.step("clear accumulators")
             .op(cute::CLEAR, &[accumulators], &[], &[])?;
         let shared = ranks[2].map(|rank| (rank, self.plan.parts_in_cluster()));
-        let part = part.map(|part| (part, self.plan.split)).or(shared);
-        let (start, turns) = match (part, of_all) {
-            (Some(part), _) => {
-                let (start, turns) = self.range(t, body, part)?;
+        let (start, turns) = match (part, shared, of_all) {
+            (Some(part), ..) => {
+                let (start, turns) = self.range_of_part(t, body, part)?;
                 (Some(start), turns)
             }
-            (None, Some(turns)) => (None, turns),
-            (None, None) => (None, self.tiles(t, body, 2)?),
+            (None, Some(shared), _) => {
+                let (start, turns) = self.range(t, body, shared)?;
+                (Some(start), turns)
+            }
+            (None, None, Some(turns)) => (None, turns),
+            (None, None, None) => (None, self.tiles(t, body, 2)?),
         };
         let product = [shared_a, shared_b, accumulators];
         self.turns(t, body, (&at, ranks), (start, turns), product)?;

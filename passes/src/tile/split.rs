@@ -85,6 +85,67 @@ impl<'c> Gemm<'c> {
         )
     }
 
+    /// The arguments of a kernel that say in how many parts K is split, behind its reciprocals, where only the launch knows K: one kernel serves for any number
+    /// then. They are that number, the tiles along K of each part, and the parts that have one more.
+    pub(super) fn parts_of_launch(&self) -> usize {
+        if self.has_open_parts() { 3 } else { 0 }
+    }
+
+    fn has_open_parts(&self) -> bool {
+        self.plan.is_split() && self.known_tiles(2).is_none()
+    }
+
+    /// The place of the first of them.
+    pub(super) fn first_part_of_launch(&self) -> usize {
+        self.first_reciprocal() + self.reciprocals_of_launch().len()
+    }
+
+    /// Tells whether the kernel that multiplies is also that of another way, which splits K in as many parts as its own launch says.
+    pub(super) fn shares_kernel(&self, other: &Self) -> bool {
+        self.has_open_parts()
+            && other.has_open_parts()
+            && self.plan.differs_in_parts(&other.plan)
+            && self.packed == other.packed
+            && self.expected() == other.expected()
+    }
+
+    /// The values of those arguments at a launch that has so many tiles along K.
+    pub(super) fn launch_parts(
+        &self,
+        host: Builder<'c>,
+        tiles: Val<'c>,
+    ) -> Result<[Val<'c>; 3], Failure> {
+        let index = host.index_type();
+        let parts = host.constant(index, self.plan.split)?;
+        let each = host.value(arith::DIVSI, &[tiles, parts], index, &[])?;
+        let rest = host.value(arith::REMSI, &[tiles, parts], index, &[])?;
+        let narrow = |value| host.value(arith::INDEX_CAST, &[value], host.i32_type(), &[]);
+        Ok([narrow(parts)?, narrow(each)?, narrow(rest)?])
+    }
+
+    /// The parts that K is split in; none where it is not.
+    pub(super) fn parts(&self, b: Builder<'c>, body: Blk<'c>) -> Result<Option<Val<'c>>, Failure> {
+        match (self.plan.is_split(), self.has_open_parts()) {
+            (false, _) => Ok(None),
+            (true, true) => Ok(Some(argument(body, self.first_part_of_launch()))),
+            (true, false) => b.i32(self.plan.split).map(Some),
+        }
+    }
+
+    /// The first tile along K of a part of a plan that splits K, and how many it has.
+    pub(super) fn range_of_part(
+        &self,
+        b: Builder<'c>,
+        body: Blk<'c>,
+        part: Val<'c>,
+    ) -> Result<(Val<'c>, Val<'c>), Failure> {
+        if !self.has_open_parts() {
+            return self.range(b, body, (part, self.plan.split));
+        }
+        let [each, rest] = [1, 2].map(|at| argument(body, self.first_part_of_launch() + at));
+        self.shared_out(b, part, [each, rest])
+    }
+
     /// The first tile along K of one of so many parts, and how many it has: the tiles are shared out evenly, one more to each of the first parts
     /// where they cannot be.
     pub(super) fn range(
@@ -102,6 +163,17 @@ impl<'c> Gemm<'c> {
         let (all, parts) = (self.tiles(b, body, 2)?, b.i32(parts)?);
         let each = number(arith::DIVUI, all, parts)?;
         let rest = number(arith::REMUI, all, parts)?;
+        self.shared_out(b, part, [each, rest])
+    }
+
+    /// The first tile of a part, and how many it has, where each has so many and so many of the first ones one more.
+    fn shared_out(
+        &self,
+        b: Builder<'c>,
+        part: Val<'c>,
+        [each, rest]: [Val<'c>; 2],
+    ) -> Result<(Val<'c>, Val<'c>), Failure> {
+        let number = |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], b.i32_type(), &[]);
         let before = number(arith::MULI, part, each)?;
         let more = number(arith::MINUI, part, rest)?;
         let first = number(arith::ADDI, before, more)?;
@@ -172,7 +244,7 @@ impl<'c> Gemm<'c> {
             piece[axis] = Some(number(arith::REMUI, index, count)?);
             index = whole;
         }
-        let (mut at, _) = self.place(b, body, index, 1)?;
+        let (mut at, _) = self.place(b, body, index, None)?;
         let beside = 1 - self.plan.major(Operand::C).map_err(|e| b.error(e))?;
         // C has a tile of its own for each part along columns; that of the sums has them all.
         if beside == 0

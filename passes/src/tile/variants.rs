@@ -45,16 +45,23 @@ pub(super) fn lower<'c>(
     )?;
     let body = body_of(kernels, 0).expected(kernels, "a body")?;
     let place = Builder::at_end(context_of(first.op), body, first.op.location());
-    let mut symbols = Vec::new();
+    let mut symbols: Vec<Vec<String>> = Vec::new();
     for (at, way) in ways.iter().enumerate() {
         let kernel = match ways.len() {
             1 => format!("{name}_kernel"),
             _ => format!("{name}_kernel_{at}"),
         };
-        way.kernel(place, &kernel)?;
         let home = string_of(kernels, "sym_name").unwrap_or_default();
         let symbol = |kernel: &str| format!("@{home}::@{kernel}");
-        let mut own = vec![symbol(&kernel)];
+        let shared = ways[..at].iter().position(|other| way.shares_kernel(other));
+        let multiplies = match shared {
+            Some(other) => symbols[other][0].clone(),
+            None => {
+                way.kernel(place, &kernel)?;
+                symbol(&kernel)
+            }
+        };
+        let mut own = vec![multiplies];
         if way.plan.is_split() {
             let second = format!("{kernel}_parts");
             way.second_kernel(place, &second)?;
@@ -78,15 +85,29 @@ pub(super) fn lower<'c>(
             way.launch(host, &symbols[at]).map(|_| ())
         });
     }
-    let conditions = conditions(host, ways)?;
-    choose(host, &conditions, &|host, at| {
+    let launch = |host: Builder<'c>, at: usize| {
         let workspaces = pack(host, &ways[at])?.launch(host, &symbols[at])?;
         let name = match ways.len() {
             1 => name.to_owned(),
             _ => format!("{name}_{at}"),
         };
         ways[at].combine(rewriter, host, (module, kernels, &name), &workspaces)
-    })
+    };
+    let Some(taken) = taken(host, ways)? else {
+        return launch(host, 0);
+    };
+    for at in 0..ways.len() {
+        let number = i64::try_from(at).ok().expected(host, "a number")?;
+        let number = host.constant(host.index_type(), number)?;
+        let is_taken = host.compare(Predicate::Eq, taken, number)?;
+        let (then, body) = Detached::with_block(&[]);
+        let branch = vec![then, Detached::empty()];
+        host.with_regions(scf::IF, &[is_taken], &[], &[], branch)?;
+        let body = Builder::at_end(host.context, body, host.location);
+        launch(body, at)?;
+        body.op(scf::YIELD, &[], &[], &[])?;
+    }
+    Ok(())
 }
 
 /// Writes the launch of the first whose condition holds; the last has none.
@@ -122,36 +143,58 @@ pub(super) fn choose<'c>(
     from(host, conditions, 0, launch)
 }
 
-/// The condition under which each is taken, if none before it is; none of the last.
-fn conditions<'c>(host: Builder<'c>, ways: &[Gemm<'c>]) -> Result<Vec<Option<Val<'c>>>, Failure> {
+/// The way that a launch takes: of the first ones that expect what holds, and the same, the fastest; none where there is one way.
+fn taken<'c>(host: Builder<'c>, ways: &[Gemm<'c>]) -> Result<Option<Val<'c>>, Failure> {
     if ways.len() < 2 {
-        return Ok(vec![None; ways.len()]);
+        return Ok(None);
     }
-    let expected: Vec<_> = ways.iter().map(Gemm::expected).collect();
-    let mut facts: Vec<Option<Val<'c>>> = Vec::new();
-    for (at, way) in ways.iter().enumerate() {
-        // The same for those that expect the same.
-        let fact = match at.checked_sub(1) {
-            Some(before) if expected[before] == expected[at] => facts[before],
-            _ => way.fact(host)?,
+    let index = host.index_type();
+    let either =
+        |condition, one, other| host.value(arith::SELECT, &[condition, one, other], index, &[]);
+    let numbers: Vec<usize> = (0..ways.len()).collect();
+    let alike = numbers.chunk_by(|one, other| ways[*one].expected() == ways[*other].expected());
+    let mut chosen = None;
+    for group in alike.rev() {
+        let fastest = fastest(host, ways, group)?;
+        chosen = Some(match (ways[group[0]].fact(host)?, chosen) {
+            (Some(holds), Some(others)) => either(holds, fastest, others)?,
+            // Those that expect nothing come last.
+            _ => fastest,
+        });
+    }
+    Ok(chosen)
+}
+
+/// The number of the fastest of some ways, of the same time the first. They are compared in pairs, and those in pairs, so that no expression is deep.
+fn fastest<'c>(host: Builder<'c>, ways: &[Gemm<'c>], group: &[usize]) -> Result<Val<'c>, Failure> {
+    let n = Host(host);
+    let mut all = Vec::new();
+    for at in group {
+        let number = i64::try_from(*at).ok().expected(host, "a number")?;
+        let time = if group.len() == 1 {
+            n.constant(0)?
+        } else {
+            ways[*at].time(host)?
         };
-        facts.push(fact);
+        all.push((n.constant(number)?, time));
     }
-    let times: Vec<Val<'c>> = ways
-        .iter()
-        .map(|way| way.time(host))
-        .collect::<Result<_, _>>()?;
-    let mut conditions = vec![None; ways.len()];
-    for at in 0..ways.len() - 1 {
-        let alike = |other: &usize| expected[*other] == expected[at];
-        let mut fastest = None;
-        for other in (at + 1..ways.len()).filter(alike) {
-            let faster = host.compare(Predicate::Sle, times[at], times[other])?;
-            fastest = both(host, fastest, Some(faster))?;
+    while all.len() > 1 {
+        let mut winners = Vec::new();
+        for pair in all.chunks(2) {
+            winners.push(match pair {
+                [(one, of_one), (other, of_other)] => {
+                    let is_first = host.compare(Predicate::Sle, *of_one, *of_other)?;
+                    let operands = [is_first, *one, *other];
+                    let winner = host.value(arith::SELECT, &operands, host.index_type(), &[])?;
+                    (winner, n.apply(Integer::MinS, [of_one, of_other])?)
+                }
+                _ => pair[0],
+            });
         }
-        conditions[at] = both(host, facts[at], fastest)?;
+        all = winners;
     }
-    Ok(conditions)
+    let (winner, _) = all.first().expected(host, "a way")?;
+    Ok(*winner)
 }
 
 /// That both hold, if they are given.
@@ -200,7 +243,7 @@ fn is_multiple<'c>(host: Builder<'c>, value: Val<'c>, of: i64) -> Result<Val<'c>
 
 impl<'c> Gemm<'c> {
     /// The divisors that a launch must bring: the place of a matrix, of a leaf of its layout, and what divides that.
-    fn expected(&self) -> Vec<(usize, usize, i64)> {
+    pub(super) fn expected(&self) -> Vec<(usize, usize, i64)> {
         let matrices = self.matrices.product.iter().enumerate();
         let all = matrices.flat_map(|(matrix, of)| {
             let leaves = of.expected().into_iter();

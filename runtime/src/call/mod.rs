@@ -121,7 +121,7 @@ impl<'a> Workspace<'a> {
     }
 
     /// Memory that the driver allocates in the order of the call's stream, if the call needs any, and takes back behind its work
-    /// (`cuMemAllocAsync`), in graphs, too. The emulator has memory of its own.
+    /// (`cuMemAllocFromPoolAsync`, from a pool of the entry that keeps at most 64 MiB for later calls), in graphs, too. The emulator has memory of its own.
     pub fn of_stream() -> Workspace<'static> {
         Workspace(Kind::OfStream)
     }

@@ -9,6 +9,7 @@ mod graph;
 mod launches;
 mod maps;
 mod memory;
+mod pool;
 mod program;
 mod stopwatch;
 mod target;

@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 
 use super::driver::{Kernel, Module, check};
 use super::maps::encode;
+use super::pool::{Pool, StreamMemory};
 use super::program::{DEFAULT_SMEM, code_name, load_first, pointers, prepare};
 use super::{Context, find_new_enough};
 use crate::call::{Prepared, Ready};
@@ -21,6 +22,8 @@ pub(crate) struct CudaTarget {
     kernels: Vec<Loaded>,
     /// Owns what `kernels` point into; there until it is dropped.
     module: Option<Module<'static>>,
+    /// Where workspaces are allocated; closed before the context is released.
+    pool: Pool,
     context: sys::CUcontext,
     device: sys::CUdevice,
     info: DeviceInfo,
@@ -91,6 +94,8 @@ impl CudaTarget {
             kernels,
             code: code_name(&chosen),
             module: Some(module),
+            // SAFETY: the context stays retained until the pool is closed.
+            pool: unsafe { Pool::new(device, context) },
             context,
             device,
             info,
@@ -118,17 +123,8 @@ impl CudaTarget {
         &self,
         bytes: u64,
         stream: *mut std::ffi::c_void,
-    ) -> Result<StreamMemory, DeviceError> {
-        let _current = Current::enter(self.context)?;
-        let mut address = 0;
-        // SAFETY: the pointer is to a live variable, and the context is current. The stream is the caller's. (Sizes are below 2^63.)
-        let result = unsafe { sys::cuMemAllocAsync(&mut address, bytes as usize, stream.cast()) };
-        check("cuMemAllocAsync", result)?;
-        Ok(StreamMemory {
-            address,
-            stream: stream.cast(),
-            context: self.context,
-        })
+    ) -> Result<StreamMemory<'_>, DeviceError> {
+        self.pool.allocate(bytes, stream.cast())
     }
 
     /// Queues the launches of a call.
@@ -180,30 +176,10 @@ impl Drop for CudaTarget {
         // Errors here are those of earlier launches.
         let current = Current::enter(self.context);
         drop(self.module.take());
+        self.pool.close();
         drop(current);
         // SAFETY: `device` was retained once.
         unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device) };
-    }
-}
-
-/// Memory that a stream allocated; it is given back in the stream's order.
-pub(crate) struct StreamMemory {
-    address: u64,
-    stream: sys::CUstream,
-    context: sys::CUcontext,
-}
-
-impl StreamMemory {
-    pub(crate) fn address(&self) -> u64 {
-        self.address
-    }
-}
-
-impl Drop for StreamMemory {
-    fn drop(&mut self) {
-        let _current = Current::enter(self.context);
-        // SAFETY: the memory is the stream's, and is given back once. An error here is one of an earlier launch.
-        unsafe { sys::cuMemFreeAsync(self.address, self.stream) };
     }
 }
 

@@ -412,6 +412,24 @@ impl<'c> Plan<'c> {
         Ok((memref, tile.buffers))
     }
 
+    /// Tells whether two plans differ in the number of parts of K alone, and both have several.
+    pub fn differs_in_parts(&self, other: &Self) -> bool {
+        let of_any = |plan: &Self| {
+            (
+                plan.tile,
+                plan.stages,
+                plan.raster,
+                plan.cluster,
+                plan.teams,
+            )
+        };
+        self.is_split()
+            && other.is_split()
+            && of_any(self) == of_any(other)
+            && self.mma == other.mma
+            && self.paths == other.paths
+    }
+
     /// Tells whether several blocks share the sums of a tile of C.
     pub fn is_split(&self) -> bool {
         self.split > 1
