@@ -7,15 +7,22 @@ use cute_target::{Archs, Requirement};
 /// The architectures whose kernels can wait for what is before them in the stream (PTX ISA, `griddepcontrol`).
 pub(crate) const GRID_DEPENDENCIES: Requirement = Requirement::Since(9, 0);
 
-/// The launches of a kernel within a module.
+/// The launches of a kernel within a module. Each kernel asks for its own, so that the bodies of kernels, which launch nothing, are left out.
 pub fn launches_of<'c>(module: Op<'c>, kernel: Op<'c>) -> Vec<Op<'c>> {
+    fn visit<'c>(op: Op<'c>, path: [&str; 2], launches: &mut Vec<Op<'c>>) {
+        for inner in blocks_of(op).into_iter().flat_map(ops_of) {
+            match name_of(inner) {
+                gpu::MODULE => {}
+                gpu::LAUNCH_FUNC if kernel_of(inner) == Some(path) => launches.push(inner),
+                _ => visit(inner, path, launches),
+            }
+        }
+    }
     let name = |op| string_of(op, "sym_name").unwrap_or_default();
     let home = parent_of(kernel, gpu::MODULE).map(name).unwrap_or_default();
-    let path = [home, name(kernel)];
-    nested_ops(module)
-        .into_iter()
-        .filter(|op| name_of(*op) == gpu::LAUNCH_FUNC && kernel_of(*op) == Some(path))
-        .collect()
+    let mut launches = Vec::new();
+    visit(module, [home, name(kernel)], &mut launches);
+    launches
 }
 
 /// The names of the module and of the kernel in it that is launched.

@@ -70,7 +70,11 @@ def RustInfer : NativeOpTrait<"RustInfer"> {
 }
 
 class Cute_Op<string mnemonic, list<Trait> traits = []>
-    : Op<Cute_Dialect, mnemonic, !listconcat(traits, [RustVerify])>;
+    : Op<Cute_Dialect, mnemonic, !listconcat(traits, [RustVerify])> {
+  // Rust builds ops by their names, so that C++ need not compile the builders. `mlir-tblgen` wants one in their place.
+  let skipDefaultBuilders = 1;
+  let builders = [OpBuilder<(ins), [{ (void)$_state; }]>];
+}
 
 /// A group of ops in the reference.
 class Cute_Group<string title, string text> : OpDocGroup {

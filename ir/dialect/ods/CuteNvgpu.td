@@ -313,7 +313,11 @@ def CuteNvgpu_Sm90FieldAttr
 
 /// An op on the state of atoms.
 class CuteNvgpu_Op<string mnemonic, list<Trait> traits = []>
-    : Op<CuteNvgpu_Dialect, mnemonic, !listconcat(traits, [RustVerify])>;
+    : Op<CuteNvgpu_Dialect, mnemonic, !listconcat(traits, [RustVerify])> {
+  // Rust builds ops by their names, so that C++ need not compile the builders. `mlir-tblgen` wants one in their place.
+  let skipDefaultBuilders = 1;
+  let builders = [OpBuilder<(ins), [{ (void)$_state; }]>];
+}
 
 def CuteNvgpu_State : Cute_Group<"State of atoms", [{
   Atoms are values, and hold what their instruction is given beside its operands.

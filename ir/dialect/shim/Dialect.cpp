@@ -514,7 +514,9 @@ Operation *cute::CuteDialect::materializeConstant(OpBuilder &builder, Attribute 
                                                   Location location) {
   if (valueOf(type) != value)
     return nullptr;
-  return cute::StaticOp::create(builder, location, type);
+  OperationState state(location, cute::StaticOp::getOperationName());
+  state.addTypes(type);
+  return builder.create(state);
 }
 
 /// Errors of MLIR's parser and verifiers about names get what Rust has to say of them; whoever listens gets them then.
