@@ -268,7 +268,7 @@ static ParseResult parseOneType(OpAsmParser &parser, Stripped strip, Type &type)
 static ParseResult parseResults(const Form &form, OpAsmParser &parser,
                                 SmallVectorImpl<Type> &results) {
   if (failed(parser.parseOptionalLParen()))
-    return parseOneType(parser, form.result, results.emplace_back());
+    return failure(parseOneType(parser, form.result, results.emplace_back()) || endResults(parser, results.back()));
   if (succeeded(parser.parseOptionalRParen()))
     return success();
   auto one = [&] { return parseOneType(parser, form.result, results.emplace_back()); };

@@ -303,7 +303,7 @@ ParseResult HeadParser::parseBody(OperationState &state,
   return inner.parseRegion(region, arguments);
 }
 
-/// The whole text, and its file's name: which function a call means is said elsewhere in it.
+/// The text of the module, and its file's name: which function a call means is said elsewhere in it.
 void HeadParser::addText(NamedAttrList &attributes) {
   SMLoc here = getNameLoc();
   auto place = [&](const char *at) {
@@ -313,7 +313,15 @@ void HeadParser::addText(NamedAttrList &attributes) {
   FileLineColLoc location = start ? place(start) : FileLineColLoc();
   if (!location)
     return;
-  // A parser tells places and no beginning. There are at least as many characters before a place as lines; the first line says its own column.
+  attributes.set("file", location.getFilename());
+  auto take = [](MlirStringRef text, void *user) {
+    auto &attributes = *static_cast<NamedAttrList *>(user);
+    attributes.set("text", StringAttr::get(attributes.begin()->getName().getContext(), unwrap(text)));
+  };
+  if (callbacks().textAround(wrap(location.getFilename().getValue()), location.getLine(), take, &attributes))
+    return;
+  // A language server's parser tells places and no beginning. There are at least as many characters before a place as lines; the first line says its own
+  // column.
   for (unsigned line = location.getLine(); line > 1;) {
     unsigned before = line - 1;
     start -= before;
@@ -324,7 +332,17 @@ void HeadParser::addText(NamedAttrList &attributes) {
     return;
   start -= first.getColumn() - 1;
   attributes.set("text", getBuilder().getStringAttr(StringRef(start)));
-  attributes.set("file", location.getFilename());
+}
+
+ParseResult cute::endResults(OpAsmParser &parser, Type type) {
+  SMLoc where = parser.getCurrentLocation();
+  if (failed(parser.parseOptionalComma()))
+    return success();
+  std::string first;
+  llvm::raw_string_ostream(first) << type;
+  return parser.emitError(where) << "expected the types of several results in brackets, ' -> (" << first
+                                 << ", ...)', found ',' behind the first; leave them out, with the arrow, where they "
+                                    "follow from the operands";
 }
 
 /// Result types that stand behind an arrow though they follow. What comes behind is read by them, so that wrong ones are said, or mended, here.
@@ -363,7 +381,7 @@ ParseResult HeadParser::finish(OperationState &state,
     if (succeeded(inner.parseOptionalLParen())) {
       if (failed(inner.parseOptionalRParen()) && (parseTypeList(results) || inner.parseRParen()))
         return failure();
-    } else if (inner.parseType(results.emplace_back())) {
+    } else if (inner.parseType(results.emplace_back()) || endResults(inner, results.back())) {
       return failure();
     }
   }

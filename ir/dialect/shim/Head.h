@@ -103,6 +103,9 @@ using Mended = llvm::function_ref<void(SMLoc begin, SMLoc end, TypeRange results
 /// are wrong.
 void mendTypes(Mended mended, function_ref<void()> run);
 
+/// Refuses a comma behind the one type that stands behind an arrow without brackets.
+ParseResult endResults(OpAsmParser &parser, Type type);
+
 /// Says which result types an op should have.
 LogicalResult refuseResults(Location location, StringRef op, TypeRange inferred, TypeRange found);
 
