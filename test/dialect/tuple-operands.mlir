@@ -38,6 +38,10 @@ func.func @views(%A: !m, %i: i32, %x: f32) {
   %made = cute.make_layout((%i, 128), (%i, 1))
   // CHECK: cute.ceil_div(%{{.*}}, %{{.*}}) : (!cute.shape<"(?,128)">, !cute.shape<"(64,64)">)
   %grid = cute.ceil_div((%twice, 128), "(64,64)")
+  // CHECK: cute.make_identity_tensor(%{{.*}} : !cute.shape<"(?,64)">) : !cute.coord_tensor<"(0,0)", "(?,64):(1@0,1@1)">
+  %places = cute.make_identity_tensor((%twice, 64))
+  // CHECK: cute.size
+  %size = cute.size((%twice, 64))
   // The types may be written as well.
   // CHECK: cute.slice(%[[A]], %{{.*}}) : {{.*}}, !cute.coord<"(?,_)">
   %t = cute.slice(%A, (%i, _)) : !m, !cute.coord<"(?,_)">

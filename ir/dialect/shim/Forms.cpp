@@ -124,7 +124,8 @@ static const llvm::StringMap<StringRef> &textOperands() {
     add("-i", {".add_offset"});
     add("c-", {".domain_offset"});
     add("-c-", {".memref.load", ".memref.store"});
-    add("s", {".launch"});
+    add("s", {".launch", ".make_identity_tensor", ".make_identity_layout", ".size"});
+    add("i", {".make_arith_tuple_iter"});
     add("-c---s", {".copy_tile"});
     add("a", {".call"});
     return map;
