@@ -4,7 +4,7 @@
 
 !m = !cute.memref<f32, gmem, align<16>, "(128,64):(64,1)">
 func.func @a_tile_of_values(%A: !m, %i: i32) {
-  // expected-error @+1 {{expected a tile by the known extents of its modes, such as (64,32), found a tuple of something else; write others in full, "[64:1;(2,16):(1,4)]"}}
+  // expected-error @+1 {{expected a tile of known extents, such as (64,32), found a tuple with values}}
   %a = cute.local_tile(%A, (%i,32), (%i, _))
   return
 }
@@ -12,7 +12,7 @@ func.func @a_tile_of_values(%A: !m, %i: i32) {
 // -----
 
 func.func @a_tile_of_tuples(%A: !cute.memref<f32, gmem, "(128,64):(64,1)">, %i: i32) {
-  // expected-error @+1 {{expected a tile by the known extents of its modes}}
+  // expected-error @+1 {{expected an extent for each mode, such as (64,32), or a tile in full, such as "[64:1;(2,16):(1,4)]", found ((8,4),32)}}
   %a = cute.local_tile(%A, ((8,4),32), (%i, _))
   return
 }

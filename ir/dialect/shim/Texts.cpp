@@ -37,9 +37,12 @@ ParseResult HeadParser::parseTuple(SMLoc where, char kind, OwningOpRef<Operation
   std::string tuple;
   if (inner.parseLParen() || parsePattern(values, tuple) || inner.parseRParen())
     return failure();
-  if (kind == 'm' && (!values.empty() || StringRef(tuple).find_first_of("(_") != StringRef::npos))
-    return emitError(where, "expected a tile by the known extents of its modes, such as (64,32), found a tuple of "
-                            "something else; write others in full, \"[64:1;(2,16):(1,4)]\"");
+  if (kind == 'm' && !values.empty())
+    return emitError(where, "expected a tile of known extents, such as (64,32), found a tuple with values");
+  if (kind == 'm' && StringRef(tuple).find_first_of("(_") != StringRef::npos)
+    return emitError(where, "expected an extent for each mode, such as (64,32), or a tile in full, such as "
+                            "\"[64:1;(2,16):(1,4)]\", found (")
+           << tuple << ")";
   if (values.empty()) {
     std::string text = "(" + tuple + ")";
     // So many elements of each mode, as CuTe takes a shape for a tiler. As a text, a tuple would be one mode.
