@@ -25,17 +25,14 @@ module attributes {gpu.container_module} {
       // The block's row, and who this thread is.
       %bx = cute.call @block_x()
       %tx = cute.call @thread_index()
-      %row = cute.make_coord(%bx, _)
       %thread = cute.make_coord(%tx)
-      %x = cute.slice(%X, %row)
-      %y = cute.slice(%Y, %row)
+      %x = cute.slice(%X, (%bx, _))
+      %y = cute.slice(%Y, (%bx, _))
 
       // 16 elements and their weights into registers, and on as f32. The weights come from L2, as all blocks read the same; asked for now, they
       // are there when the sum is.
-      %copy = cute.static : !copy
-      %x_frag = cute.call @loaded(%copy, %x, %thread)
-      %w_frag = cute.call @loaded(%copy, %W, %thread)
-      %x_f16 = cute.memref.load_vec %x_frag -> vector<16xf16>
+      %x_f16 = cute.call @loaded_vec(!copy, %x, %thread) -> vector<16xf16>
+      %w_f16 = cute.call @loaded_vec(!copy, %W, %thread) -> vector<16xf16>
       %x_f32 = arith.extf %x_f16 : vector<16xf16> to vector<16xf32>
 
       // The sum of squares: of a thread's elements, and of the block.
@@ -51,13 +48,11 @@ module attributes {gpu.container_module} {
 
       // Scaled and weighted in f32, rounded to f16 at the end.
       %scales = vector.broadcast %scale : f32 to vector<16xf32>
-      %w_f16 = cute.memref.load_vec %w_frag -> vector<16xf16>
       %w_f32 = arith.extf %w_f16 : vector<16xf16> to vector<16xf32>
       %normed = arith.mulf %x_f32, %scales : vector<16xf32>
       %weighted = arith.mulf %normed, %w_f32 : vector<16xf32>
       %y_f16 = arith.truncf %weighted : vector<16xf32> to vector<16xf16>
-      cute.memref.store_vec %y_f16, %x_frag
-      cute.call @store_tile(%copy, %x_frag, %y, %thread)
+      cute.call @store_vec(!copy, %y_f16, %y, %thread)
       gpu.return
     }
   }

@@ -35,10 +35,8 @@ module attributes {gpu.container_module} {
 
       // Tile (x,y) of the source becomes tile (y,x) of the destination. Blocks that follow each other read tiles below each other and
       // write tiles side by side, which was measured to be 1 % faster than the other way round.
-      %from = cute.make_coord(%x, %y)
-      %to = cute.make_coord(%y, %x)
-      %gS = cute.local_tile(%S, "[64:1;64:1]", %from)
-      %gD = cute.local_tile(%D, "[64:1;64:1]", %to)
+      %gS = cute.local_tile(%S, (64, 64), (%x, %y))
+      %gD = cute.local_tile(%D, (64, 64), (%y, %x))
 
       // One piece of shared memory, two views.
       %s = cute.memref.alloca() : !shared
@@ -46,17 +44,14 @@ module attributes {gpu.container_module} {
 
       // Global memory to registers, by vectors; from there to shared memory, element by element: the same registers, seen as the other copy
       // takes them.
-      %loaded = cute.call @loaded(!copy, %gS, %thread)
-      %scattered = cute.tiled.copy.retile(!scatter, %loaded)
-      cute.call @store_tile(!scatter, %scattered, %st, %thread)
+      cute.call @copy_through(!copy, !scatter, %gS, %st, %thread)
 
       // What a thread reads next, others have written.
       gpu.barrier
 
       // Shared memory to registers and on to global memory, by vectors: 8 threads read 128 bytes of a row, the swizzle leaves these in
       // the same 32 banks, only in another order.
-      %turned = cute.call @loaded(!copy, %s, %thread)
-      cute.call @store_tile(!copy, %turned, %gD, %thread)
+      cute.call @copy_through(!copy, !copy, %s, %gD, %thread)
       gpu.return
     }
   }

@@ -23,6 +23,7 @@ const SOURCES: &[&str] = &[
     "Forms.cpp",
     "Groups.cpp",
     "Head.cpp",
+    "Texts.cpp",
     "Names.cpp",
     "Strip.cpp",
     "Driver.cpp",

@@ -3,7 +3,7 @@
     examples.py DOCS/OPS.MD
 
 Each fence of MLIR becomes a module, behind a comment that names whose example it is. A line
-`// Given %x: type, ...` declares what the example takes; aliases of types stand before that. Of types and
+`// Given %x: type, ...` declares what the example takes; aliases of types and functions, a line each, stand before that. Of types and
 attributes each line that is not indented begins one. What lacks an example is an error, and so is an example that does not mention
 what it is an example of.
 """
@@ -41,7 +41,7 @@ def module(kind, name, fence):
         return "".join(f"func.func private @example{i}() attributes {{example = {line}}}\n" for i, line in enumerate(lines))
     aliases, given, body = [], [], []
     for line in lines:
-        if re.match(r"!\w+ = ", line):
+        if re.match(r"!\w+ = |func\.func private @", line):
             aliases.append(line)
         elif match := re.match(r"// Given (.*)$", line):
             given.append(match.group(1))

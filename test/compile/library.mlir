@@ -42,8 +42,7 @@ module attributes {gpu.container_module, cute.parameters = {WARPS = 8, T = f32, 
       %x = cute.slice(%X, %at)
       %y = cute.slice(%Y, %at)
       %copy = cute.static : !rows
-      %frag = cute.call @loaded(%copy, %x, %thread)
-      %v = cute.memref.load_vec %frag -> vector<4xf32>
+      %v = cute.call @loaded_vec(%copy, %x, %thread) -> vector<4xf32>
       %largest = vector.reduction <maximumf>, %v : vector<4xf32> into f32
       %maxima = cute.memref.alloca() : !exchange
       %max = cute.call @block_max<{WARPS = #cute.param<"WARPS">}>(%largest, %maxima, %tx32) -> f32
@@ -55,8 +54,7 @@ module attributes {gpu.container_module, cute.parameters = {WARPS = 8, T = f32, 
       %sum = cute.call @block_sum<{WARPS = #cute.param<"WARPS">}>(%part, %sums, %tx32) -> f32
       %all = vector.broadcast %sum : f32 to vector<4xf32>
       %p = arith.divf %e, %all : vector<4xf32>
-      cute.memref.store_vec %p, %frag
-      cute.call @store_tile(%copy, %frag, %y, %thread)
+      cute.call @store_vec(%copy, %p, %y, %thread)
       gpu.return
     }
 

@@ -52,3 +52,52 @@ module attributes {gpu.container_module} {
     return
   }
 }
+
+// -----
+
+// Of the library, by the text that is imported, by one that is not, and by a call of another dialect, which finds only what stands in the module.
+gpu.module @kernels {
+  cute.import "std/copy"
+  func.func private @own(%x: f32) {
+    return
+  }
+  gpu.func @library(%x: f32) kernel {
+    // expected-error @+1 {{'cute.call' op expected a func.func @load_withni in this gpu.module, found none; did you mean 'load_within'?}}
+    cute.call @load_withni(%x)
+    // expected-error @+1 {{'cute.call' op expected a func.func @wrap_sum in this gpu.module, found none; did you mean 'warp_sum'? it is one of the library: write cute.import "std/reduce" there}}
+    %sum = cute.call @wrap_sum(%x)
+    // expected-error @+1 {{'cute.call' op expected a func.func @block_x in this gpu.module, found none; it is one of the library: write cute.import "std/index" there}}
+    %x0 = cute.call @block_x()
+    // expected-error-re @+1 {{{{'cute.call' op expected a func.func @something_else in this gpu.module, found none$}}}}
+    cute.call @something_else(%x)
+    cute.call @own(%x)
+    cute.call @load_within(%x)
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  cute.import "std/copy"
+  gpu.func @library(%x: f32) kernel {
+    // expected-error @+1 {{'func.call' op 'load_withni' does not reference a valid function; did you mean cute.call @load_within? By that is called what is imported}}
+    func.call @load_withni(%x) : (f32) -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+// A file of functions, as it is imported.
+cute.import "std/index"
+func.func private @index() -> i32 {
+  // expected-error @+1 {{'cute.call' op expected a func.func @blok_x in this gpu.module, found none; did you mean 'block_x'?}}
+  %x = cute.call @blok_x() -> i32
+  return %x : i32
+}
+gpu.module @kernels {
+  gpu.func @none() kernel {
+    gpu.return
+  }
+}

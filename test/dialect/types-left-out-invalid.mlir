@@ -202,3 +202,27 @@ func.func @group_with_types_missing(%x: !cute.memref<f32, gmem, "8:1">) {
   }
   return
 }
+
+// -----
+
+func.func @several_without_brackets(%l: !cute.layout<"(?,?):(1,?)">) {
+  // expected-error @+1 {{custom op 'cute.get_scalars' expected the types of several results in brackets, ' -> (i32, ...)', found ',' behind the first; leave them out, with the arrow, where they follow from the operands}}
+  %a, %b, %c, %d = cute.get_scalars(%l) -> i32, i32, i32, i32
+  return
+}
+
+// -----
+
+func.func @several_behind_a_type(%l: !cute.layout<"(?,?):(1,?)">) {
+  // expected-error @+1 {{expected the types of several results in brackets}}
+  %a, %b, %c, %d = cute.get_scalars(%l) : !cute.layout<"(?,?):(1,?)"> -> i32, i32, i32, i32
+  return
+}
+
+// -----
+
+func.func @too_few(%l: !cute.layout<"(?,?):(1,?)">) {
+  // expected-error @+1 {{'cute.get_scalars' op expected 4 results, of the types ('i32', 'i32', 'i32', 'i32'), which follow from its operands, found 2 ('i32', 'i32'); write all of them in brackets, or leave them out}}
+  %a, %b = cute.get_scalars(%l) -> (i32, i32)
+  return
+}

@@ -14,6 +14,7 @@ gpu.module @kernels attributes {targets = [#nvvm.target<chip = "sm_90a">]} {
     %acc = cute.memref.alloca() : !acc
     cute.clear(%acc) : (!acc)
     cute_nvgpu.wgmma_fence(%acc) : (!acc) -> ()
+    // expected-note @+1 {{the product starts here}}
     cute.gemm(%mma, %acc, %a, %a, %acc) : (!mma, !acc, !part, !part, !acc)
     cute_nvgpu.wgmma_commit_group
     cute_nvgpu.wgmma_wait_group 1 (%acc) : (!acc) -> ()
@@ -356,6 +357,7 @@ gpu.module @kernels attributes {targets = [#nvvm.target<chip = "sm_90a">]} {
     %acc = cute.memref.alloca() : !acc
     cute.clear(%acc)
     cute_nvgpu.wgmma_fence(%acc)
+    // expected-note @+1 {{the product starts here}}
     cute.gemm(%mma, %acc, %a, %a, %acc)
     cute_nvgpu.wgmma_commit_group
     %at = cute.static coord "3"

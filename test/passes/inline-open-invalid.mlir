@@ -9,12 +9,20 @@ gpu.module @missing {
     cute.call @cpoy(%t)
     gpu.return
   }
-  // Of what uses the result of such a call nothing more is said, of what does not, everything.
-  gpu.func @uses(%t: !cute.memref<f32, gmem, "8:1">, %u: !cute.any) kernel {
+  // Of what uses the result of such a call nothing more is said.
+  gpu.func @uses(%t: !cute.memref<f32, gmem, "8:1">) kernel {
     // expected-error @below {{'cute.call' op expected a func.func @first in this gpu.module, found none}}
     %x = cute.call @first(%t)
     %layout = cute.get_layout(%x)
     %size = cute.size(%layout)
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @unknown {
+  gpu.func @uses(%u: !cute.any) kernel {
     // expected-error @below {{'cute.get_layout' op has a result of type !cute.any, which does not follow from its operands; write its type}}
     %other = cute.get_layout(%u)
     gpu.return

@@ -141,3 +141,32 @@ gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
     gpu.return
   }
 }
+
+// -----
+
+!g = !cute.memref<f16, gmem, align<16>, "((8,1),1,1):((1,0),0,0)">
+!read = !cute.tiled_copy<!cute_nvgpu.atom.universal_copy<f16, 128 b>, layout_copy_tv = <"((4,8),8):((64,1),8)">, tiler_mn = <"[8:1;32:1]">>
+
+// A turn that only adds what it loads: what costs nothing behind its last sum is of the same turn, so that the load may be ahead.
+// CHECK-LABEL: gpu.func @sums
+// CHECK:         cute.atom_load({{.*}}cute.stage = 0
+// CHECK:         arith.addf {{.*}}cute.stage = 1
+// CHECK:         vector.insert {{.*}}cute.stage = 1
+gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
+  gpu.func @sums(%g: !g, %h: !g, %n: i32) kernel attributes {cute.synchronize} {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %zero = arith.constant dense<0.0> : vector<8xf16>
+    %read = cute.static : !read
+    %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (vector<8xf16>) : i32 {
+      %x = cute.atom_load(%read, %g) at [0, 0, 0] : (!read, !g) -> vector<8xf16>
+      %old = vector.extract %acc[0] : f16 from vector<8xf16>
+      %new = vector.extract %x[0] : f16 from vector<8xf16>
+      %more = arith.addf %old, %new : f16
+      %next = vector.insert %more, %acc [0] : f16 into vector<8xf16>
+      scf.yield %next : vector<8xf16>
+    } {cute.stages = 2 : i64}
+    cute.atom_store(%read, %sum, %h) at [0, 0, 0] : (!read, vector<8xf16>, !g)
+    gpu.return
+  }
+}

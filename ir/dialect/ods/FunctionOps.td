@@ -9,13 +9,14 @@
 #define CUTE_FUNCTION_OPS_TD
 
 include "CuteTypes.td"
+include "mlir/IR/SymbolInterfaces.td"
 
 def Cute_Functions : Cute_Group<"Functions", [{
   Functions are `func.func`; those on tensors, layouts, atoms and tiled operations are put in place of their calls
   by `cute-inline`. A function, a `gpu.module` and a module may have parameters, `cute.parameters`.
 }]>;
 
-def Cute_CallOp : Cute_Op<"call"> {
+def Cute_CallOp : Cute_Op<"call", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "A call of a function, by which types and parameters that the function leaves open are known";
   let description = [{
     Calls a `func.func` of the same `gpu.module`. Where the function says `!cute.any`, an argument may be of any type; all other
@@ -26,7 +27,12 @@ def Cute_CallOp : Cute_Op<"call"> {
     In angle brackets stand the values of the function's parameters (`cute.parameters`), of those without a default all: integers, types, layouts
     and tiles, and `#cute.param` of the caller's own.
 
+    A function that is not there, and that nothing imports, is an error with the one that may have been meant.
+
     ```mlir
+    func.func private @part(!cute.any, !cute.any, !cute.coord<"?">) -> !cute.any
+    func.func private @clear(!cute.any)
+    func.func private @fill(!cute.any) attributes {cute.parameters = {D = "integer", T = "type"}}
     // Given %copy: !cute.any, %tensor: !cute.any, %thread: !cute.coord<"?">
     %part = cute.call @part(%copy, %tensor, %thread)
     cute.call @clear(%part)
@@ -41,6 +47,11 @@ def Cute_CallOp : Cute_Op<"call"> {
   let assemblyFormat = [{
     $callee (`` `<` $parameters^ `>`)? `` `(` $args `)` attr-dict `:`
     functional-type($args, $results) }];
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::verifySymbolUses(::mlir::SymbolTableCollection &) {
+      return ::cute::verifySymbols(*this);
+    }
+  }];
   let opDocGroup = Cute_Functions;
 }
 

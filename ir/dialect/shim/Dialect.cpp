@@ -48,6 +48,11 @@ Dialect::ParseOpHook cute::unknownOperation() { return refuseOperation; }
 
 LogicalResult cute::refuseResults(Location location, StringRef op, TypeRange inferred,
                                   TypeRange found) {
+  if (inferred.size() != found.size())
+    return emitError(location) << "'" << op << "' op expected " << inferred.size()
+                               << (inferred.size() == 1 ? " result" : " results") << ", of the types (" << inferred
+                               << "), which follow from its operands, found " << found.size() << " ("
+                               << found << "); write all of them in brackets, or leave them out";
   return emitError(location) << "'" << op << "' op expected a result of type " << inferred
                              << ", which follows from its operands, found " << found;
 }
@@ -130,6 +135,10 @@ LogicalResult cute::verifyOp(Operation *op) {
   if (failed(verifyResultTypes(op)) || failed(verifyAttributeNames(op)))
     return failure();
   return success(theCallbacks.verifyOp(wrap(op)));
+}
+
+LogicalResult cute::verifySymbols(Operation *op) {
+  return success(theCallbacks.verifySymbols(wrap(op)));
 }
 
 LogicalResult cute::verifyAttribute(Operation *op, AttributeOf where, unsigned index,

@@ -18,6 +18,7 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -27,6 +28,8 @@ const CuteCallbacks &callbacks();
 inline void *newTable() { return callbacks().newTable(); }
 
 llvm::LogicalResult verifyOp(mlir::Operation *op);
+/// Verifies the names of other ops that an op is about.
+llvm::LogicalResult verifySymbols(mlir::Operation *op);
 llvm::LogicalResult inferTypes(llvm::StringRef op, mlir::MLIRContext *context,
                                std::optional<mlir::Location> location,
                                mlir::ValueRange operands, mlir::DictionaryAttr attributes,

@@ -30,6 +30,7 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -38,8 +39,11 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
 
@@ -55,7 +59,28 @@ static void insertDialects(DialectRegistry &registry) {
     mlirDialectHandleInsertDialect(handle, wrap(&registry));
 }
 
+namespace {
+/// Loads our dialect with another one, which a text may name long before it: errors about names in between are its to explain.
+class LoadedWith : public DialectExtensionBase {
+public:
+  explicit LoadedWith(StringRef name) : DialectExtensionBase(ArrayRef<StringRef>(name)), name(name) {}
+  void apply(MLIRContext *context, MutableArrayRef<Dialect *>) const override {
+    context->loadDialect<cute::CuteDialect>();
+  }
+  std::unique_ptr<DialectExtensionBase> clone() const override {
+    return std::make_unique<LoadedWith>(name);
+  }
+
+private:
+  std::string name;
+};
+} // namespace
+
 static void registerDialects(DialectRegistry &registry) {
+  // Extensions are told apart by addresses.
+  static SelfOwningTypeID withFunc, withGpu;
+  registry.addExtension(withFunc, std::make_unique<LoadedWith>("func"));
+  registry.addExtension(withGpu, std::make_unique<LoadedWith>("gpu"));
   insertDialects(registry);
   arith::registerConvertArithToLLVMInterface(registry);
   cf::registerConvertControlFlowToLLVMInterface(registry);
@@ -329,6 +354,29 @@ void cuteEmitRemark(MlirLocation location, MlirStringRef message) {
 // Tools
 //===----------------------------------------------------------------------===//
 
+/// MLIR's own, with its input known to Rust.
+static LogicalResult optMain(int argc, char **argv, StringRef input, StringRef output,
+                             DialectRegistry &registry) {
+  MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
+  bool isTerminal = input == "-" && llvm::sys::Process::FileDescriptorIsDisplayed(fileno(stdin));
+  if (config.shouldShowDialects() || config.shouldListPasses() || isTerminal)
+    return MlirOptMain(argc, argv, input, output, registry);
+  llvm::InitLLVM handlers(argc, argv);
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> text = openInputFile(input, &error);
+  std::unique_ptr<llvm::ToolOutputFile> file = text ? openOutputFile(output, &error) : nullptr;
+  if (!file) {
+    llvm::errs() << error << "\n";
+    return failure();
+  }
+  cute::callbacks().setInput(wrap(text->getBufferIdentifier()), wrap(text->getBuffer()),
+                             wrap(StringRef(config.inputSplitMarker())));
+  if (failed(MlirOptMain(file->os(), std::move(text), registry, config)))
+    return failure();
+  file->keep();
+  return success();
+}
+
 int cuteOptMain(int argc, char **argv) {
   // Taken by the tool before anything of MLIR is set up; it stands here for `--help`.
   static llvm::cl::opt<std::string> cache(
@@ -342,9 +390,9 @@ int cuteOptMain(int argc, char **argv) {
       llvm::cl::callback([](const bool &on) { cute::setStripsTypes(on); }));
   DialectRegistry registry;
   registerDialects(registry);
-  return asMainReturnCode(
-      MlirOptMain(argc, argv, "compiler for CuTe's layouts, tensors and tiled operations\n",
-                  registry));
+  auto [input, output] = registerAndParseCLIOptions(
+      argc, argv, "compiler for CuTe's layouts, tensors and tiled operations\n", registry);
+  return asMainReturnCode(optMain(argc, argv, input, output, registry));
 }
 
 int cuteLspServerMain(int argc, char **argv) {

@@ -124,7 +124,8 @@ static const llvm::StringMap<StringRef> &textOperands() {
     add("-i", {".add_offset"});
     add("c-", {".domain_offset"});
     add("-c-", {".memref.load", ".memref.store"});
-    add("s", {".launch"});
+    add("s", {".launch", ".make_identity_tensor", ".make_identity_layout", ".size"});
+    add("i", {".make_arith_tuple_iter"});
     add("-c---s", {".copy_tile"});
     add("a", {".call"});
     return map;
@@ -268,7 +269,7 @@ static ParseResult parseOneType(OpAsmParser &parser, Stripped strip, Type &type)
 static ParseResult parseResults(const Form &form, OpAsmParser &parser,
                                 SmallVectorImpl<Type> &results) {
   if (failed(parser.parseOptionalLParen()))
-    return parseOneType(parser, form.result, results.emplace_back());
+    return failure(parseOneType(parser, form.result, results.emplace_back()) || endResults(parser, results.back()));
   if (succeeded(parser.parseOptionalRParen()))
     return success();
   auto one = [&] { return parseOneType(parser, form.result, results.emplace_back()); };

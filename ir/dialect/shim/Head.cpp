@@ -99,132 +99,13 @@ ParseResult HeadParser::parseOperandList(SmallVectorImpl<UnresolvedOperand> &res
     return success();
   }
   if (leaves && delimiter == Delimiter::None) {
-    if (parsePattern(result))
+    if (parsePattern(result, pattern))
       return failure();
   } else if (inner.parseOperandList(result, delimiter, allowResultNumber, requiredOperandCount)) {
     return failure();
   }
   operands.append(result.begin() + before, result.end());
   return success();
-}
-
-/// `"(_,0)"`, or a type that says the whole value, `!copy`, in place of an operand.
-OptionalParseResult HeadParser::parseText(UnresolvedOperand &result) {
-  size_t place = operands.size();
-  SMLoc where = getCurrentLocation();
-  auto take = [&](Type type) {
-    OperationState state(getEncodedSourceLoc(where), StaticOp::getOperationName());
-    state.addTypes(type);
-    // Values have names; this one has its place among the texts.
-    result = UnresolvedOperand{where, StringRef(), static_cast<unsigned>(statics.size())};
-    statics.emplace_back(Operation::create(state));
-    operands.push_back(result);
-    return success();
-  };
-  if (const char *next = where.getPointer(); next && *next == '!') {
-    Type type;
-    return inner.parseType(type) ? failure() : take(type);
-  }
-  if (texts.empty())
-    return std::nullopt;
-  std::string text;
-  if (failed(inner.parseOptionalString(&text)))
-    return std::nullopt;
-  char kind = place < texts.size() ? texts[place] : texts.back() == 'a' ? 'a' : '-';
-  if (kind == '-')
-    return emitError(where, "expected a value, found the text \"") << text << '"';
-  StringRef rest = text;
-  bool isTuple = !rest.contains(':') && !rest.contains('[') && !rest.contains("S<");
-  // `$L` is of whatever kind its place asks for.
-  bool isParameter = rest.consume_front("$") && llvm::all_of(rest, [](char c) { return isalnum(c) || c == '_'; });
-  bool isTiler = kind == 'l' || kind == 'm';
-  if (isTuple && kind == 'a')
-    return emitError(where, "expected the text of a layout or a tile, such as \"[64:1;32:1]\", found \"")
-           << text << "\"; what a tuple is a call does not say: write a cute.static, as in cute.static coord \"(0,_)\"";
-  if (isTuple && isTiler && !isParameter)
-    return emitError(where, kind == 'l' ? "expected the text of a layout, such as \"(8,4):(4,1)\", found \""
-                                        : "expected the text of a tile, such as \"[64:1;32:1]\", found \"")
-           << text << '"';
-  StringRef keyword = !isTuple      ? ""
-                      : kind == 'c' ? "coord"
-                      : kind == 's' ? "shape"
-                      : kind == 't' ? "stride"
-                      : kind == 'l' ? "layout"
-                      : kind == 'm' ? "tile"
-                                    : "int_tuple";
-  Type type = staticTypeOf(*this, where, keyword, text);
-  return type ? take(type) : failure();
-}
-
-Operation *HeadParser::textOf(const UnresolvedOperand &operand) {
-  return operand.name.empty() && operand.number < statics.size() ? *statics[operand.number] : nullptr;
-}
-
-ParseResult HeadParser::placeTexts(OperationState &state) {
-  if (statics.empty())
-    return success();
-  auto isText = [&](Operation *op) {
-    return llvm::any_of(statics, [&](OwningOpRef<Operation *> &text) { return *text == op; });
-  };
-  for (Value value : state.operands) {
-    Operation *made = value.getDefiningOp();
-    // What is used before it is defined is in no block yet.
-    if (made && (isText(made) || !made->getBlock()))
-      continue;
-    for (OwningOpRef<Operation *> &text : statics) {
-      if (made)
-        made->getBlock()->getOperations().insertAfter(made->getIterator(), text.release());
-      else
-        cast<BlockArgument>(value).getOwner()->push_front(text.release());
-    }
-    return success();
-  }
-  return mlir::emitError((*statics.front())->getLoc())
-         << "expected a text beside an operand that is a value and is defined before; write a cute.static "
-            "here, and give its value";
-}
-
-/// `%i, _, (%j, 8)`, up to the bracket behind it.
-ParseResult HeadParser::parsePattern(SmallVectorImpl<UnresolvedOperand> &result) {
-  patternAt = getCurrentLocation();
-  SmallVector<char> open;
-  for (;;) {
-    SMLoc where = getCurrentLocation();
-    while (succeeded(inner.parseOptionalLParen())) {
-      if (open.size() == 64)
-        return emitError(where, "expected a tuple of at most 64 levels");
-      open.push_back('(');
-      pattern += '(';
-    }
-    UnresolvedOperand operand;
-    OptionalParseResult given = inner.parseOptionalOperand(operand, true);
-    int64_t number;
-    OptionalParseResult integer;
-    if (given.has_value()) {
-      if (failed(*given))
-        return failure();
-      result.push_back(operand);
-      pattern += '$';
-    } else if ((integer = parseOptionalInteger(number)).has_value()) {
-      if (failed(*integer))
-        return failure();
-      pattern += std::to_string(number);
-    } else if (succeeded(inner.parseOptionalKeyword("_"))) {
-      pattern += '_';
-    } else if (open.empty() && pattern.empty()) {
-      return success();
-    } else {
-      return emitError(where, "expected a value, an integer, '_' or a tuple of those");
-    }
-    while (!open.empty() && succeeded(inner.parseOptionalRParen())) {
-      open.pop_back();
-      pattern += ')';
-    }
-    if (failed(inner.parseOptionalComma()))
-      break;
-    pattern += ',';
-  }
-  return open.empty() ? success() : inner.parseRParen();
 }
 
 //===----------------------------------------------------------------------===//
@@ -303,7 +184,7 @@ ParseResult HeadParser::parseBody(OperationState &state,
   return inner.parseRegion(region, arguments);
 }
 
-/// The whole text, and its file's name: which function a call means is said elsewhere in it.
+/// The text of the module, and its file's name: which function a call means is said elsewhere in it.
 void HeadParser::addText(NamedAttrList &attributes) {
   SMLoc here = getNameLoc();
   auto place = [&](const char *at) {
@@ -313,7 +194,15 @@ void HeadParser::addText(NamedAttrList &attributes) {
   FileLineColLoc location = start ? place(start) : FileLineColLoc();
   if (!location)
     return;
-  // A parser tells places and no beginning. There are at least as many characters before a place as lines; the first line says its own column.
+  attributes.set("file", location.getFilename());
+  auto take = [](MlirStringRef text, void *user) {
+    auto &attributes = *static_cast<NamedAttrList *>(user);
+    attributes.set("text", StringAttr::get(attributes.begin()->getName().getContext(), unwrap(text)));
+  };
+  if (callbacks().textAround(wrap(location.getFilename().getValue()), location.getLine(), take, &attributes))
+    return;
+  // A language server's parser tells places and no beginning. There are at least as many characters before a place as lines; the first line says its own
+  // column.
   for (unsigned line = location.getLine(); line > 1;) {
     unsigned before = line - 1;
     start -= before;
@@ -324,7 +213,17 @@ void HeadParser::addText(NamedAttrList &attributes) {
     return;
   start -= first.getColumn() - 1;
   attributes.set("text", getBuilder().getStringAttr(StringRef(start)));
-  attributes.set("file", location.getFilename());
+}
+
+ParseResult cute::endResults(OpAsmParser &parser, Type type) {
+  SMLoc where = parser.getCurrentLocation();
+  if (failed(parser.parseOptionalComma()))
+    return success();
+  std::string first;
+  llvm::raw_string_ostream(first) << type;
+  return parser.emitError(where) << "expected the types of several results in brackets, ' -> (" << first
+                                 << ", ...)', found ',' behind the first; leave them out, with the arrow, where they "
+                                    "follow from the operands";
 }
 
 /// Result types that stand behind an arrow though they follow. What comes behind is read by them, so that wrong ones are said, or mended, here.
@@ -363,7 +262,7 @@ ParseResult HeadParser::finish(OperationState &state,
     if (succeeded(inner.parseOptionalLParen())) {
       if (failed(inner.parseOptionalRParen()) && (parseTypeList(results) || inner.parseRParen()))
         return failure();
-    } else if (inner.parseType(results.emplace_back())) {
+    } else if (inner.parseType(results.emplace_back()) || endResults(inner, results.back())) {
       return failure();
     }
   }

@@ -42,7 +42,8 @@ public:
   /// wrong ones, and says which text was wrong.
   ParseResult mend(OperationState &state, function_ref<DictionaryAttr()> attributes);
 
-  /// Puts the values of operands that are texts before the op, where all is read: behind another operand's, which is as far up as they are the same.
+  /// Puts the values of operands that are texts before the op, where all is read: behind another operand's, which is as far up as they are the same, and a tuple behind
+  /// the last of its own values.
   ParseResult placeTexts(OperationState &state);
 
   ParseResult parseColon() override;
@@ -69,7 +70,9 @@ private:
                            SmallVectorImpl<Type> &results);
   ParseResult parseBody(OperationState &state, function_ref<DictionaryAttr()> attributes);
   void addText(mlir::NamedAttrList &attributes);
-  ParseResult parsePattern(SmallVectorImpl<UnresolvedOperand> &result);
+  ParseResult parsePattern(SmallVectorImpl<UnresolvedOperand> &result, std::string &pattern);
+  ParseResult parseTuple(SMLoc where, char kind, OwningOpRef<Operation *> &made);
+  OwningOpRef<Operation *> staticOf(SMLoc where, Type type);
   OptionalParseResult parseText(UnresolvedOperand &result);
   Operation *textOf(const UnresolvedOperand &operand);
 
@@ -81,12 +84,11 @@ private:
   SMLoc typesBegin, typesEnd;
   bool wrongOperand = false;
   SmallVector<UnresolvedOperand> operands;
-  /// The operands that may be texts, and their values, `cute.static`s that are in no block yet.
+  /// The operands that may be texts, and the ops that make their values, which are in no block yet: a `cute.static`, or what makes a tuple of values.
   StringRef texts;
   SmallVector<OwningOpRef<Operation *>> statics;
   /// The tuple around the operands, each of which is `$`.
   std::string pattern;
-  SMLoc patternAt;
 };
 
 /// A value that its type says whole, by the text of it alone.
@@ -102,6 +104,9 @@ using Mended = llvm::function_ref<void(SMLoc begin, SMLoc end, TypeRange results
 /// Reads the types of each op that is parsed while `run` runs on this thread, and calls `mended` instead of an error where they
 /// are wrong.
 void mendTypes(Mended mended, function_ref<void()> run);
+
+/// Refuses a comma behind the one type that stands behind an arrow without brackets.
+ParseResult endResults(OpAsmParser &parser, Type type);
 
 /// Says which result types an op should have.
 LogicalResult refuseResults(Location location, StringRef op, TypeRange inferred, TypeRange found);

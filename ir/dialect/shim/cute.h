@@ -72,6 +72,12 @@ typedef struct {
   /// Gives `sink` what is to stand behind an error of MLIR's at a line of a file: the name that was meant, or nothing.
   bool (*meant)(MlirStringRef message, MlirStringRef file, size_t line, MlirStringCallback sink,
                 void *user);
+  /// Gives `sink` the text of the module around a line of a file; false where that file is not known to be read.
+  bool (*textAround)(MlirStringRef file, size_t line, MlirStringCallback sink, void *user);
+  /// Keeps the text that the program is given, which a marker parts into modules, unless the marker is empty.
+  void (*setInput)(MlirStringRef name, MlirStringRef text, MlirStringRef marker);
+  /// Verifies the names of other ops that an op is about; emits its own diagnostics.
+  bool (*verifySymbols)(MlirOperation op);
 } CuteCallbacks;
 
 /// Must be called first, once.

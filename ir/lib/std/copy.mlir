@@ -95,6 +95,13 @@ func.func private @loaded(%copy: !cute.any, %tile: !cute.any, %thread: !cute.any
   return %frag : !cute.any
 }
 
+// A thread's part of a tile as a vector.
+func.func private @loaded_vec(%copy: !cute.any, %tile: !cute.any, %thread: !cute.any) -> !cute.any {
+  %frag = cute.call @loaded(%copy, %tile, %thread)
+  %vec = cute.memref.load_vec %frag
+  return %vec : !cute.any
+}
+
 // Loads a thread's part of a tile into a fragment.
 func.func private @load_tile(%copy: !cute.any, %tile: !cute.any, %frag: !cute.any, %thread: !cute.any) {
   %part = cute.tiled.copy.partition_S(%copy, %tile, %thread)
@@ -106,6 +113,23 @@ func.func private @load_tile(%copy: !cute.any, %tile: !cute.any, %frag: !cute.an
 func.func private @store_tile(%copy: !cute.any, %frag: !cute.any, %tile: !cute.any, %thread: !cute.any) {
   %part = cute.tiled.copy.partition_D(%copy, %tile, %thread)
   cute.copy(%copy, %frag, %part)
+  return
+}
+
+// Stores a vector into a thread's part of a tile.
+func.func private @store_vec(%copy: !cute.any, %vec: !cute.any, %tile: !cute.any, %thread: !cute.any) {
+  %part = cute.tiled.copy.partition_D(%copy, %tile, %thread)
+  %frag = cute.make_fragment_like(%part)
+  cute.memref.store_vec %vec, %frag
+  cute.copy(%copy, %frag, %part)
+  return
+}
+
+// Copies a tile by way of a thread's registers: read by one tiled copy, and written by another one that gives a thread the same elements.
+func.func private @copy_through(%read: !cute.any, %write: !cute.any, %from: !cute.any, %to: !cute.any, %thread: !cute.any) {
+  %loaded = cute.call @loaded(%read, %from, %thread)
+  %frag = cute.tiled.copy.retile(%write, %loaded)
+  cute.call @store_tile(%write, %frag, %to, %thread)
   return
 }
 

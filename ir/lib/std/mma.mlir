@@ -120,9 +120,8 @@ func.func private @axpby_tile(%copy: !cute.any, %alpha: f32, %sums: !cute.any, %
   %start = cute.get_iter(%sums)
   %layout = cute.static "$PARTS"
   %parts = cute.make_view(%start, %layout)
-  %size = cute.size<[3]>(%layout)
+  %size = cute.size<[2]>(%there)
   %count = cute.get_scalars(%size) -> i32
-  %whole = cute.static coord "(_,_,0)"
   scf.for %i = %c0 to %count step %c1 : i32 {
     %part = cute.make_coord(_, _, _, %i)
     %x = cute.slice(%parts, %part)
@@ -130,7 +129,7 @@ func.func private @axpby_tile(%copy: !cute.any, %alpha: f32, %sums: !cute.any, %
     %place = cute.slice(%there, %at)
     %read = cute.make_fragment_like(%x) of !cute.param<"T">
     %read_moved = cute.tiled.copy.retile(%copy, %read)
-    %read_part = cute.slice(%read_moved, %whole)
+    %read_part = cute.group_modes<1, 3>(%read_moved)
     cute.clear(%read)
     scf.if %reads {
       cute.copy(%copy, %place, %read_part)
@@ -139,7 +138,7 @@ func.func private @axpby_tile(%copy: !cute.any, %alpha: f32, %sums: !cute.any, %
     cute.axpby(%alpha, %x, %beta, %y)
     %rounded = cute.convert(%y) to !cute.param<"T">
     %moved = cute.tiled.copy.retile(%copy, %rounded)
-    %moved_part = cute.slice(%moved, %whole)
+    %moved_part = cute.group_modes<1, 3>(%moved)
     cute.copy(%copy, %moved_part, %place)
   } {cute.unroll}
   return
@@ -158,9 +157,8 @@ func.func private @axpby_tile_within(%copy: !cute.any, %alpha: f32, %sums: !cute
   %start = cute.get_iter(%sums)
   %layout = cute.static "$PARTS"
   %parts = cute.make_view(%start, %layout)
-  %size = cute.size<[3]>(%layout)
+  %size = cute.size<[2]>(%there)
   %count = cute.get_scalars(%size) -> i32
-  %whole = cute.static coord "(_,_,0)"
   scf.for %i = %c0 to %count step %c1 : i32 {
     %part = cute.make_coord(_, _, _, %i)
     %x = cute.slice(%parts, %part)
@@ -171,7 +169,7 @@ func.func private @axpby_tile_within(%copy: !cute.any, %alpha: f32, %sums: !cute
     %pred = cute.call @within(%firsts, %shape)
     %read = cute.make_fragment_like(%x) of !cute.param<"T">
     %read_moved = cute.tiled.copy.retile(%copy, %read)
-    %read_part = cute.slice(%read_moved, %whole)
+    %read_part = cute.group_modes<1, 3>(%read_moved)
     cute.clear(%read)
     scf.if %reads {
       cute.copy(%copy, %place, %read_part, %pred)
@@ -180,7 +178,7 @@ func.func private @axpby_tile_within(%copy: !cute.any, %alpha: f32, %sums: !cute
     cute.axpby(%alpha, %x, %beta, %y)
     %rounded = cute.convert(%y) to !cute.param<"T">
     %moved = cute.tiled.copy.retile(%copy, %rounded)
-    %moved_part = cute.slice(%moved, %whole)
+    %moved_part = cute.group_modes<1, 3>(%moved)
     cute.copy(%copy, %moved_part, %place, %pred)
   } {cute.unroll}
   return

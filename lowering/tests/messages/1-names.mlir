@@ -213,6 +213,17 @@ gpu.module @kernels {
 
 // -----
 
+// A misspelt function of the library
+gpu.module @kernels {
+  cute.import "std/copy"
+  gpu.func @f(%copy: !cute.any, %tile: !cute.any, %t: !cute.coord<"?">) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %part = cute.call @laoded(%copy, %tile, %t)
+    gpu.return
+  }
+}
+
+// -----
+
 // A call with a name too few
 gpu.module @kernels {
   cute.import "std/copy"

@@ -148,6 +148,22 @@ func.func @f(%A: !cute.memref<f16, gmem, "(256,64):(64,1)">, %i: i32) {
 
 // -----
 
+// Several results without brackets
+func.func @f(%l: !cute.layout<"(?,?):(?,1)">) {
+  %m, %n, %d = cute.get_scalars <{only_dynamic}>(%l) -> i32, i32, i32
+  return
+}
+
+// -----
+
+// A tuple of values for a tile
+func.func @f(%A: !cute.memref<f16, gmem, align<16>, "(256,64):(64,1)">, %m: i32, %rows: i32) {
+  %tile = cute.local_tile(%A, (%rows, 64), (%m, 0))
+  return
+}
+
+// -----
+
 // Fewer names than a layout has dynamic leaves
 func.func @f(%A: !cute.memref<f16, gmem, "(?,?):(?,1)">) {
   %l = cute.get_layout(%A)

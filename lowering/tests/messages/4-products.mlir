@@ -201,3 +201,28 @@ gpu.module @k {
     gpu.return
   }
 }
+
+// -----
+
+// Sums of wgmma that the next turn reads before they are there
+// arch=sm_90a
+!mma = !cute.tiled_mma<!cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+!part = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((64,16),1,4):((64,1),0,16)">
+gpu.module @k {
+  gpu.func @f(%n: i32, %D: !cute.memref<f32, gmem, "?:1">) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %a = cute.memref.alloca() : !part
+    %sums = cute.memref.alloca() : !cute.memref<f32, rmem, "((2,2,8),1,1):((1,2,4),0,0)">
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    cute.clear(%sums)
+    scf.for %i = %c0 to %n step %c1 : i32 {
+      %x = cute.memref.load(%sums, (0, 0, 0))
+      cute.memref.store(%D, (%i), %x)
+      cute_nvgpu.wgmma_fence(%sums)
+      cute.gemm(!mma, %sums, %a, %a, %sums)
+      cute_nvgpu.wgmma_commit_group
+    }
+    cute_nvgpu.wgmma_wait_group 0 (%sums)
+    gpu.return
+  }
+}

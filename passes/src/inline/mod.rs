@@ -17,11 +17,10 @@ use cute_ir::ops::{cute, func, gpu};
 use cute_ir::{
     Anchor, Expected, Failure, PassSpec, attributes,
     diag::{self, each},
-    library,
     mlir::*,
-    names::did_you_mean,
     parameters::{self, Bindings},
     types::CuteType,
+    verify,
 };
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 use std::{
@@ -168,18 +167,8 @@ impl<'c> Inliner<'c> {
     ) -> Result<(), Failure> {
         let name = called.name;
         let Some(function) = self.functions.get(name) else {
-            let meant = match library::part_with(name) {
-                Some(part) => {
-                    format!("; it is one of the library: write cute.import \"{part}\" there")
-                }
-                None => did_you_mean(name, self.functions.keys().copied()),
-            };
-            return Err(diag::error(
-                call.location(),
-                format!(
-                    "'cute.call' op expected a func.func @{name} in this gpu.module, found none{meant}"
-                ),
-            ));
+            let message = verify::missing(name, self.functions.keys().copied());
+            return Err(diag::error(call.location(), message));
         };
         if chain.contains(&name) {
             return Err(diag::error(

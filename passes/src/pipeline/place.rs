@@ -94,7 +94,8 @@ impl Computed {
         let mut time = HashMap::new();
         let mut now = 0;
         for node in nodes {
-            time.insert(*node, now);
+            // What costs nothing and stands behind the last that does is of the same turn.
+            time.insert(*node, now.min(interval - 1));
             now += span(weight(node), interval, total);
         }
         Self {

@@ -5,6 +5,7 @@ use super::{
     known::known,
     registers::{File, poison},
     unroll::{Unroll, turns},
+    wgmma::{Operands, Way},
 };
 use cute_ir::ops::scf;
 use cute_ir::{
@@ -47,11 +48,11 @@ impl<'c> Values<'c> {
         let inner = Builder::at_end(b.context, new, b.location);
         let mut ops = ops_of(old);
         let end = ops.pop().expected(op.op(), "an op that ends the block")?;
-        let before = self.enter_region(&written);
+        let before = self.enter_region(&written, Way::Loop);
         for op in ops {
             self.op(op, inner.at_location(op.location()))?;
         }
-        self.leave_region(before, (&written, true), b)?;
+        self.leave_region(before, (&written, Way::Loop), b)?;
         let mut yielded = self.map_all(operands_of(end));
         let mut left = Vec::new();
         for index in &written {
@@ -171,11 +172,11 @@ impl<'c> Values<'c> {
         let end = ops
             .pop()
             .ok_or_else(|| b.error("expected a region that ends in a terminator"))?;
-        let before = self.enter_region(files);
+        let before = self.enter_region(files, Way::Loop);
         for op in ops {
             self.op(op, inner.at_location(op.location()))?;
         }
-        self.leave_region(before, (files, true), b)?;
+        self.leave_region(before, (files, Way::Loop), b)?;
         let mut handed = self.map_all(operands_of(end));
         let left = self.enter(files, &mut handed, inner)?;
         inner.op(name_of(end), &handed, &[], &attributes_of(end))?;
@@ -192,8 +193,11 @@ impl<'c> Values<'c> {
         let mut initial = self.map_all(op.inits());
         let carried = initial.len();
         let entered = self.enter(&written, &mut initial, b)?;
+        // The body's products go on into the test of the next turn.
+        let before = self.enter_region(&written, Way::Loop);
         let (first, tested) = self.turn(test, &written, &entered, b)?;
         let (second, _) = self.turn(body, &written, &tested, b)?;
+        self.leave_region(before, (&written, Way::Loop), b)?;
         let plain = op.results().len();
         let types: Vec<_> = op
             .results()
@@ -241,6 +245,8 @@ impl<'c> Values<'c> {
             written.extend(self.written(block));
         }
         let before: Vec<File<'c>> = self.files.clone();
+        let operands = self.operands.clone();
+        let mut behind: Option<Operands<'c>> = None;
         let condition = self.map(op.condition());
         let plain = op.results().len();
         let mut types: Vec<_> = op.results().iter().map(|v| v.r#type()).collect();
@@ -257,19 +263,25 @@ impl<'c> Values<'c> {
         let mut left = vec![true; types.len() - plain];
         for block in [then, other] {
             self.files[..before.len()].clone_from_slice(&before);
+            self.enter_branch(&operands, behind.as_ref());
             let (region, new) = Detached::with_block(&[]);
             let inner = Builder::at_end(b.context, new, b.location);
             let mut yielded = Vec::new();
             if let Some(block) = block {
                 let mut ops = ops_of(block);
                 let end = ops.pop().expected(op.op(), "an op that ends the block")?;
-                let before = self.enter_region(&written);
+                let before = self.enter_region(&written, Way::Branch);
                 for op in ops {
                     self.op(op, inner.at_location(op.location()))?;
                 }
-                self.leave_region(before, (&written, false), b)?;
+                self.leave_region(before, (&written, Way::Branch), b)?;
                 yielded = self.map_all(operands_of(end));
             }
+            let left_behind = std::mem::take(&mut self.operands);
+            behind = Some(match behind {
+                Some(behind) => behind.joined(left_behind),
+                None => left_behind,
+            });
             let mut place = 0;
             for index in &written {
                 let file = self.files[*index].clone();
@@ -285,6 +297,7 @@ impl<'c> Values<'c> {
             inner.op(scf::YIELD, &yielded, &[], &[])?;
             regions.push(region);
         }
+        self.operands = behind.unwrap_or(operands);
         if types.is_empty() && other.is_none() {
             // Nothing comes out of it, so that one branch is enough.
             regions.truncate(1);

@@ -2,7 +2,7 @@
 //!
 //! A fragment is held as one vector for each run of its first mode, which is what one MMA atom
 //! takes (`registers.rs`). Copies and products are unrolled to atoms on these vectors (`copies.rs`, `products.rs`); a loop
-//! carries the vectors of the fragments that it writes, or is written out (`control.rs`; in part `unroll.rs`). Products of warpgroups are in `wgmma.rs`. What a copy delivers in another
+//! carries the vectors of the fragments that it writes, or is written out (`control.rs`; in part `unroll.rs`). Products of warpgroups are in `wgmma.rs`, and in `sums.rs` which of them may be under way. What a copy delivers in another
 //! arrangement than the fragment's is taken apart and put together again element by element, as the layouts say. Views of
 //! registers must be known: their coordinates are constants once loops are written out.
 
@@ -13,6 +13,7 @@ mod elements;
 mod known;
 mod products;
 mod registers;
+mod sums;
 pub(crate) mod unroll;
 mod wgmma;
 
@@ -32,7 +33,6 @@ use cute_ir::{
 use known::{Known, Start};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 use registers::{File, View};
-use std::collections::BTreeSet;
 
 /// The pass.
 pub const PASS: PassSpec = PassSpec {
@@ -59,9 +59,7 @@ struct Values<'c> {
     /// Register tensors, and pointers into them, by value.
     views: Views<'c, Start>,
     mapping: Mapping<'c>,
-    /// The files that products of a warpgroup may be adding to.
-    in_flight: BTreeSet<usize>,
-    /// The files that such products read A from, and the files of A that were fenced since they were written.
+    /// The files that products of a warpgroup may be adding to or read A from, and those that were fenced since they were written.
     operands: wgmma::Operands<'c>,
 }
 

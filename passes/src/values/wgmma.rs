@@ -4,6 +4,7 @@
 use super::{
     Values,
     registers::{bitcast, bits, extract_element, places},
+    sums::{self, Sums},
 };
 use cute_ir::ops::{cute_nvgpu, vector};
 use cute_ir::{Expected, Failure, algorithm, args::GemmArgs, diag, hopper, mlir::*, types};
@@ -26,6 +27,8 @@ pub(super) struct Operands<'c> {
     relied: Vec<(usize, usize, Location<'c>)>,
     /// Fences so far.
     fences: usize,
+    /// Accumulators of products that may be under way.
+    pub sums: Sums<'c>,
     /// Groups that were committed, at least.
     pub committed: i64,
 }
@@ -47,11 +50,13 @@ impl Operands<'_> {
         self.relied = other.relied;
         self.fences = other.fences;
         let least = self.committed.min(other.committed);
+        let own = self.sums.renumbered(self.committed, least);
+        self.sums = own.joined(other.sums.renumbered(other.committed, least));
+        for held in &mut self.held {
+            held.group = sums::renumbered(held.group, self.committed, least);
+        }
         for mut held in other.held {
-            if held.group < other.committed {
-                // Committed there, be it with more groups before.
-                held.group = held.group.min(least - 1);
-            }
+            held.group = sums::renumbered(held.group, other.committed, least);
             held.value = None;
             let is_there = |own: &Held<'_>| (own.file, own.group) == (held.file, held.group);
             if !self.held.iter().any(is_there) {
@@ -70,6 +75,15 @@ struct Ready {
     fence: usize,
     /// M, N and K of the products that may be adding to them; those of another shape are not ordered behind them (PTX ISA, wgmma.fence).
     shape: Option<[i64; 3]>,
+}
+
+/// How control comes to a region.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Way {
+    /// Any number of times, from its end as well.
+    Loop,
+    /// Once, or not at all.
+    Branch,
 }
 
 /// The state before a region.
@@ -142,7 +156,8 @@ impl<'c> Values<'c> {
                 self.write(&view, &places, sum, b)?;
             }
         }
-        self.in_flight.insert(view.file);
+        let group = self.operands.committed;
+        self.operands.sums.start(view.file, group, b.location);
         Ok(())
     }
 
@@ -227,23 +242,29 @@ impl<'c> Values<'c> {
     }
 
     /// A region begins, which may be entered again with what it leaves: what it writes is not fenced. Returns what was the case before it.
-    pub(super) fn enter_region(&mut self, written: &BTreeSet<usize>) -> Before<'c> {
+    pub(super) fn enter_region(&mut self, written: &BTreeSet<usize>, way: Way) -> Before<'c> {
         for file in written {
             self.operands.fenced.remove(file);
         }
-        Before {
+        let before = Before {
             files: self.files.len(),
             operands: self.operands.clone(),
+        };
+        if way == Way::Loop {
+            self.operands.sums.enter_turn();
         }
+        before
     }
 
-    /// A region ends, which may not have been entered at all. A loop's next turn writes what it wrote, and the files that were made in it, again.
+    /// A region ends. A loop's may not have been entered at all, and its next turn writes what it wrote, and the files that were made in it, again; of a
+    /// branch is left what it leaves.
     pub(super) fn leave_region(
         &mut self,
         before: Before<'c>,
-        (written, is_loop): (&BTreeSet<usize>, bool),
+        (written, way): (&BTreeSet<usize>, Way),
         b: Builder<'c>,
     ) -> Result<(), Failure> {
+        let is_loop = way == Way::Loop;
         let again = |file: usize| file >= before.files || written.contains(&file);
         if is_loop && self.operands.held.iter().any(|held| again(held.file)) {
             return Err(b.error(
@@ -251,13 +272,31 @@ impl<'c> Values<'c> {
                  these again; put a cute_nvgpu.wgmma_wait_group 0 at its end",
             ));
         }
-        let after = std::mem::take(&mut self.operands);
+        let mut after = std::mem::take(&mut self.operands);
+        after.sums.check_made_since(before.files)?;
+        if !is_loop {
+            for held in &mut after.held {
+                let is_there = |own: &Held<'_>| (own.file, own.group) == (held.file, held.group);
+                if !before.operands.held.iter().any(is_there) {
+                    held.value = None;
+                }
+            }
+            for file in written {
+                after.fenced.remove(file);
+            }
+            self.operands = after;
+            return Ok(());
+        }
+        let began = before.operands.committed;
+        after
+            .sums
+            .leave_turn(&before.operands.sums, after.committed, began)?;
         // The next turn's product relies on the fence before the loop as well.
         let within = before.operands.relied.len();
         let unready = after.relied[within..].iter().find(|(file, fence, _)| {
             *fence <= before.operands.fences && !after.ready.contains_key(file)
         });
-        if let Some((file, _, product)) = unready.filter(|_| is_loop) {
+        if let Some((file, _, product)) = unready {
             let place = after.touched.get(file);
             let note = place.map(|place| (*place, "they are read or written here"));
             return Err(diag::error_with_notes(
@@ -272,6 +311,15 @@ impl<'c> Values<'c> {
             self.operands.fenced.remove(file);
         }
         Ok(())
+    }
+
+    /// The state before a branch, behind others that began with the same state: what these relied on remains to be looked at.
+    pub(super) fn enter_branch(&mut self, before: &Operands<'c>, others: Option<&Operands<'c>>) {
+        self.operands = before.clone();
+        if let Some(others) = others {
+            self.operands.relied = others.relied.clone();
+            self.operands.fences = others.fences;
+        }
     }
 
     /// A fence before products or a wait for them, by which their accumulators go as values.
@@ -308,6 +356,7 @@ impl<'c> Values<'c> {
             }
             let committed = self.operands.committed;
             held.retain(|held| held.group >= committed - pending);
+            self.operands.sums.wait(&files, committed - pending);
         } else {
             self.operands.fenced.extend(&files);
             self.operands.fences += 1;
@@ -325,25 +374,16 @@ impl<'c> Values<'c> {
                 *vector = results.next();
             }
         }
-        if integer_of(op, "pending") == Some(0) {
-            for file in files {
-                self.in_flight.remove(&file);
-            }
-        }
         Ok(())
     }
 
     /// Reads or writes registers by anything but products. Refuses to touch the accumulators of those that may be under way (PTX ISA, wgmma: such
     /// accesses are undefined), and notes that a fence is to follow before others add to them.
     pub(super) fn touch(&mut self, file: usize, b: Builder<'c>) -> Result<(), Failure> {
-        if !self.in_flight.contains(&file) {
-            self.operands.ready.remove(&file);
-            self.operands.touched.insert(file, b.location);
-            return Ok(());
-        }
-        Err(b.error(
-            "touches the accumulators of products that may be under way; expected a cute_nvgpu.wgmma_wait_group 0 that is given this \
-             fragment between the product and here",
-        ))
+        let committed = self.operands.committed;
+        self.operands.sums.touch(file, committed, b)?;
+        self.operands.ready.remove(&file);
+        self.operands.touched.insert(file, b.location);
+        Ok(())
     }
 }

@@ -1,22 +1,9 @@
 //! Aliases and symbols that a text does not define: which of those that it does define is spelt most like them. MLIR says that there is none, and
 //! knows no others.
 
-use super::signatures;
+use super::{Imported, signatures, texts};
 use crate::names;
-use std::{cell::RefCell, fs};
-
-thread_local! {
-    /// The texts that this thread reads just now, each with its file's name, the innermost last.
-    static READ: RefCell<Vec<(String, String)>> = RefCell::default();
-}
-
-/// Does what reads a text of a file of this name, which need not be one that can be opened.
-pub(crate) fn while_reading<T>(file: &str, text: &str, work: impl FnOnce() -> T) -> T {
-    READ.with_borrow_mut(|texts| texts.push((file.to_owned(), text.to_owned())));
-    let result = work();
-    READ.with_borrow_mut(Vec::pop);
-    result
-}
+use std::fs;
 
 /// Returns what is to stand behind an error of MLIR's at a line, from 1, of a file: the question whether a name was meant that its text defines. Empty where the
 /// error is another one, and where no name is near.
@@ -24,43 +11,11 @@ pub fn meant(message: &str, file: &str, line: usize) -> String {
     let Some(unknown) = Unknown::of(message) else {
         return String::new();
     };
-    let read = READ.with_borrow(|texts| {
-        let text = texts.iter().rev().find(|(of, _)| of == file);
-        text.map(|(_, text)| text.clone())
-    });
-    let Some(text) = read.or_else(|| fs::read_to_string(file).ok()) else {
-        return String::new();
-    };
-    match unknown {
-        Unknown::Alias(name) => {
-            // The message does not say which sort of alias it is.
-            let here = line.checked_sub(1).and_then(|line| text.lines().nth(line));
-            let here = here.unwrap_or_default();
-            let sigils = ['!', '#'].map(|sigil| format!("{sigil}{name}"));
-            let Some(name) = sigils.iter().find(|name| here.contains(&***name)) else {
-                return String::new();
-            };
-            let sigil = &name[..1];
-            let known = aliases(&text).filter(|known| known.starts_with(sigil));
-            names::did_you_mean(name, known)
-        }
-        Unknown::Value(name) => {
-            // Short names are all near to each other, and what is defined further on was meant.
-            let is_later = values(&text, usize::MAX).contains(&name);
-            match name.len() > 3 && !is_later {
-                true => names::did_you_mean(name, values(&text, line)),
-                false => String::new(),
-            }
-        }
-        Unknown::Function(name) => {
-            let names = signatures::functions(&text);
-            names::did_you_mean(name, names.iter().map(|name| &**name))
-        }
-        Unknown::Kernel(name) => {
-            let names = kernels(&text);
-            names::did_you_mean(name, names.iter().map(|name| &**name))
-        }
-    }
+    let known = texts::with_text(file, line, |text, line| unknown.meant(file, text, line));
+    known.unwrap_or_else(|| {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        unknown.meant(file, &text, line)
+    })
 }
 
 /// A name that MLIR does not know.
@@ -93,6 +48,50 @@ impl<'m> Unknown<'m> {
         // Of a module that there is not, MLIR says its name alone; a kernel of it cannot be told from it.
         let rest = rest.strip_prefix("function '")?;
         quoted(rest, "' is undefined").map(Self::Kernel)
+    }
+
+    /// The question whether a name was meant that this text of a file defines, for an error at this line of it.
+    fn meant(&self, file: &str, text: &str, line: usize) -> String {
+        match self {
+            Self::Alias(name) => {
+                // The message does not say which sort of alias it is.
+                let here = line.checked_sub(1).and_then(|line| text.lines().nth(line));
+                let here = here.unwrap_or_default();
+                let sigils = ['!', '#'].map(|sigil| format!("{sigil}{name}"));
+                let Some(name) = sigils.iter().find(|name| here.contains(&***name)) else {
+                    return String::new();
+                };
+                let sigil = &name[..1];
+                let known = aliases(text).filter(|known| known.starts_with(sigil));
+                names::did_you_mean(name, known)
+            }
+            Self::Value(name) => {
+                // Short names are all near to each other, and what is defined further on was meant.
+                let is_later = values(text, usize::MAX).contains(name);
+                match name.len() > 3 && !is_later {
+                    true => names::did_you_mean(name, values(text, line)),
+                    false => String::new(),
+                }
+            }
+            Self::Function(name) => {
+                let own = signatures::functions(text);
+                let meant = names::did_you_mean(name, own.iter().map(|name| &**name));
+                if !meant.is_empty() {
+                    return meant;
+                }
+                let imported = Imported::all(file, text).into_iter();
+                let imported = imported.flat_map(|imported| signatures::functions(&imported.text));
+                let imported: Vec<_> = imported.collect();
+                let near = names::nearest(name, imported.iter().map(|name| &**name));
+                near.map_or_else(String::new, |near| {
+                    format!("; did you mean cute.call @{near}? By that is called what is imported")
+                })
+            }
+            Self::Kernel(name) => {
+                let names = kernels(text);
+                names::did_you_mean(name, names.iter().map(|name| &**name))
+            }
+        }
     }
 }
 
@@ -156,7 +155,7 @@ fn kernels(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::while_reading, *};
 
     const TEXT: &str = "!alias = i32
 #alias= 1 : i32

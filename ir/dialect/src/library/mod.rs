@@ -4,11 +4,12 @@
 use std::{borrow::Cow, fs};
 
 pub use meant::meant;
-pub(crate) use meant::while_reading;
+pub(crate) use texts::{set_input, while_reading, with_text};
 
 pub mod files;
 mod meant;
 pub(crate) mod signatures;
+mod texts;
 
 /// The parts by name, each with its text.
 const PARTS: &[(&str, &str)] = &[
@@ -34,6 +35,11 @@ pub fn part_with(function: &str) -> Option<&'static str> {
 /// The names that a text imports, as they stand in it, each with the byte behind it.
 pub fn imports(text: &str) -> Vec<(String, usize)> {
     signatures::imports(text)
+}
+
+/// The names of the functions that a text defines.
+pub(crate) fn functions(text: &str) -> Vec<String> {
+    signatures::functions(text)
 }
 
 /// The byte at which the name of a function begins where a text defines it.

@@ -220,7 +220,13 @@ impl<'t> Cursor<'t> {
         }
         self.step();
         let at = self.at;
-        let name = self.piece(|c| !c.is_alphanumeric() && !"_$.-".contains(c));
+        let name = if self.peek() == Some('"') {
+            self.step();
+            let quoted = self.text.get(at..self.at).unwrap_or_default();
+            quoted.trim_matches('"')
+        } else {
+            self.piece(|c| !c.is_alphanumeric() && !"_$.-".contains(c))
+        };
         self.skip_space();
         if name.is_empty() || self.peek() != Some('(') {
             return None;
@@ -289,7 +295,8 @@ gpu.module @m {
         assert_eq!(given("none").as_deref(), Some("()"));
         let bare = "!cute.memref<f32, rmem, \"4:1\">";
         assert_eq!(given("bare").as_deref(), Some(bare));
-        assert_eq!(heads.functions.len(), 4, "{heads:?}");
+        assert_eq!(given("quoted").as_deref(), Some("i32"));
+        assert_eq!(heads.functions.len(), 5, "{heads:?}");
         let imports: Vec<&str> = heads.imports.iter().map(|(name, _)| &**name).collect();
         assert_eq!(imports, ["std/index", "x/a.mlir"]);
         let at = definition(text, "two").unwrap();

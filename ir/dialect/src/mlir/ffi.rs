@@ -90,6 +90,9 @@ pub(super) struct CuteCallbacks {
     pub build_pipeline: unsafe extern "C" fn(isize, MlirStringRef, StringSink, *mut c_void) -> bool,
     pub meant:
         unsafe extern "C" fn(MlirStringRef, MlirStringRef, usize, StringSink, *mut c_void) -> bool,
+    pub text_around: unsafe extern "C" fn(MlirStringRef, usize, StringSink, *mut c_void) -> bool,
+    pub set_input: unsafe extern "C" fn(MlirStringRef, MlirStringRef, MlirStringRef),
+    pub verify_symbols: unsafe extern "C" fn(MlirOperation) -> bool,
 }
 
 unsafe extern "C" {

@@ -125,6 +125,9 @@ pub fn initialize() {
             drop_table: parts::drop_table,
             build_pipeline,
             meant,
+            text_around,
+            set_input,
+            verify_symbols,
         });
         ffi::cuteRegisterUpstreamPasses();
     });
@@ -303,6 +306,32 @@ unsafe extern "C" fn meant(
     }
 }
 
+unsafe extern "C" fn text_around(
+    file: MlirStringRef,
+    line: usize,
+    sink: ffi::StringSink,
+    user: *mut c_void,
+) -> bool {
+    // SAFETY: the shim's, as above.
+    let Ok(file) = (unsafe { utf8(file) }) else {
+        return false;
+    };
+    let found = library::with_text(file, line, |text, _| {
+        // SAFETY: the shim's, as above.
+        unsafe { answer(text, sink, user) }
+    });
+    found.is_some()
+}
+
+unsafe extern "C" fn set_input(name: MlirStringRef, text: MlirStringRef, marker: MlirStringRef) {
+    // SAFETY: the shim's, as above.
+    let given = unsafe { (utf8(name), utf8(text), utf8(marker)) };
+    // Bytecode is no text.
+    if let (Ok(name), Ok(text), Ok(marker)) = given {
+        library::set_input(name, text, marker);
+    }
+}
+
 unsafe extern "C" fn canonicalize(
     kind: c_int,
     text: MlirStringRef,
@@ -351,6 +380,12 @@ unsafe extern "C" fn verify_op(op: MlirOperation) -> bool {
     // SAFETY: the shim's, as above.
     let op = unsafe { OperationRef::from_raw(op) };
     diag::catch_panics(op.location(), "a verifier", || verify::verify(op)).is_ok()
+}
+
+unsafe extern "C" fn verify_symbols(op: MlirOperation) -> bool {
+    // SAFETY: the shim's, as above.
+    let op = unsafe { OperationRef::from_raw(op) };
+    diag::catch_panics(op.location(), "a verifier", || verify::verify_symbols(op)).is_ok()
 }
 
 unsafe extern "C" fn infer_types(

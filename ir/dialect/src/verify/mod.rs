@@ -30,11 +30,13 @@
 //! - barriers in shared memory: a tensor of i64; `atom.make_tma_load`, `_store` and `make_im2col_tma_load`: the atom and the coordinates that follow from the
 //!   tensor and the layout; `tma_load`, `tma_store`: tiles that are boxes of the atom; `wgmma_fence`, `wgmma_wait_group`: accumulators;
 //!   `atom_wgmma`: operands that have descriptors (`hopper.rs`);
+//! - `call`: a function that is there, or imported (`calls.rs`);
 //! - atoms: spaces that the atom copies between, vectors of its length and type, an `at` within the partition (`atoms.rs`).
 
 mod algorithms;
 mod atoms;
 mod attributes;
+mod calls;
 mod facts;
 mod hopper;
 mod partitions;
@@ -45,6 +47,8 @@ use crate::mlir::*;
 use crate::ops::{cute, cute_nvgpu};
 pub(crate) use attributes::attribute;
 pub use attributes::{Place, without_prefix};
+pub use calls::missing;
+pub(crate) use calls::verify_symbols;
 use cute_layout::atoms::CopyAtom;
 pub(crate) use facts::{address_width, is_weaker};
 
