@@ -12,23 +12,23 @@ use cute_target::Arch;
 
 /// The elements of a tile, M times N times K, that a multiprocessor multiplies in a microsecond at the speed of 1000: the
 /// fastest tile of warps on an H200.
-const SPEED: i128 = 1_710_000;
+const SPEED: i128 = 1_640_000;
 
 /// Picoseconds from the request of a tile of A and B to its arrival, where warps copy.
 const LATENCY: i64 = 1_000_000;
 
 /// Bytes that a multiprocessor gets of global memory in a microsecond by copies of warps, most of them from L2.
-const BYTES: i128 = 54_000;
+const BYTES: i128 = 52_000;
 
 /// Elements that a multiprocessor computes prologues of in a microsecond: a conversion, a product and their part of a store for each, some
 /// 2.5 instructions of 128 lanes at 1.7 GHz. No measurement.
-const COMPUTED: i128 = 78_000;
+const COMPUTED: i128 = 75_000;
 
 /// Picoseconds of a block of warps before and behind its loop.
 const AROUND: i64 = 500_000;
 
 /// Picoseconds of a kernel of blocks of warps beside its blocks, in a row of kernels.
-const START: i64 = 1_470_000;
+const START: i64 = 1_520_000;
 
 /// The time of a second kernel, which adds partial sums up.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,8 +48,8 @@ const BEHIND: Second = Second {
 
 /// A second kernel that starts beside the first one and waits for its end alone, as from sm_90 on.
 const STARTED_BESIDE: Second = Second {
-    start: 900_000,
-    kilobyte: 236,
+    start: 820_000,
+    kilobyte: 268,
 };
 
 /// Picoseconds for each kilobyte of A, B and C, where lines of a tile have less than 256 bytes along K, and where they have as many: 4 and 4.8 TB/s of memory. Copies
@@ -80,35 +80,35 @@ mod roles {
     /// Thousandths of a cycle for each 128 bytes that shared memory gives or takes.
     pub(super) const SHARED: i64 = 800;
     /// Picoseconds for 128 bytes from L2, of lines that begin at multiples of 128 bytes, and of others, which touch two of L2's.
-    pub(super) const LINE: [i64; 2] = [720, 1_500];
+    pub(super) const LINE: [i64; 2] = [720, 1_580];
     /// Picoseconds for 128 bytes of a line outside of A or B, which TMA fills with zeros: all of a chip come from one place, one after the other.
-    pub(super) const OUTSIDE: i64 = 50;
+    pub(super) const OUTSIDE: i64 = 48;
     /// Picoseconds from the request of a tile of A and B by TMA to its arrival.
-    pub(super) const LATENCY: i64 = 680_000;
+    pub(super) const LATENCY: i64 = 690_000;
     /// The same, where it arrives in several blocks and is asked for when all of them are done with its place.
-    pub(super) const LATENCY_OF_CLUSTER: i64 = 1_135_000;
+    pub(super) const LATENCY_OF_CLUSTER: i64 = 1_170_000;
     /// Picoseconds of a turn, at least, where blocks share loads: each asks the others for room, and they tell each other what they are done with.
-    pub(super) const TURN_OF_CLUSTER: i64 = 172_000;
+    pub(super) const TURN_OF_CLUSTER: i64 = 180_000;
     /// Hundredths of the second of the three times that a turn takes beside the longest.
-    pub(super) const SECOND: i64 = 49;
+    pub(super) const SECOND: i64 = 45;
     /// Picoseconds of a tile beside its turns.
-    pub(super) const TILE: i64 = 80_000;
+    pub(super) const TILE: i64 = 139_000;
     /// Picoseconds of a tile beside its turns, for each warpgroup beyond the first.
-    pub(super) const GROUP: i64 = 362_000;
+    pub(super) const GROUP: i64 = 353_000;
     /// Picoseconds in which a warpgroup brings 1024 sums out.
-    pub(super) const SUMS: i64 = 127_000;
+    pub(super) const SUMS: i64 = 134_000;
     /// Picoseconds from the last product of one team to the first of the next.
     pub(super) const HANDOVER: i64 = 200_000;
     /// Picoseconds in which blocks of a cluster tell each other that they are done, and have, and may have more.
-    pub(super) const EXCHANGE: i64 = 1_550_000;
+    pub(super) const EXCHANGE: i64 = 1_290_000;
     /// Picoseconds for 1024 sums that a block sends to others of its cluster.
-    pub(super) const EXCHANGED: i64 = 10_000;
+    pub(super) const EXCHANGED: i64 = 39_000;
     /// Hundredths of a tile's time beside its turns that are left where another team multiplies.
-    pub(super) const BESIDE_OTHERS: i64 = 61;
+    pub(super) const BESIDE_OTHERS: i64 = 65;
     /// Picoseconds of a kernel beside its blocks, in a row of kernels.
-    pub(super) const START: i64 = 800_000;
+    pub(super) const START: i64 = 600_000;
     /// Picoseconds that clusters take longer to start and to end.
-    pub(super) const CLUSTER: i64 = 850_000;
+    pub(super) const CLUSTER: i64 = 960_000;
 }
 
 /// Integers that a time is computed in: numbers, or values of a function that launches.
