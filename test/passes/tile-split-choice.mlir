@@ -1,4 +1,4 @@
-// How many blocks share a tile is chosen where nothing else is asked for: by the estimate, which has to promise a tenth.
+// How many blocks share a tile is chosen where nothing else is asked for: by the estimate.
 //
 // RUN: cute-opt %s --cute-tile="arch=sm_90a" --split-input-file | FileCheck %s
 // RUN: cute-opt %s --cute-tile="arch=sm_90a split=1" --split-input-file | FileCheck %s --check-prefix=ONE
@@ -14,10 +14,10 @@
 // MOST:     error: 'cute.contract' op split is at most 32, found 33
 // LEAST:    error: cute-tile: split: expected a positive number, found '0'
 
-// 32 tiles of warpgroups, and 256 turns for each.
+// 22 tiles of warpgroups, and 256 turns for each.
 // CHECK-LABEL: func.func @long
 // CHECK:         cute.workspace
-// CHECK:         #cute.plan<tile = 64x64x64, stages = 14, raster = 8, split = 4,
+// CHECK:         #cute.plan<tile = 64x96x64, stages = 11, raster = 8, split = 6,
 !a = !cute.memref<f16, gmem, align<16>, "(128,16384):(16384,1)">
 !b = !cute.memref<f16, gmem, align<16>, "(1024,16384):(16384,1)">
 !c = !cute.memref<f16, gmem, align<16>, "(128,1024):(1024,1)">
@@ -40,17 +40,30 @@ func.func @small(%A: !t, %B: !t, %C: !t) {
 
 // -----
 
-// Where the launch brings K, one kernel for short ones, one whose clusters share tiles for longer ones, and another one for long ones; only that has a workspace.
+// Where the launch brings K, one kernel for short ones, one whose clusters share tiles for longer ones, and another one for long ones, which is told in how many parts it
+// splits K, what each of them has and how many have one more; only that has a workspace.
 // CHECK-LABEL: func.func @open
 // CHECK:         scf.if
 // CHECK:           gpu.launch_func {{ *}}@open_kernels::@open_kernel_0
-// CHECK:         } else {
-// CHECK:           scf.if
-// CHECK:             gpu.launch_func {{ *}}@open_kernels::@open_kernel_1 clusters in
-// CHECK:           } else {
-// CHECK:             %[[W:.*]] = cute.workspace
-// CHECK:             gpu.launch_func {{ *}}@open_kernels::@open_kernel_2 {{.*}}%[[W]]
-// CHECK:             gpu.launch_func {{ *}}@open_kernels::@open_kernel_2_parts {{.*}}%[[W]]
+// CHECK:         scf.if
+// CHECK:           gpu.launch_func {{ *}}@open_kernels::@open_kernel_1 clusters in
+// CHECK:         scf.if
+// CHECK:           %[[SIX:.*]] = arith.constant 6 : index
+// CHECK:           %[[EACH:.*]] = arith.divsi %{{.*}}, %[[SIX]]
+// CHECK:           %[[REST:.*]] = arith.remsi %{{.*}}, %[[SIX]]
+// CHECK:           %[[PARTS32:.*]] = arith.index_cast %[[SIX]]
+// CHECK:           %[[EACH32:.*]] = arith.index_cast %[[EACH]]
+// CHECK:           %[[REST32:.*]] = arith.index_cast %[[REST]]
+// CHECK:           %[[W:.*]] = cute.workspace
+// CHECK:           gpu.launch_func {{ *}}@open_kernels::@open_kernel_2 {{.*}}%[[PARTS32]] : i32, %[[EACH32]] : i32, %[[REST32]] : i32, %[[W]]
+// CHECK:           gpu.launch_func {{ *}}@open_kernels::@open_kernel_2_parts {{.*}}%[[W]]
+// CHECK:         scf.if
+// CHECK:           cute.workspace
+// CHECK:           gpu.launch_func {{ *}}@open_kernels::@open_kernel_2 {{.*}}
+// CHECK:           gpu.launch_func {{ *}}@open_kernels::@open_kernel_3_parts
+// CHECK:         gpu.func @open_kernel_2(
+// CHECK-NOT:     known_grid_size
+// CHECK:         gpu.func @open_kernel_2_parts(
 !l = !cute.memref<f16, gmem, align<16>, "(64,?{div=8}):(?{div=8},1)">
 !s = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
 func.func @open(%A: !l, %B: !l, %C: !s) {

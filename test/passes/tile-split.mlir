@@ -93,9 +93,9 @@ func.func @epilogue(%A: !x, %B: !x, %C: !y, %D: !y, %bias: !v, %scale: f32) {
 
 // Of a batch a product's parts lie one behind the other: the first of a product is behind the two other parts of all products before it.
 // CHECK-LABEL: gpu.func @batch_kernel(
+// CHECK:         %[[PARTS:.*]] = arith.constant 3 : i32
 // CHECK:         %[[TILES:.*]] = arith.constant 2 : i32
 // CHECK:         %[[OUTER:.*]] = arith.divui %{{.*}}, %[[TILES]]
-// CHECK:         %[[PARTS:.*]] = arith.constant 3 : i32
 // CHECK:         arith.remui %[[OUTER]], %[[PARTS]]
 // CHECK:         %[[PRODUCT:.*]] = arith.divui %[[OUTER]], %[[PARTS]]
 // CHECK:         cute.make_coord(%[[PRODUCT]]) : (i32) -> !cute.coord<"(_,_,?)">

@@ -11,15 +11,19 @@
 // CHECK-LABEL: func.func @sizes
 // CHECK:         cf.assert
 // CHECK:         cute.sm_count
-// CHECK:         %[[FIRST:.*]] = arith.andi %{{.*}}, %{{.*}} : i1
-// CHECK:         %[[SECOND:.*]] = arith.cmpi sle
+// CHECK:         arith.cmpi sle
+// CHECK:         %[[PAIR:.*]] = arith.select
+// CHECK:         arith.cmpi sle
+// CHECK:         %[[TAKEN:.*]] = arith.select %{{.*}}, %[[PAIR]], %{{.*}} : index
+// CHECK:         %[[FIRST:.*]] = arith.cmpi eq, %[[TAKEN]]
 // CHECK:         scf.if %[[FIRST]] {
 // CHECK:           gpu.launch_func @sizes_kernels::@sizes_kernel_0
-// CHECK:         } else {
-// CHECK:           scf.if %[[SECOND]] {
-// CHECK:             gpu.launch_func @sizes_kernels::@sizes_kernel_1
-// CHECK:           } else {
-// CHECK:             gpu.launch_func @sizes_kernels::@sizes_kernel_2
+// CHECK:         %[[SECOND:.*]] = arith.cmpi eq, %[[TAKEN]]
+// CHECK:         scf.if %[[SECOND]] {
+// CHECK:           gpu.launch_func @sizes_kernels::@sizes_kernel_1
+// CHECK:         %[[THIRD:.*]] = arith.cmpi eq, %[[TAKEN]]
+// CHECK:         scf.if %[[THIRD]] {
+// CHECK:           gpu.launch_func @sizes_kernels::@sizes_kernel_2
 // CHECK:         return
 // CHECK-LABEL: gpu.func @sizes_kernel_0
 // CHECK-SAME:    #cute.plan<tile = 128x256x64
@@ -44,9 +48,11 @@ func.func @sizes(%A: !t, %B: !t, %C: !t) {
 
 // Where nothing is said of strides, one kernel takes any, and the others rows of whole vectors.
 // CHECK-LABEL: func.func @strides
-// CHECK:         %[[REST:.*]] = arith.remsi
-// CHECK:         arith.cmpi eq, %[[REST]]
-// CHECK:         scf.if
+// CHECK:         arith.cmpi eq
+// CHECK:         arith.andi %{{.*}}, %{{.*}} : i1
+// CHECK:         %[[TAKEN:.*]] = arith.select %{{.*}}, %c0{{[_0-9]*}}, %{{.*}} : index
+// CHECK:         %[[FIRST:.*]] = arith.cmpi eq, %[[TAKEN]]
+// CHECK:         scf.if %[[FIRST]]
 // CHECK:           gpu.launch_func @strides_kernels::@strides_kernel_0
 // CHECK:           scf.if
 // CHECK:             gpu.launch_func @strides_kernels::@strides_kernel_1

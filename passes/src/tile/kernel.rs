@@ -152,8 +152,10 @@ impl<'c> Gemm<'c> {
 
     /// Writes the kernel that multiplies.
     pub(super) fn kernel(&self, place: Builder<'c>, name: &str) -> Result<(), Failure> {
+        // One kernel is launched with any number of parts where only a launch knows K.
         let blocks = self
             .known_tiles_of_c()
+            .filter(|_| self.parts_of_launch() == 0)
             .and_then(|blocks| blocks.checked_mul(self.plan.split));
         if self.plan.has_roles() {
             // As many blocks as there are multiprocessors, which only a launch knows.
