@@ -855,6 +855,8 @@ mod driver_without_a_gpu {
                 (refused, if refused { 0 } else { 2 })
             );
             assert_eq!(count(&library, b"fake_on_streams\0"), 0);
+            // The entry's own, made by its first call that needs one.
+            assert_eq!(count(&library, b"fake_pools\0"), 1);
         }
         assert_eq!(last(&library).values[0] % 256, 0);
         let bound = entry.bind(&call, Workspace::of_stream(), Stream::DEFAULT);

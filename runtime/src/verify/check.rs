@@ -207,7 +207,9 @@ impl Tally {
         let scale = product.scale(row, column);
         let [expected, magnitude] = product.combine(sum, row, column);
         let slack = product.slack(row, column);
-        let allowed = product.tolerance.limit(expected, magnitude, scale) + slack;
+        // What is rounded at last may be off by as much.
+        let largest = expected.abs() + slack;
+        let allowed = product.tolerance.limit(largest, magnitude, scale) + slack;
         self.compare(Compared {
             row,
             column,
@@ -215,7 +217,7 @@ impl Tally {
             expected,
             allowed,
             differs: false,
-            typical: product.tolerance.typical(expected, magnitude, scale) + slack,
+            typical: product.tolerance.typical(largest, magnitude, scale) + slack,
             may_overflow: product.tolerance.may_overflow(expected, allowed),
         });
     }

@@ -251,9 +251,29 @@ CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes) {
 CUresult cuMemFree_v2(CUdeviceptr pointer) { return free((void *)pointer), SUCCESS; }
 static int on_streams;
 int fake_on_streams(void) { return on_streams; }
-CUresult cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstream stream) {
+/* A pool of GPU 0, which keeps what it is told to. */
+static int pools;
+int fake_pools(void) { return pools; }
+struct pool { unsigned long long kept; };
+CUresult cuMemPoolCreate(struct pool **pool, const int *properties) {
+  /* Memory of a device that the driver places, no handles for other processes, of device 0. */
+  if (properties[0] != 1 || properties[1] != 0 || properties[2] != 1 || properties[3] != 0) return INVALID_VALUE;
+  *pool = calloc(1, sizeof **pool);
+  __atomic_add_fetch(&pools, 1, __ATOMIC_SEQ_CST);
+  return SUCCESS;
+}
+CUresult cuMemPoolSetAttribute(struct pool *pool, int attribute, void *value) {
+  if (attribute != 4) return INVALID_VALUE;
+  pool->kept = *(unsigned long long *)value;
+  return SUCCESS;
+}
+CUresult cuMemPoolDestroy(struct pool *pool) {
+  __atomic_sub_fetch(&pools, 1, __ATOMIC_SEQ_CST);
+  return free(pool), SUCCESS;
+}
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr *pointer, size_t bytes, struct pool *pool, CUstream stream) {
   if (!depth) return INVALID_CONTEXT;
-  if (stream == (CUstream)0xbad) return INVALID_VALUE;
+  if (stream == (CUstream)0xbad || !pool->kept) return INVALID_VALUE;
   __atomic_add_fetch(&on_streams, 1, __ATOMIC_SEQ_CST);
   return cuMemAlloc_v2(pointer, bytes);
 }

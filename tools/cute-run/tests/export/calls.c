@@ -278,7 +278,7 @@ static void gpu(void) {
   for (int turn = 0; turn < 10; turn++) CHECK(kernels_through(&a.dl, &b.dl, 3, NULL, error, sizeof error) == 0 && last()->stream == NULL);
   CHECK(modules() == 2);
   CHECK(kernels_through(&a.dl, &b.dl, 3, (void *)0xbad, error, sizeof error) == CUTE_FAILED);
-  SAYS("cuMemAllocAsync failed: CUDA_ERROR_INVALID_VALUE (invalid argument)");
+  SAYS("cuMemAllocFromPoolAsync failed: CUDA_ERROR_INVALID_VALUE (invalid argument)");
   CHECK(kernels_add_one_cpu(&a.dl, &b.dl, (void *)0xbad, error, sizeof error) == CUTE_FAILED);
   SAYS("launching add_one failed: CUDA_ERROR_INVALID_VALUE (invalid argument)");
   a.dl.device.device_id = b.dl.device.device_id = 7;
