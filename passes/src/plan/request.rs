@@ -157,7 +157,7 @@ cute_ir::options! {
         pack: Option<Pack> = None, "",
             "Factors that are copied into a workspace first, in lines that begin at multiples of 128 bytes, as their own begin at no multiples of 16: none, a, b or ab; chosen where not given";
         variants: Option<i64> = None, "",
-            "Kernels for a problem whose sizes are open, at most, of which a launch takes one; where not given 12 for a product and 16 for a map";
+            "Kernels for a problem whose sizes are open, at most, of which a launch takes one; where not given 30 for a product and 16 for a map";
         candidates: Option<i64> = None, "",
             "Plans for each product that a package holds, at most, for cute-run --tune to choose from; one plan, or variants, where not given";
         sms: Option<i64> = None, "",
