@@ -251,13 +251,13 @@ CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes) {
 CUresult cuMemFree_v2(CUdeviceptr pointer) { return free((void *)pointer), SUCCESS; }
 static int on_streams;
 int fake_on_streams(void) { return on_streams; }
-/* A pool of GPU 0, which keeps what it is told to. */
+/* A pool of a GPU, which keeps what it is told to. */
 static int pools;
 int fake_pools(void) { return pools; }
 struct pool { unsigned long long kept; };
 CUresult cuMemPoolCreate(struct pool **pool, const int *properties) {
-  /* Memory of a device that the driver places, no handles for other processes, of device 0. */
-  if (properties[0] != 1 || properties[1] != 0 || properties[2] != 1 || properties[3] != 0) return INVALID_VALUE;
+  /* Memory of a device that the driver places, no handles for other processes, of one of two devices. */
+  if (properties[0] != 1 || properties[1] != 0 || properties[2] != 1 || (unsigned)properties[3] > 1) return INVALID_VALUE;
   *pool = calloc(1, sizeof **pool);
   __atomic_add_fetch(&pools, 1, __ATOMIC_SEQ_CST);
   return SUCCESS;
