@@ -34,11 +34,11 @@ const UNIT: i64 = 1 << 10;
 /// A candidate is worth its kernel if it takes one in so many parts off the time of an open problem, on average over the sizes.
 const WORTH: i64 = 600;
 
-/// The part of that which is enough for a candidate whose kernel there is already, and which needs only a small second one, to add another number of parts of K: one in so many.
-const OF_SECOND: i64 = 5;
-
 /// The same of one size, where a single extent is open: a layer of a network, say, that is called with any number of rows, and most often with few of them.
 const WORTH_OF_ONE: i64 = 33;
+
+/// The part of either that is enough for a candidate whose kernel there is already, and which needs only a small second one, to add another number of parts of K: one in so many.
+const OF_SECOND: i64 = 5;
 
 /// The sizes that a problem is tried with: M, N and K.
 fn points(problem: &Problem<'_>) -> Vec<[i64; 3]> {

@@ -1,8 +1,7 @@
 //! The candidates for a contraction that a package holds, of which somebody who measures chooses one.
 
-use super::{Gemm, Named};
-use cute_arith::Predicate;
-use cute_ir::ops::{arith, cf, cute, scf};
+use super::{Gemm, Named, variants::by_number};
+use cute_ir::ops::{arith, cf, cute};
 use cute_ir::{Failure, mlir::*};
 
 /// The names of candidates; none where a launch chooses.
@@ -45,27 +44,14 @@ pub(super) fn lower<'c>(
         ),
     ];
     let chosen = host.value(cute::CANDIDATES, &operands, index, &attributes)?;
-    for (at, fact) in facts.iter().enumerate() {
-        let number = host.constant(index, at as i64)?;
-        let is_chosen = host.compare(Predicate::Eq, chosen, number)?;
-        let (then, body) = Detached::with_block(&[]);
-        host.with_regions(
-            scf::IF,
-            &[is_chosen],
-            &[],
-            &[],
-            vec![then, Detached::empty()],
-        )?;
-        let body = Builder::at_end(host.context, body, host.location);
-        if let Some(holds) = *fact {
+    by_number(host, (chosen, ways.len()), &|body, at| {
+        if let Some(holds) = facts[at] {
             let message = format!(
                 "candidate {at} ({}) expects extents and strides that are multiples of as many elements as its accesses move ({})",
                 named[at].plan, named[at].problem
             );
             body.op(cf::ASSERT, &[holds], &[], &[("msg", body.string(&message))])?;
         }
-        launch(body, at)?;
-        body.op(scf::YIELD, &[], &[], &[])?;
-    }
-    Ok(())
+        launch(body, at)
+    })
 }

@@ -96,9 +96,17 @@ pub(super) fn lower<'c>(
     let Some(taken) = taken(host, ways)? else {
         return launch(host, 0);
     };
-    for at in 0..ways.len() {
-        let number = i64::try_from(at).ok().expected(host, "a number")?;
-        let number = host.constant(host.index_type(), number)?;
+    by_number(host, (taken, ways.len()), &launch)
+}
+
+/// Writes so many launches, each where a number is its own.
+pub(super) fn by_number<'c>(
+    host: Builder<'c>,
+    (taken, count): (Val<'c>, usize),
+    launch: &dyn Fn(Builder<'c>, usize) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    for at in 0..count {
+        let number = host.constant(host.index_type(), at as i64)?;
         let is_taken = host.compare(Predicate::Eq, taken, number)?;
         let (then, body) = Detached::with_block(&[]);
         let branch = vec![then, Detached::empty()];
@@ -170,13 +178,12 @@ fn fastest<'c>(host: Builder<'c>, ways: &[Gemm<'c>], group: &[usize]) -> Result<
     let n = Host(host);
     let mut all = Vec::new();
     for at in group {
-        let number = i64::try_from(*at).ok().expected(host, "a number")?;
         let time = if group.len() == 1 {
             n.constant(0)?
         } else {
             ways[*at].time(host)?
         };
-        all.push((n.constant(number)?, time));
+        all.push((n.constant(*at as i64)?, time));
     }
     while all.len() > 1 {
         let mut winners = Vec::new();

@@ -15,7 +15,7 @@ pub(super) struct Sums<'c> {
     under_way: BTreeMap<usize, Product<'c>>,
     /// The number of the first group that waits did not end, of those in this turn that were given each file.
     ended: BTreeMap<usize, i64>,
-    /// What touched each file in this turn, with the fewest groups ended before it.
+    /// The touch of each file in this turn that had the fewest groups ended before it.
     touches: BTreeMap<usize, Touch<'c>>,
 }
 

@@ -16,7 +16,7 @@ static INPUT: RwLock<Option<Input>> = RwLock::new(None);
 struct Input {
     name: String,
     text: String,
-    /// What stands between modules of their own; nothing where the text is one module.
+    /// The text between modules of their own; empty where there is one module.
     marker: String,
 }
 
