@@ -33,8 +33,17 @@ pub fn kernel_of<'c>(launch: Op<'c>) -> Option<[&'c str; 2]> {
 
 /// Tells whether an op of a kernel waits for what is before the kernel in the stream.
 pub fn waits_for_kernels_before(op: Op<'_>) -> bool {
+    depends(op, "wait")
+}
+
+/// Tells whether an op of a kernel lets what is behind the kernel in the stream start.
+pub(crate) fn lets_kernels_behind_start(op: Op<'_>) -> bool {
+    depends(op, "launch_dependents")
+}
+
+fn depends(op: Op<'_>, action: &str) -> bool {
     let kind = || attribute_of(op, "kind").map(|kind| kind.to_string());
-    name_of(op) == nvvm::GRIDDEPCONTROL && kind().is_some_and(|kind| kind.contains("wait"))
+    name_of(op) == nvvm::GRIDDEPCONTROL && kind().is_some_and(|kind| kind.contains(action))
 }
 
 /// Waits for what is before the kernel in the stream and lets what is behind it start, where all architectures that it is for can: blocks come to the

@@ -32,8 +32,8 @@ pub use cute_target::Arch;
 pub use element::Element;
 pub use layout::{Parsed, Pattern};
 pub use package::{
-    Access, Arg, Blob, Compute, Epilogue, Expr, Factor, Function, Gemm, Im2colParam, Image,
-    ImageSource, KernelInfo, Launch, Manifest, Map, MapOf, MapParam, Number, Package,
+    Access, Arg, Blob, BoxSize, Compute, Epilogue, Expr, Factor, Function, Gemm, Im2colParam,
+    Image, ImageSource, KernelInfo, Launch, Manifest, Map, MapOf, MapParam, Number, Package,
     PackageBuilder, PackageError, Param, Region, RegionOp, RegionValue,
 };
 pub use tensor::HostTensor;

@@ -454,12 +454,17 @@ pub(crate) fn map_of(
             upper: pixels.upper.clone(),
         }
     });
+    // By im2col boxes are of other things than dimensions, and no rests.
+    let along = sizes.iter().copied().chain(std::iter::repeat(0));
+    let box_sizes = map.box_sizes.iter().zip(along);
+    let box_sizes = box_sizes.map(|(elements, size)| elements.of(size));
+    let box_sizes = box_sizes.collect();
     let made = TensorMap {
         element,
         address: Limits::ALIGN.into(),
         sizes,
         strides: strides.collect::<Result<_, _>>()?,
-        box_sizes: map.box_sizes.clone(),
+        box_sizes,
         element_strides,
         im2col,
         interleave: Interleave::None,

@@ -160,7 +160,7 @@ fn moved() -> Function {
             of: MapOf::Tensor(arg),
             sizes: vec![Expr::Leaf(arg, 1), Expr::Leaf(arg, 0)],
             strides: vec![Expr::Leaf(arg, 2)],
-            box_sizes: vec![32, 64],
+            box_sizes: [32, 64].map(Into::into).to_vec(),
             swizzle: 128,
             im2col: None,
         })
@@ -180,7 +180,7 @@ fn columns() -> Function {
         of: MapOf::Tensor(0),
         sizes: (0..4).map(|leaf| Expr::Leaf(0, leaf)).collect(),
         strides: (4..7).map(|leaf| Expr::Leaf(0, leaf)).collect(),
-        box_sizes: vec![32, 96],
+        box_sizes: [32, 96].map(Into::into).to_vec(),
         swizzle: 128,
         im2col: Some(Im2colParam {
             lower: vec![-1, -2],

@@ -303,3 +303,45 @@ func.func @lines_of_stores(%C: !mat, %p: !plain) {
   %store, %to = cute_nvgpu.atom.make_tma_store(%C, %p) : (!mat, !plain) -> (!store, !coords)
   return
 }
+
+// -----
+
+!mat = !cute.memref<f16, gmem, align<16>, "(?,?):(?{div=8},1)">
+!tile = !cute.composed_layout<"S<3,4,3> o 0 o (128,64):(64,1)">
+func.func @rest_along_no_mode(%A: !mat, %t: !tile) {
+  // expected-error @+1 {{expected a mode of the tensor for the rest, 0 to 1, found 2}}
+  %load, %c = cute_nvgpu.atom.make_tma_load(%A, %t) rest 2
+  return
+}
+
+// -----
+
+!mat = !cute.memref<f16, gmem, align<16>, "(?,?):(?{div=8},1)">
+!tile = !cute.composed_layout<"S<3,4,3> o 0 o (128,64):(64,1)">
+func.func @rest_along_lines(%A: !mat, %t: !tile) {
+  // expected-error @+1 {{expected a rest along a mode that is not contiguous, found mode 1, which is: leave `rest` out, zeros arrive from outside}}
+  %load, %c = cute_nvgpu.atom.make_tma_load(%A, %t) rest 1
+  return
+}
+
+// -----
+
+!mat = !cute.memref<f16, gmem, align<16>, "(?,?):(?{div=8},1)">
+!tile = !cute.composed_layout<"S<3,4,3> o 0 o (512,64):(64,1)">
+func.func @rest_of_several_boxes(%A: !mat, %t: !tile) {
+  // expected-error @+1 {{expected a box that goes through all 512 elements of a tile along mode 0, found one of 256; take smaller tiles, or leave `rest` out}}
+  %load, %c = cute_nvgpu.atom.make_tma_load(%A, %t) rest 0
+  return
+}
+
+// -----
+
+!bars = !cute.memref<i64, smem, align<8>, "4:1">
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>
+!tile = !cute.coord_tensor<"(?,?)", "(128,64):(1@1,1@0)">
+!sA = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(128,64):(64,1)">
+func.func @rest_beside_a_barrier(%load: !load, %t: !tile, %s: !sA, %b: !bars, %i: i32) {
+  // expected-error @+1 {{expected no rest(%rows, %missing) beside an mbarrier; say on the mbarrier how many bytes the atom brings}}
+  cute_nvgpu.tma_load(%load, [%t], %s) on %b[%i] rest(%i, %i) : (!load, [!tile], !sA), !bars
+  return
+}

@@ -36,9 +36,11 @@ func.func @barriers(%bars: !bars, %bar: !one, %i: i32, %n: i32) -> i1 {
 // CHECK-LABEL: func.func @atoms
 // CHECK:         cute_nvgpu.atom.make_tma_load(%{{.*}}, %{{.*}}) :
 // CHECK-SAME:      -> (!cute_nvgpu.atom.tma_load<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>, !cute.coord_tensor<"(0,0)", "(?,?):(1@1,1@0)">)
+// CHECK:         cute_nvgpu.atom.make_tma_load(%{{.*}}, %{{.*}}) rest 0 :
 // CHECK:         cute_nvgpu.atom.make_tma_store
 func.func @atoms(%A: !mat, %s: !swizzled, %p: !plain) {
   %load, %from = cute_nvgpu.atom.make_tma_load(%A, %s) : (!mat, !swizzled) -> (!load, !coords)
+  %last, %same = cute_nvgpu.atom.make_tma_load(%A, %s) rest 0 : (!mat, !swizzled) -> (!load, !coords)
   %store, %to = cute_nvgpu.atom.make_tma_store(%A, %p) : (!mat, !plain) -> (!store, !coords)
   return
 }
@@ -52,6 +54,8 @@ func.func @atoms(%A: !mat, %s: !swizzled, %p: !plain) {
 func.func @copies(%load: !load, %store: !store, %t: !tile, %x: i32, %a: !sA, %c: !sC, %bars: !bars, %row: !row, %srow: !srow) {
   // CHECK: cute_nvgpu.tma_load(%{{.*}}, [%{{.*}}], %{{.*}}) on %{{.*}}[%{{.*}}] :
   cute_nvgpu.tma_load(%load, [%t], %a) on %bars[%x] : (!load, [!tile], !sA), !bars
+  // CHECK: cute_nvgpu.tma_load(%{{.*}}, [%{{.*}}], %{{.*}}) rest(%{{.*}}, %{{.*}}) :
+  cute_nvgpu.tma_load(%load, [%t], %a) rest(%x, %x) : (!load, [!tile], !sA)
   // CHECK: cute_nvgpu.tma_load(%{{.*}}, [%{{.*}}, %{{.*}}], %{{.*}}) on
   cute_nvgpu.tma_load(%load, [%x, %x], %a) on %bars[%x] : (!load, [i32, i32], !sA), !bars
   // CHECK: cute_nvgpu.tma_store(%{{.*}}, %{{.*}}, [%{{.*}}]) :

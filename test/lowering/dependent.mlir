@@ -3,6 +3,7 @@
 // RUN: cute-opt %s --cute-to-nvvm --split-input-file --verify-diagnostics | FileCheck %s
 
 !row = !cute.memref<f32, gmem, align<16>, "256:1">
+!own = !cute.memref<f32, smem, "256:1">
 !at = !cute.coord<"0">
 module attributes {gpu.container_module} {
 gpu.module @kernels attributes {targets = [#nvvm.target<chip = "sm_90a">]} {
@@ -24,6 +25,17 @@ gpu.module @kernels attributes {targets = [#nvvm.target<chip = "sm_90a">]} {
       nvvm.griddepcontrol wait
     }
     %at = cute.static : !at
+    cute.memref.store(%row, %at, %x) : (!row, !at, f32) -> ()
+    gpu.return
+  }
+  // What it does to shared memory before is its own.
+  gpu.func @shared(%row: !row, %x: f32) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
+    %at = cute.static : !at
+    %own = cute.memref.alloca() {offset = 0} : !own
+    cute.memref.store(%own, %at, %x) : (!own, !at, f32) -> ()
+    nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
+    gpu.barrier
+    nvvm.griddepcontrol wait
     cute.memref.store(%row, %at, %x) : (!row, !at, f32) -> ()
     gpu.return
   }
@@ -85,6 +97,7 @@ gpu.module @kernels attributes {targets = [#nvvm.target<chip = "sm_90a">]} {
 // CHECK-NOT: cute.dependent
 // CHECK: gpu.launch_func @kernels::@sometimes
 // CHECK-NOT: cute.dependent
+// CHECK: gpu.launch_func @kernels::@shared {{.*}} {cute.dependent}
 // CHECK: gpu.launch_func @kernels::@apart {{.*}} {cute.dependent}
 // CHECK: gpu.launch_func @kernels::@both {{.*}} {cute.dependent}
 // CHECK: gpu.launch_func @kernels::@perhaps
@@ -98,6 +111,7 @@ func.func @host(%row: !row, %x: f32, %is: i1, %turns: i32) {
   gpu.launch_func @kernels::@waits blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %none args(%row : !row, %x : f32)
   gpu.launch_func @kernels::@late blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %none args(%row : !row, %x : f32)
   gpu.launch_func @kernels::@sometimes blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %none args(%row : !row, %x : f32, %is : i1)
+  gpu.launch_func @kernels::@shared blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %none args(%row : !row, %x : f32)
   gpu.launch_func @kernels::@apart blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %none args(%row : !row, %x : f32, %is : i1, %turns : i32)
   gpu.launch_func @kernels::@both blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %none args(%row : !row, %x : f32, %is : i1)
   gpu.launch_func @kernels::@perhaps blocks in (%one, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %none args(%row : !row, %x : f32, %turns : i32)

@@ -422,3 +422,51 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(?,?)", "(64,64):(1@1,1@0)">
+!tile = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64):(64,1)">
+!at = !cute.coord<"(?,?)">
+
+gpu.module @kernels {
+  gpu.func @kernel(%A: !load, %at: !coords, %i: !at, %n: i32) kernel attributes {known_block_size = array<i32: 256, 1, 1>, cute.roles = array<i64: 40, 232>} {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %s = cute.memref.alloca() : !tile
+    // expected-error @below {{decides how many rows of a tensor a load by TMA brings; expected a number that is the same in all of the kernel, computed of its arguments and of constants}}
+    scf.for %k = %c0 to %n step %c1 : i32 {
+      cute_nvgpu.tma_load(%A, [%at], %s) rest(%k, %n) : (!load, [!coords], !tile)
+      %x = cute.memref.load(%s, %i) : (!tile, !at) -> f16
+    } {cute.stages = 2}
+    gpu.return
+  }
+}
+
+// -----
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(?,?)", "(64,64):(1@1,1@0)">
+!tile = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64):(64,1)">
+!at = !cute.coord<"(?,?)">
+
+gpu.module @kernels {
+  gpu.func @kernel(%A: !load, %at: !coords, %i: !at, %n: i32, %is: i1) kernel attributes {known_block_size = array<i32: 256, 1, 1>, cute.roles = array<i64: 40, 232>} {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %s = cute.memref.alloca() : !tile
+    %o = cute.memref.alloca() : !tile
+    scf.for %k = %c0 to %n step %c1 : i32 {
+      cute_nvgpu.tma_load(%A, [%at], %s) : (!load, [!coords], !tile)
+      %missing = arith.addi %k, %c1 : i32
+      // expected-error @below {{computes how many rows are missing behind the first load of its ring; expected it in front of that, which says how many bytes there are to be}}
+      cute_nvgpu.tma_load(%A, [%at], %o) rest(%n, %missing) : (!load, [!coords], !tile)
+      scf.if %is {
+        %x = cute.memref.load(%s, %i) : (!tile, !at) -> f16
+        %y = cute.memref.load(%o, %i) : (!tile, !at) -> f16
+      }
+    } {cute.stages = 2}
+    gpu.return
+  }
+}

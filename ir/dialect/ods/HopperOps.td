@@ -218,14 +218,21 @@ def CuteNvgpu_MakeTmaLoadOp : CuteNvgpu_MakeTmaOp<"atom.make_tma_load", CuteNvgp
     Mode i of the layout in shared memory goes through a tile of mode i of the tensor; a swizzle acts on bytes. What lies outside of the
     tensor arrives as zeros. It stands in the function that launches, on an argument of that.
 
+    Zeros from outside come more slowly than elements. With `rest` and a mode, the atom is one for the last tile along that mode: its box has as many elements along it as
+    that tile has, the tensor's extent modulo the tile's, or all where none is left over. What is outside then neither arrives nor counts on an mbarrier. The
+    box has to go through the whole of the tile along the mode, which is not the contiguous one. A kernel takes one atom or the other by `arith.select`: their types are the same.
+
     ```mlir
     !mat = !cute.memref<f16, gmem, align<16>, "(?,?):(?{div=8},1)">
     !smem = !cute.composed_layout<"S<3,4,3> o 0 o (128,64):(64,1)">
     !tma = !cute_nvgpu.atom.tma_load<f16, copy_bits = 131072, tma_gbasis = <"(64,128):(1@1,1@0)">, swizzle = 128>
     // Given %A: !mat, %layout: !smem
     %atom, %coords = cute_nvgpu.atom.make_tma_load(%A, %layout) : (!mat, !smem) -> (!tma, !cute.coord_tensor<"(0,0)", "(?,?):(1@1,1@0)">)
+    %last, %same = cute_nvgpu.atom.make_tma_load(%A, %layout) rest 0 : (!mat, !smem) -> (!tma, !cute.coord_tensor<"(0,0)", "(?,?):(1@1,1@0)">)
     ```
   }];
+  let arguments = (ins Cute_MemRefType:$tensor, Cute_AnyLayoutType:$layout, OptionalAttr<I64Attr>:$rest);
+  let assemblyFormat = [{ `(` operands `)` (`rest` $rest^)? attr-dict `:` functional-type(operands, results) }];
 }
 
 def CuteNvgpu_MakeIm2colTmaLoadOp : CuteNvgpu_Op<"atom.make_im2col_tma_load", [NoMemoryEffect]> {
@@ -306,7 +313,10 @@ def CuteNvgpu_TmaLoadOp : CuteNvgpu_Op<"tma_load", [AttrSizedOperandSegments]> {
     `policy` says how L2 keeps what is read: "evict_first" for what is read once, "evict_last" for what others read again, "evict_unchanged", which leaves the order in
     which lines go as it is, and "evict_normal" (PTX ISA, createpolicy). The other copies have it as well. It changes no result.
 
-    Without an mbarrier, in a kernel with `cute.roles`, `cute-specialize-warps` chooses the thread, the place in a ring, and the barriers.
+    Without an mbarrier, in a kernel with `cute.roles`, `cute-specialize-warps` chooses the thread, the place in a ring, and the barriers. There the atom may be one for the
+    last tile (`rest` of `cute_nvgpu.atom.make_tma_load`), whose rows outside do not arrive: `rest(%rows, %missing)` says how many rows, elements along the first mode of the
+    destination, such an atom brings, the same in all of the kernel, and how many rows of the tensor in shared memory are missing this time, from all blocks that load it
+    together. The barrier then expects so many fewer, and the rows that may be missing are zeros from the beginning.
 
     ```mlir
     !bars = !cute.memref<i64, smem, align<8>, "4:1">
@@ -318,15 +328,17 @@ def CuteNvgpu_TmaLoadOp : CuteNvgpu_Op<"tma_load", [AttrSizedOperandSegments]> {
     // Given %both: i16
     cute_nvgpu.tma_load(%atom, [%tile], %sA) on %full[%i] multicast(%both) : (!tma, [!tile], !sA), !bars
     cute_nvgpu.tma_load(%atom, [%tile], %sA) on %full[%i] policy "evict_first" : (!tma, [!tile], !sA), !bars
+    // Given %rows: i32, %missing: i32
+    cute_nvgpu.tma_load(%atom, [%tile], %sA) rest(%rows, %missing) : (!tma, [!tile], !sA)
     ```
   }];
   // That coordinates and the tensor may have been exchanged is said by the verifier.
   let arguments = (ins CuteNvgpu_AnyTmaLoad:$atom, Variadic<AnyType>:$coords,
                        Arg<AnyType, "", [MemWrite]>:$destination,
                        Arg<Optional<Cute_MemRefType>, "", [MemRead, MemWrite]>:$barriers, Optional<I32>:$index, Optional<I16>:$mask,
-                       OptionalAttr<StrAttr>:$policy);
+                       Optional<I32>:$rest, Optional<I32>:$missing, OptionalAttr<StrAttr>:$policy);
   let assemblyFormat = [{ `(` $atom `,` `[` $coords `]` `,` $destination `)` (`on` $barriers^ `[` $index `]`)? (`multicast` `(` $mask^ `)`)?
-    (`policy` $policy^)? attr-dict `:`
+    (`rest` `(` $rest^ `,` $missing `)`)? (`policy` $policy^)? attr-dict `:`
     `(` qualified(type($atom)) `,` `[` type($coords) `]` `,` qualified(type($destination)) `)` (`,` qualified(type($barriers))^)? }];
   let opDocGroup = CuteNvgpu_TmaGroup;
 }

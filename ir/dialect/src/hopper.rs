@@ -154,6 +154,33 @@ pub fn tma_box(tensor: &MemRef<'_>, layout: &CuteType<'_>) -> Result<TmaBox, Str
     TmaBox::of(&tensor.layout, layout, swizzle, bits).map_err(|e| e.to_string())
 }
 
+/// The dimension of a TMA atom's map along which its box may be that of the last tile, for a tile of `tensor` that lies in shared memory as `layout` says: that of
+/// mode `mode`. Errors: a mode that there is not, the contiguous one, and one along which a tile has several boxes.
+pub fn rest_of(tensor: &MemRef<'_>, layout: &CuteType<'_>, mode: i64) -> Result<usize, String> {
+    let map = tma_box(tensor, layout)?;
+    let (place, _, _) = tma_place(tensor, layout)?;
+    let tile = usize::try_from(mode)
+        .ok()
+        .and_then(|mode| place.modes().get(mode)?.size().ok());
+    let Some(tile) = tile else {
+        return Err(format!(
+            "expected a mode of the tensor for the rest, 0 to {}, found {mode}",
+            place.rank().saturating_sub(1)
+        ));
+    };
+    let is_of = |dim: &cute_layout::tma::Dim| dim.mode as i64 == mode;
+    match map.dims.iter().position(is_of) {
+        Some(0) => Err(format!(
+            "expected a rest along a mode that is not contiguous, found mode {mode}, which is: leave `rest` out, zeros arrive from outside"
+        )),
+        Some(dim) if map.dims[dim].extent == tile => Ok(dim),
+        found => Err(format!(
+            "expected a box that goes through all {tile} elements of a tile along mode {mode}, found one of {}; take smaller tiles, or leave `rest` out",
+            found.map_or(1, |dim| map.dims[dim].extent)
+        )),
+    }
+}
+
 /// The types of the atom that moves tiles of `tensor` that lie in shared memory as `layout` says, and of the tensor of its coordinates.
 pub fn tma_types<'c>(
     location: Location<'c>,

@@ -19,8 +19,8 @@ use cute_ir::{
 use cute_layout::IntTuple;
 use cute_passes::launch::kernel_of;
 use cute_runtime::package::{
-    CandidateChoice, Expr, Im2colParam, Launch, MAX_DEPTH, MAX_NODES, MapOf, MapParam, Op as Apply,
-    Param, Requirement,
+    BoxSize, CandidateChoice, Expr, Im2colParam, Launch, MAX_DEPTH, MAX_NODES, MapOf, MapParam,
+    Op as Apply, Param, Requirement,
 };
 use cute_runtime::tensor_map::{GRANULE, is_map_start};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
@@ -469,11 +469,19 @@ impl HostPlan {
                 strides: pixels.strides.iter().map(|step| *step as u32).collect(),
             }
         });
+        let rest = defining_op(atom).and_then(|op| integer_of(op, "rest"));
+        let boxes = map.dims.iter().map(|dim| {
+            let elements = dim.extent as u32;
+            match rest == Some(dim.mode as i64) {
+                true => BoxSize::Rest { rest_of: elements },
+                false => BoxSize::Whole(elements),
+            }
+        });
         Ok(Some(Param::TensorMap(MapParam {
             of,
             sizes,
             strides,
-            box_sizes: map.dims.iter().map(|dim| dim.extent as u32).collect(),
+            box_sizes: boxes.collect(),
             swizzle: map.swizzle as u32,
             im2col,
         })))

@@ -7,7 +7,7 @@ use cute_ir::{
     diag::{self, each},
     mlir::*,
     ops::{cf, cute, cute_nvgpu, gpu, nvvm, scf},
-    types::CuteType,
+    types::{CuteType, Space, memref_of},
 };
 use cute_passes::launch::waits_for_kernels_before;
 use melior::ir::{ValueLike, operation::OperationLike};
@@ -67,22 +67,32 @@ fn waits_within(block: Blk<'_>) -> Option<bool> {
 
 /// Tells whether an op that is not pure is known to do nothing to global memory.
 fn is_of_block(op: Op<'_>) -> bool {
-    matches!(
-        name_of(op),
-        cute::MEMREF_ALLOCA
-            | cute_nvgpu::MBARRIER_INIT
-            | cute_nvgpu::PREFETCH_TMA_DESC
-            | gpu::BARRIER
-            | nvvm::FENCE_MBARRIER_INIT
-            | nvvm::CLUSTER_ARRIVE
-            | nvvm::CLUSTER_ARRIVE_RELAXED
-            | nvvm::CLUSTER_WAIT
-            | nvvm::ELECT_SYNC
-            | nvvm::GRIDDEPCONTROL
-            | nvvm::SETMAXREGISTER
-            | cf::ASSERT
-            | scf::YIELD
-    )
+    // What TMA reads stands behind its map.
+    let is_map =
+        |value: &Val<'_>| matches!(CuteType::of(value.r#type()), Some(CuteType::Tma { .. }));
+    let in_block = |effect: &Effect<'_>| {
+        let tensor = effect.value.and_then(memref_of);
+        tensor.is_some_and(|tensor| matches!(tensor.space, Space::Smem | Space::Rmem))
+    };
+    let touches_its_own = || effects_of(op).is_some_and(|effects| effects.iter().all(in_block));
+    (!operands_of(op).iter().any(is_map) && touches_its_own())
+        || matches!(
+            name_of(op),
+            cute::MEMREF_ALLOCA
+                | cute_nvgpu::MBARRIER_INIT
+                | cute_nvgpu::PREFETCH_TMA_DESC
+                | gpu::BARRIER
+                | nvvm::FENCE_MBARRIER_INIT
+                | nvvm::FENCE_PROXY
+                | nvvm::CLUSTER_ARRIVE
+                | nvvm::CLUSTER_ARRIVE_RELAXED
+                | nvvm::CLUSTER_WAIT
+                | nvvm::ELECT_SYNC
+                | nvvm::GRIDDEPCONTROL
+                | nvvm::SETMAXREGISTER
+                | cf::ASSERT
+                | scf::YIELD
+        )
 }
 
 /// Sets the launch's dynamic shared memory.

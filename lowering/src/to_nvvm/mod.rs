@@ -37,7 +37,7 @@ use cute_ir::{
     diag::{self, each},
     interpret::{Place, Views},
     mlir::*,
-    ops::{cf, cute, cute_nvgpu, gpu},
+    ops::{arith, cf, cute, cute_nvgpu, gpu},
     types::CuteType,
 };
 use cute_passes::{arch, kernel::body_of_kernel, launch::launches_of, memory::is_apart};
@@ -92,6 +92,15 @@ const GPU_OPS: &[&str] = &[
     gpu::SUBGROUP_SIZE,
     gpu::THREAD_ID,
 ];
+
+/// Tells whether an op chooses one of two tensor maps, which are pointers by now.
+fn is_choice_of_maps(op: Op<'_>) -> bool {
+    name_of(op) == arith::SELECT
+        && matches!(
+            CuteType::of(result_of(op, 0).r#type()),
+            Some(CuteType::Tma { .. })
+        )
+}
 
 fn check_gpu_op(op: Op<'_>) -> Result<(), Failure> {
     let name = name_of(op);
@@ -222,6 +231,8 @@ impl<'c, 'r> Lowering<'c, 'r> {
             } else if name_of(op).starts_with("vector.") {
                 self.vectors.note(op);
                 registers::vector_op(self.rewriter, op)?;
+            } else if is_choice_of_maps(op) {
+                set_type(result_of(op, 0), Builder::before(op).ty("!llvm.ptr")?);
             } else if name_of(op).starts_with("math.") || name_of(op).starts_with("arith.") {
                 let known = narrow::names_bits(op);
                 let target = (self.kernel, &self.archs[..]);

@@ -14,6 +14,15 @@ use melior::ir::{Type, ValueLike};
 const NO_BARRIER: &str = "expected an mbarrier on which its bytes count; write `on %bars[%i]`, or give the kernel cute.roles, so that \
                           cute-specialize-warps chooses one";
 
+/// The rows that an atom of the last boxes of a tensor brings, and how many of its tile are missing of all blocks that load it together.
+#[derive(Clone, Copy)]
+pub(crate) struct Rest<'c> {
+    /// Rows that the atom brings, the same in all of the kernel.
+    pub(crate) rows: Val<'c>,
+    /// Rows of the tensor in shared memory that are missing.
+    pub(crate) missing: Val<'c>,
+}
+
 /// Where the bytes of a load by TMA arrive.
 #[derive(Clone, Copy)]
 pub(crate) struct Arrival<'c> {
@@ -21,6 +30,8 @@ pub(crate) struct Arrival<'c> {
     pub(crate) barrier: Option<(Val<'c>, Val<'c>)>,
     /// A bit for each block of the cluster that gets them; none where it is this block.
     pub(crate) mask: Option<Val<'c>>,
+    /// The rows that may be missing, where nobody chose a barrier yet; none where all arrive.
+    pub(crate) rest: Option<Rest<'c>>,
     /// The policy of L2; none where it is the usual one.
     pub(crate) policy: Option<&'c str>,
 }
@@ -36,8 +47,11 @@ pub(crate) fn start_load<'c>(
     let Arrival {
         barrier,
         mask,
+        rest,
         policy,
     } = arrival;
+    let rest = rest.map(|rest| [rest.rows, rest.missing]);
+    let given = i32::from(rest.is_some());
     let on = i32::from(barrier.is_some());
     let segments = [
         1,
@@ -46,12 +60,15 @@ pub(crate) fn start_load<'c>(
         on,
         on,
         i32::from(mask.is_some()),
+        given,
+        given,
     ];
     let mut attributes = vec![("operandSegmentSizes", b.i32_array(&segments))];
     attributes.extend(policy.map(|policy| ("policy", b.string(policy))));
     let barrier = barrier.into_iter().flat_map(|(all, index)| [all, index]);
     let operands = [atom].into_iter().chain(coords.iter().copied()).chain([to]);
-    let operands: Vec<_> = operands.chain(barrier).chain(mask).collect();
+    let operands = operands.chain(barrier).chain(mask);
+    let operands: Vec<_> = operands.chain(rest.into_iter().flatten()).collect();
     b.op(cute_nvgpu::TMA_LOAD, &operands, &[], &attributes)?;
     Ok(())
 }
@@ -126,6 +143,7 @@ impl<'c> Lower<'c> {
             let arrival = Arrival {
                 barrier: Some((barriers, index)),
                 mask: load.mask(),
+                rest: None,
                 policy: string_of(load.op(), "policy"),
             };
             start_load(self.b, load.atom(), &coords, part, arrival)?;

@@ -15,7 +15,7 @@ mod products;
 mod reductions;
 mod tile;
 
-pub(crate) use hopper::{Arrival, start_load};
+pub(crate) use hopper::{Arrival, Rest, start_load};
 
 pub(crate) use reductions::operation;
 

@@ -187,8 +187,13 @@ pub(super) struct TileOfRoles {
 struct Outside {
     /// Picoseconds that the lines of a whole tile take to arrive.
     moved: i64,
-    /// Picoseconds that each line outside takes, of all blocks that run at once.
-    each: i64,
+    /// Picoseconds that each line outside of A takes, and of B, of all blocks that run at once; 0 where they are left out.
+    each: [i64; 2],
+}
+
+/// Picoseconds that a line outside takes, of so many elements of so many bits.
+fn outside(elements: i64, bits: i64) -> i64 {
+    roles::OUTSIDE * (elements * bits / 1024).max(1)
 }
 
 /// The extents that say where lines of A and B begin, as far as only a launch knows it, and what follows.
@@ -418,7 +423,11 @@ impl Estimate {
             }),
             outside: Outside {
                 moved,
-                each: roles::OUTSIDE * parts,
+                // Of lines along K the last tile has as many as are inside.
+                each: factors.map(|access| match access {
+                    Some(access) if access.major == 1 => 0,
+                    _ => outside(k, bits),
+                }),
             },
             wait: 0,
             beside: match of.teams {
@@ -429,6 +438,15 @@ impl Estimate {
             around: roles::START + if blocks > 1 { roles::CLUSTER } else { 0 },
             second: STARTED_BESIDE,
         }
+    }
+
+    /// The estimate of the same tile where the last tiles of elements of so many bits have their lines outside, too.
+    pub(super) fn with_lines_outside(self, of: TileOfRoles, bits: i64) -> Self {
+        let outside = Outside {
+            each: [outside(of.tile[2], bits); 2],
+            ..self.outside
+        };
+        Self { outside, ..self }
     }
 
     /// The estimate of the same plan with another number of parts of K, where both are more than 1.
@@ -566,19 +584,26 @@ impl Estimate {
             None => n.constant(self.busy)?,
         };
         let Outside { moved, each } = self.outside;
-        if each == 0 {
+        if each == [0; 2] {
             return Ok(busy);
         }
         // Of tiles along an axis, those of the last line have lines outside.
-        let outside = |axis: usize| {
+        let mut all = None;
+        for axis in [0, 1].into_iter().filter(|axis| each[*axis] > 0) {
             let covered = n.apply(Op::Mul, [tiles[axis], &n.constant(self.tile[axis])?])?;
             let lines = n.apply(Op::Sub, [&covered, &extents[axis]])?;
-            n.apply(Op::Mul, [&lines, tiles[1 - axis]])
+            let lines = n.apply(Op::Mul, [&lines, tiles[1 - axis]])?;
+            let each = n.constant(each[axis] * self.split * self.shared)?;
+            let time = n.apply(Op::Mul, [&lines, &each])?;
+            all = Some(match all {
+                Some(before) => n.apply(Op::Add, [&before, &time])?,
+                None => time,
+            });
+        }
+        let Some(all) = all else {
+            return Ok(busy);
         };
-        let all = n.apply(Op::Add, [&outside(0)?, &outside(1)?])?;
         let all = n.apply(Op::Mul, [&all, batch])?;
-        let each = n.constant(each * self.split * self.shared)?;
-        let all = n.apply(Op::Mul, [&all, &each])?;
         let at_once = n.apply(Op::DivS, [&all, own])?;
         let arrived = n.apply(Op::Add, [&at_once, &n.constant(moved)?])?;
         n.apply(Op::MaxS, [&busy, &arrived])

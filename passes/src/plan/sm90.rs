@@ -503,7 +503,12 @@ impl<'c> Builder<'c> {
     fn estimate(&self, choice: TileOfRoles) -> Estimate {
         let out = types::elem(self.elements[2]).map_or(0, |elem| elem.bits());
         let bits = [self.elems[0].bits(), self.sum.bits(), out];
-        Estimate::of_roles(choice, bits, &self.accesses)
+        let estimate = Estimate::of_roles(choice, bits, &self.accesses);
+        match self.scaled {
+            // Its loads bring whole boxes.
+            Some(_) => estimate.with_lines_outside(choice, bits[0]),
+            None => estimate,
+        }
     }
 
     /// A tile with as many places as are asked for, or fit. Errors: fewer than two, or more than fit.

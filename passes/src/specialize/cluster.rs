@@ -133,7 +133,9 @@ impl<'c> Emit<'_, 'c> {
         // Of a new mbarrier the phase before the first is over.
         let before = b.value(arith::XORI, &[parity, one], i32_type, &[])?;
         b.op(cute_nvgpu::MBARRIER_WAIT, &[empty, zero, before], &[], &[])?;
-        alone(b, self.who.is_first, |b| expect(b, [full, zero], bytes))?;
+        alone(b, self.who.is_first, |b| {
+            expect(b, [full, zero], b.i32(bytes)?)
+        })?;
         // Which share is whose is known, so that it is known which registers are sent; not which of them is this block's.
         for other in 0..blocks {
             let is_other = b.compare(Predicate::Ne, rank, b.i32(other)?)?;

@@ -285,7 +285,8 @@ impl<'a, 'c> Emit<'a, 'c> {
             let parity = b.value(cute_ir::ops::arith::XORI, &[phase, one], b.i32_type(), &[])?;
             ring.wait(b, Barrier::Empty, [place, parity])?;
             if !ring.is_by_warp {
-                self.by_one(b, |b| ring.expect(b, place))?;
+                let missing = ring.missing_bytes(b, &self.mapping)?;
+                self.by_one(b, |b| ring.expect(b, place, missing))?;
             }
         }
         let is_last = index + 1 == ring.loads.len();
@@ -334,6 +335,7 @@ impl<'a, 'c> Emit<'a, 'c> {
         let arrival = Arrival {
             barrier: Some((ring.barrier(b, Barrier::Full)?, place)),
             mask: load.mask().map(|mask| self.mapped(mask)),
+            rest: None,
             policy: string_of(load.op(), "policy"),
         };
         self.by_one(b, |b| {

@@ -18,13 +18,14 @@
 //!
 //! Where blocks of a cluster share tiles, `cute.block.cluster_sum` becomes stores into each other's shared memory.
 //!
-//! `rings.rs` finds the rings, `needed.rs` what loads need; `emit.rs` writes a role's part, `compute.rs` what only those who compute have, `cluster.rs` sums of a cluster's blocks,
+//! `rings.rs` finds the rings, `needed.rs` what loads need, `rest.rs` what loads of the last rows leave out; `emit.rs` writes a role's part, `compute.rs` what only those who compute have, `cluster.rs` sums of a cluster's blocks,
 //! `warp.rs` copies by the threads of a warp.
 
 mod cluster;
 mod compute;
 mod emit;
 mod needed;
+mod rest;
 mod rings;
 mod teams;
 mod warp;
@@ -33,7 +34,7 @@ use crate::{
     arch::{WARP, WARPGROUP},
     divergence::Together,
     kernel::body_of_kernel,
-    launch::depend,
+    launch::{depend, lets_kernels_behind_start},
     memory::root_of,
     pipeline::rings::{ring_of, slice},
     shared::in_shared,
@@ -160,6 +161,10 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
         let share = (all + units - 1) / units * unit;
         set_attribute(kernel, MOST_REGISTERS, here.integer(here.i32_type(), share));
     }
+    // A kernel may say itself where what is behind it may start.
+    let lets_next_start = nested_ops(kernel)
+        .into_iter()
+        .any(lets_kernels_behind_start);
     let blocks = integer_of(kernel, CLUSTER).unwrap_or(1);
     let rings = rings::of(kernel, blocks)?;
     let needed = needed::of(kernel, &rings)?;
@@ -226,10 +231,20 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
         init.op(nvvm::FENCE_MBARRIER_INIT, &[], &[], &[])?;
         Ok(())
     })?;
+    let mut clears = false;
+    for ring in &rings {
+        clears |= ring.clear_missing(
+            top.step("clear rows outside"),
+            (thread, threads + WARPGROUP),
+            &mapping,
+        )?;
+    }
     match blocks {
         1 => {
             top.op(gpu::BARRIER, &[], &[], &[])?;
         }
+        // What other blocks load into this one is behind what was cleared here.
+        _ if clears => barrier_of_cluster(top, nvvm::CLUSTER_ARRIVE)?,
         // What made the mbarriers is fenced: arrivals need not wait for more.
         _ => barrier_of_cluster(top, nvvm::CLUSTER_ARRIVE_RELAXED)?,
     }
@@ -279,7 +294,9 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
     let b = Builder::at_end(top.context, computing, top.location);
     budget_of(b, "increase", of_computes)?;
     depend(b, "wait")?;
-    depend(b, "launch_dependents")?;
+    if !lets_next_start {
+        depend(b, "launch_dependents")?;
+    }
     if let Some(order) = order {
         let team = teams.team(b, [thread, warp], order)?;
         who.is_first = b.compare(Predicate::Eq, team.thread, b.i32(0)?)?;

@@ -433,9 +433,18 @@ impl<'c> Ring<'c> {
         Ok(())
     }
 
-    /// Says how many bytes a place is to be filled with.
-    pub(super) fn expect(&self, b: Builder<'c>, place: Val<'c>) -> Result<(), Failure> {
-        expect(b, [self.barrier(b, Barrier::Full)?, place], self.bytes)
+    /// Says how many bytes a place is to be filled with: all but the missing ones.
+    pub(super) fn expect(
+        &self,
+        b: Builder<'c>,
+        place: Val<'c>,
+        missing: Option<Val<'c>>,
+    ) -> Result<(), Failure> {
+        let mut bytes = b.i32(self.bytes)?;
+        if let Some(missing) = missing {
+            bytes = b.value(arith::SUBI, &[bytes, missing], b.i32_type(), &[])?;
+        }
+        expect(b, [self.barrier(b, Barrier::Full)?, place], bytes)
     }
 
     /// Says that this warp does not need a place any more, by the threads of it that are the first ones: one for each block that loads it.
@@ -541,9 +550,9 @@ pub(super) fn mbarriers(b: Builder<'_>, count: i64) -> Result<Val<'_>, Failure> 
 pub(super) fn expect<'c>(
     b: Builder<'c>,
     [barriers, index]: [Val<'c>; 2],
-    bytes: i64,
+    bytes: Val<'c>,
 ) -> Result<(), Failure> {
-    let operands = [barriers, index, b.i32(bytes)?];
+    let operands = [barriers, index, bytes];
     b.op(
         cute_nvgpu::MBARRIER_ARRIVE_AND_EXPECT_TX,
         &operands,

@@ -8,6 +8,7 @@ use super::{
     function::block_index,
     kernel::{Located, Place, Product, block_copy, tile_of},
     matrix::Matrix,
+    rest::LastBoxes,
 };
 use crate::algorithms::{Arrival, start_load};
 use cute_arith::Predicate;
@@ -31,7 +32,7 @@ type Bulk<'c> = (Type<'c>, Type<'c>);
 
 impl<'c> Gemm<'c> {
     /// The operands that TMA moves.
-    fn moved_in_bulk(&self) -> impl Iterator<Item = Operand> + '_ {
+    pub(super) fn moved_in_bulk(&self) -> impl Iterator<Item = Operand> + '_ {
         let is_bulk = |operand: &Operand| {
             self.plan
                 .path(*operand)
@@ -43,7 +44,7 @@ impl<'c> Gemm<'c> {
 
     /// The layout of an operand's tile in shared memory, or of the slice that a block loads, with the modes of its tensor: exchanged where the matrix is, with one of extent 1 for a
     /// batch.
-    fn tile_of_tensor(&self, operand: Operand) -> Result<SharedTile, String> {
+    pub(super) fn tile_of_tensor(&self, operand: Operand) -> Result<SharedTile, String> {
         let tile = self
             .plan
             .path(operand)
@@ -83,13 +84,15 @@ impl<'c> Gemm<'c> {
             let (atom, coords) = self.bulk_of(b, operand)?;
             all.extend([atom, coords]);
         }
+        for operand in self.factors_with_rest(b) {
+            all.push(self.bulk_of(b, operand)?.0);
+        }
         Ok(all)
     }
 
     /// Makes the atoms of what TMA moves, in the function that launches.
     pub(super) fn make_bulk(&self, host: Builder<'c>) -> Result<Vec<Val<'c>>, Failure> {
-        let mut all = Vec::new();
-        for operand in self.moved_in_bulk() {
+        let make = |operand: Operand, rest: Option<usize>| {
             let matrix = &self.matrices.product[operand as usize];
             let (atom, coords) = self.bulk_of(host, operand)?;
             let tile = self.tile_of_tensor(operand).map_err(|e| host.error(e))?;
@@ -102,8 +105,18 @@ impl<'c> Gemm<'c> {
                 Operand::C => cute_nvgpu::ATOM_MAKE_TMA_STORE,
                 _ => cute_nvgpu::ATOM_MAKE_TMA_LOAD,
             };
-            let made = host.op(name, &[tensor, layout], &[atom, coords], &[])?;
-            all.extend(results_of(made));
+            let rest = rest.map(|mode| ("rest", host.i64_attribute(mode as i64)));
+            let attributes: Vec<_> = rest.into_iter().collect();
+            let made = host.op(name, &[tensor, layout], &[atom, coords], &attributes)?;
+            Ok::<_, Failure>(results_of(made))
+        };
+        let mut all = Vec::new();
+        for operand in self.moved_in_bulk() {
+            all.extend(make(operand, None)?);
+        }
+        for operand in self.factors_with_rest(host) {
+            let rows = self.matrices.product[operand as usize].place(0);
+            all.extend(make(operand, Some(rows))?.first());
         }
         Ok(all)
     }
@@ -119,10 +132,30 @@ impl<'c> Gemm<'c> {
         let Some(place) = self.moved_in_bulk().position(|other| other == operand) else {
             return Ok(None);
         };
-        let first = self.first_workspace() + usize::from(self.plan.is_split()) + 2 * place;
+        let first = self.first_of_bulk() + 2 * place;
         let (atom, mut coords) = (argument(body, first), argument(body, first + 1));
         coords = self.matrices.product[operand as usize].part_of(b, coords, product)?;
         Ok(Some((atom, coords)))
+    }
+
+    /// The place among the arguments of the first atom.
+    fn first_of_bulk(&self) -> usize {
+        self.first_workspace() + usize::from(self.plan.is_split())
+    }
+
+    /// The atoms of the last boxes of A and of B in a kernel; none where boxes are whole.
+    fn last_boxes_in_kernel(
+        &self,
+        b: Builder<'c>,
+        body: Blk<'c>,
+    ) -> Result<[Option<LastBoxes<'c>>; 2], Failure> {
+        let first = self.first_of_bulk() + 2 * self.moved_in_bulk().count();
+        let mut found = [None, None];
+        for (place, operand) in self.factors_with_rest(b).enumerate() {
+            let atom = argument(body, first + place);
+            found[operand as usize] = Some(self.last_boxes(b, body, (operand, atom))?);
+        }
+        Ok(found)
     }
 
     /// Writes the body of the kernel.
@@ -135,6 +168,7 @@ impl<'c> Gemm<'c> {
             false => Some(self.shared(b, Operand::C)?),
         };
         let exchange = self.exchange(b)?;
+        let last = self.last_boxes_in_kernel(b, body)?;
         let sums =
             super::kernel::block_registers(self.accumulate, tm, tn).map_err(|e| b.error(e))?;
         let sums = sums.to_type(b.location)?;
@@ -181,10 +215,12 @@ impl<'c> Gemm<'c> {
             (false, 2..) => Some(self.tiles(b, body, 2)?),
             _ => None,
         };
+        self.let_next_start_early(b, [first, all, blocks], |b| self.tiles(b, body, 2))?;
         let (region, inner) = Detached::with_block(&[(i32_type, b.location)]);
         let teams = [(TEAMS, b.i64_attribute(self.plan.teams))];
         let teams = if self.plan.teams > 1 { &teams[..] } else { &[] };
         b.with_regions(scf::FOR, &[first, all, blocks], &[], teams, vec![region])?;
+        self.let_next_start_late(b)?;
         let t = Builder::at_end(b.context, inner, b.location);
         let index = argument(inner, 0);
         let (at, part) = self.place(t, body, index, parts)?;
@@ -217,7 +253,7 @@ impl<'c> Gemm<'c> {
             (None, None, None) => (None, self.tiles(t, body, 2)?),
         };
         let product = [shared_a, shared_b, accumulators];
-        self.turns(t, body, (&at, ranks), (start, turns), product)?;
+        self.turns(t, body, (&at, ranks, last), (start, turns), product)?;
         if let Some(exchange) = exchange {
             let turn = t.value(arith::SUBI, &[index, first], i32_type, &[])?;
             let turn = t.value(arith::DIVUI, &[turn, blocks], i32_type, &[])?;
@@ -353,7 +389,7 @@ impl<'c> Gemm<'c> {
         &self,
         t: Builder<'c>,
         body: Blk<'c>,
-        (at, ranks): (&Place<'c>, Ranks<'c>),
+        (at, ranks, last): (&Place<'c>, Ranks<'c>, [Option<LastBoxes<'c>>; 2]),
         (start, turns): (Option<Val<'c>>, Val<'c>),
         [shared_a, shared_b, accumulators]: [Val<'c>; 3],
     ) -> Result<(), Failure> {
@@ -368,14 +404,27 @@ impl<'c> Gemm<'c> {
             let [rows, columns] = self.plan.extents(operand);
             let tile = tile_of([rows / sharers, columns]).map_err(|e| t.error(e))?;
             let tile = t.static_value(types::tile_type(t.context, &tile))?;
+            let tile_of_c = leaf;
             let leaf = within(t, leaf, sharers, share.map(|(slice, _)| slice))?;
+            let (atom, rest) = match last[operand as usize] {
+                Some(last) => {
+                    let (atom, rest) = last.choose(t, atom, [tile_of_c, leaf], sharers)?;
+                    (atom, Some(rest))
+                }
+                None => (atom, None),
+            };
             let coord = t.coord(&tuple([IntTuple::dynamic(), keep()]), &[leaf])?;
             let mut slice = None;
             if let Some((place, mask)) = share {
                 let first = tuple([IntTuple::dynamic(), cute_layout::int(0)]);
                 slice = Some((t.coord(&first, &[place])?, mask));
             }
-            tiles.push((operand, atom, [coords, tile, coord], (shared, slice)));
+            tiles.push((
+                operand,
+                (atom, rest),
+                [coords, tile, coord],
+                (shared, slice),
+            ));
         }
         let scales = self.scales_of_tile(t, body, at, (start, turns))?;
         let (from, to, step) = (t.i32(0)?, turns, t.i32(1)?);
@@ -391,7 +440,7 @@ impl<'c> Gemm<'c> {
             turn = l.value(arith::ADDI, &[first, turn], l.i32_type(), &[])?;
         }
         let coord = l.coord(&tuple([keep(), keep(), IntTuple::dynamic()]), &[turn])?;
-        for (operand, atom, tiles, (shared, slice)) in tiles {
+        for (operand, (atom, rest), tiles, (shared, slice)) in tiles {
             let l = l.step(["copy A", "copy B", "copy C"][operand as usize]);
             // Tiles are asked for in a turn: where K is 0 there are none, and no layout has such an extent.
             let [_, own, _] = tiles;
@@ -407,6 +456,7 @@ impl<'c> Gemm<'c> {
             let arrival = Arrival {
                 barrier: None,
                 mask,
+                rest,
                 policy: None,
             };
             start_load(l, atom, &[tile], to, arrival)?;
@@ -525,7 +575,7 @@ fn within<'c>(
 }
 
 /// The type of a layout in shared memory, behind its swizzle where it has one.
-fn swizzled<'c>(b: Builder<'c>, tile: &SharedTile) -> Type<'c> {
+pub(super) fn swizzled<'c>(b: Builder<'c>, tile: &SharedTile) -> Type<'c> {
     let inner = tile.swizzle.map(|swizzle| (swizzle, cute_layout::int(0)));
     types::composed_type(b.context, inner.as_ref(), &tile.layout)
 }

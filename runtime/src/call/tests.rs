@@ -220,7 +220,7 @@ fn map_at(of: MapOf, stride: Expr, lines: u32) -> Param {
         of,
         sizes: vec![Expr::Leaf(0, 1), Expr::Leaf(0, 0)],
         strides: vec![stride],
-        box_sizes: vec![32, lines],
+        box_sizes: [32, lines].map(Into::into).to_vec(),
         swizzle: 128,
         im2col: None,
     })

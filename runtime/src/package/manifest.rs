@@ -267,12 +267,54 @@ pub struct MapParam {
     /// Elements from one to the next along each dimension but the first.
     pub strides: Vec<Expr>,
     /// Elements of a box along each dimension; by im2col, the channels of a pixel and the pixels of a column.
-    pub box_sizes: Vec<u32>,
+    pub box_sizes: Vec<BoxSize>,
     /// Bytes that the swizzle of shared memory spans: 32, 64, 128, or 0 of none.
     pub swizzle: u32,
     /// The pixels that a column goes through; none where a copy moves a tile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub im2col: Option<Im2colParam>,
+}
+
+/// Elements of a box along a dimension. That of a rest is no number in a manifest, so that who knows no rests reads none as a whole box.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum BoxSize {
+    /// So many.
+    Whole(u32),
+    /// As many as the last of the tensor's boxes of so many has.
+    Rest {
+        /// The elements of the other boxes.
+        rest_of: u32,
+    },
+}
+
+impl BoxSize {
+    /// The elements of a box of a tensor with so many along the dimension.
+    pub fn of(self, size: u64) -> u32 {
+        match self {
+            BoxSize::Whole(elements) => elements,
+            BoxSize::Rest { rest_of } => match size.checked_rem(u64::from(rest_of)) {
+                // A rest is less than the box.
+                Some(rest) if rest > 0 => rest as u32,
+                _ => rest_of,
+            },
+        }
+    }
+}
+
+impl std::fmt::Display for BoxSize {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            BoxSize::Whole(elements) => write!(f, "{elements}"),
+            BoxSize::Rest { rest_of } => write!(f, "the rest of {rest_of}"),
+        }
+    }
+}
+
+impl From<u32> for BoxSize {
+    fn from(elements: u32) -> Self {
+        BoxSize::Whole(elements)
+    }
 }
 
 /// The place where a tensor map begins: a tensor, a byte of it, or a byte of the workspace. The latter two are no numbers in a manifest, so that who knows no offsets reads none as

@@ -49,8 +49,8 @@ pub use format::{BLOB_ALIGN, FORMAT_VERSION, HEADER_LENGTH, MAGIC};
 pub use limits::Limits;
 pub(crate) use limits::Sizes;
 pub use manifest::{
-    Access, Arg, Blob, Function, Im2colParam, Image, KernelInfo, Launch, Manifest, MapOf, MapParam,
-    Number, Param, Requirement,
+    Access, Arg, Blob, BoxSize, Function, Im2colParam, Image, KernelInfo, Launch, Manifest, MapOf,
+    MapParam, Number, Param, Requirement,
 };
 pub use map::Map;
 pub(crate) use map::{repeats, varies};

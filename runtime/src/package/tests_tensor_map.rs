@@ -36,7 +36,7 @@ fn map() -> MapParam {
         of: MapOf::Tensor(0),
         sizes: vec![Expr::Leaf(0, 1), Expr::Leaf(0, 0)],
         strides: vec![Expr::Leaf(0, 2)],
-        box_sizes: vec![64, 128],
+        box_sizes: [64, 128].map(BoxSize::Whole).to_vec(),
         swizzle: 128,
         im2col: None,
     }
@@ -95,6 +95,35 @@ fn a_launch_has_the_numbers_of_its_arguments() {
         (MapElement::F16, MapSwizzle::B128)
     );
     assert_eq!(map.check(), Ok(()));
+}
+
+/// The box of a rest has the rows of the tensor's last one, and all where that is whole; as an object, which readers that know of numbers alone refuse.
+#[test]
+fn a_box_may_be_that_of_the_rest() {
+    let function = with(MapParam {
+        box_sizes: vec![BoxSize::Whole(64), BoxSize::Rest { rest_of: 128 }],
+        ..map()
+    });
+    let launches = plan(&function, &tensors(&function), 1).unwrap();
+    let Value::TensorMap(FIRST, map) = &launches[0].params[0] else {
+        panic!("{:?}", launches[0].params);
+    };
+    assert_eq!(map.sizes, [72, 200]);
+    assert_eq!(map.box_sizes, [64, 200 % 128]);
+    assert_eq!(map.check(), Ok(()));
+    let rest = BoxSize::Rest { rest_of: 128 };
+    assert_eq!(
+        [1, 127, 128, 129, 256].map(|size| rest.of(size)),
+        [1, 127, 128, 1, 128]
+    );
+    let package = build(function).unwrap();
+    let read = Package::from_bytes(&package.to_bytes().unwrap()).unwrap();
+    assert_eq!(read, package);
+    let json = serde_json::to_value(package.manifest()).unwrap();
+    assert_eq!(
+        json["functions"][0]["launches"][0]["params"][0]["tensor_map"]["box_sizes"],
+        serde_json::json!([64, {"rest_of": 128}])
+    );
 }
 
 fn from_byte(offset: Expr) -> MapParam {
@@ -180,7 +209,7 @@ fn what_no_map_can_have_is_refused_before_anything_runs() {
     assert!(error.to_string().contains("negative"), "{error}");
     // Wider than the swizzle.
     let function = with(MapParam {
-        box_sizes: vec![128, 64],
+        box_sizes: [128, 64].map(BoxSize::Whole).to_vec(),
         ..map()
     });
     assert!(plan(&function, &tensors(&function), 1).is_err());
@@ -254,7 +283,7 @@ fn columns() -> MapParam {
         of: MapOf::Tensor(0),
         sizes: (0..4).map(|leaf| Expr::Leaf(0, leaf)).collect(),
         strides: (4..7).map(|leaf| Expr::Leaf(0, leaf)).collect(),
-        box_sizes: vec![64, 128],
+        box_sizes: [64, 128].map(BoxSize::Whole).to_vec(),
         swizzle: 128,
         im2col: Some(Im2colParam {
             lower: vec![-1, -2],
@@ -330,8 +359,14 @@ fn columns_that_no_map_has_are_refused_before_anything_runs() {
         "-128 to 127 along mode 1, not -129",
     );
     refused(|map| pixels(map).strides[0] = 9, "not 9");
-    refused(|map| map.box_sizes[1] = 1025, "1 to 1024 pixels, not 1025");
-    refused(|map| map.box_sizes[0] = 128, "at most 128 bytes, not 256");
+    refused(
+        |map| map.box_sizes[1] = BoxSize::Whole(1025),
+        "1 to 1024 pixels, not 1025",
+    );
+    refused(
+        |map| map.box_sizes[0] = BoxSize::Whole(128),
+        "at most 128 bytes, not 256",
+    );
 }
 
 #[test]
@@ -343,7 +378,18 @@ fn packages_with_parts_of_columns_are_refused() {
             "{error}"
         );
     };
-    refused(|map| map.box_sizes.push(1), "3 boxes, 4 sizes");
+    refused(
+        |map| map.box_sizes.push(BoxSize::Whole(1)),
+        "3 boxes, 4 sizes",
+    );
+    let error = build(with_columns(|map| {
+        map.box_sizes[1] = BoxSize::Rest { rest_of: 128 };
+    }));
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.contains("boxes are whole") && error.contains("the rest of 128"),
+        "{error}"
+    );
     refused(
         |map| pixels(map).lower.clear(),
         "corners of 0 and 2 dimensions",

@@ -20,7 +20,9 @@ use super::PackageError;
 use super::candidates;
 use super::expr::{Environment, Expr, MAX_DEPTH, MAX_NODES};
 use super::limits::{self, Limits, SizesError};
-use super::manifest::{Arg, Blob, Function, Image, KernelInfo, Launch, Manifest, MapParam, Param};
+use super::manifest::{
+    Arg, Blob, BoxSize, Function, Image, KernelInfo, Launch, Manifest, MapParam, Param,
+};
 use super::validate_compute::validate_compute;
 use crate::element::Element;
 use crate::layout::Pattern;
@@ -334,6 +336,18 @@ fn validate_map_lengths(place: &str, map: &MapParam) -> Checked {
         let found = format!("{boxes} boxes, {rank} sizes, {strides} strides");
         return invalid(place, expected, found, "");
     };
+    if let Some(rest) = map
+        .box_sizes
+        .iter()
+        .find(|elements| matches!(elements, BoxSize::Rest { .. }))
+    {
+        return invalid(
+            place,
+            "a tensor map by im2col whose boxes are whole",
+            rest.to_string(),
+            "",
+        );
+    }
     let lists = [pixels.lower.len(), pixels.upper.len(), pixels.strides.len()];
     if is_ranked && boxes == 2 && lists == [rank - 2; 3] {
         return Ok(());

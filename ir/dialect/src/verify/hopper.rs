@@ -94,6 +94,9 @@ pub(super) fn verify_make_tma(op: Op<'_>) -> Checked {
         }
         name => {
             let stores = name == cute_nvgpu::ATOM_MAKE_TMA_STORE;
+            if let Some(mode) = integer_of(op, "rest") {
+                hopper::rest_of(&tensor, &layout, mode)?;
+            }
             hopper::tma_types(op.location(), &tensor, &layout, stores)?
         }
     };
@@ -195,6 +198,17 @@ pub(super) fn verify_tma_load(op: cute_nvgpu::TmaLoad<'_>) -> Checked {
     }
     let smem = operand(2, op.destination())?;
     check_coordinates(op.atom(), &op.coords(), Some(&smem))?;
+    if op.rest().is_some() && op.barriers().is_some() {
+        return Err(
+            "expected no rest(%rows, %missing) beside an mbarrier; say on the mbarrier how many bytes the atom brings".to_owned(),
+        );
+    }
+    if op.rest().is_some() != op.missing().is_some() {
+        return Err(
+            "expected both rows of a rest and how many are missing, rest(%rows, %missing)"
+                .to_owned(),
+        );
+    }
     match (op.barriers(), op.index()) {
         (Some(barriers), index) => {
             check_indexed(&operand(3, barriers)?, index.is_some(), Space::Smem)

@@ -1,0 +1,156 @@
+//! The last tiles of factors that TMA loads: boxes without the rows that are outside.
+//!
+//! What TMA fills with zeros comes no faster than what it reads, and from one place for the whole chip. So a launch makes a second atom of a factor, whose box is as long as the tensor's last one,
+//! and a kernel takes it where rows of a tile are outside. Those rows of shared memory are what they were: zeros, or rows of another tile, whose sums nobody stores.
+
+use super::Gemm;
+use crate::algorithms::Rest;
+use cute_arith::Predicate;
+use cute_ir::ops::arith;
+use cute_ir::{Expected, Failure, hopper, mlir::*, types, types::CuteType};
+use cute_layout::Operand;
+use melior::ir::ValueLike;
+
+/// The atom of a factor's last boxes, in a kernel.
+#[derive(Clone, Copy)]
+pub(super) struct LastBoxes<'c> {
+    atom: Val<'c>,
+    /// Rows that it brings.
+    rows: Val<'c>,
+    /// Rows of the tensor.
+    length: Val<'c>,
+    /// Rows of the other boxes.
+    whole: i64,
+}
+
+impl<'c> Gemm<'c> {
+    /// Rows that a block loads at once of a factor whose last ones may be fewer; none of one that has whole boxes alone, or whose boxes cannot be cut.
+    fn rows_that_may_miss(&self, b: Builder<'c>, operand: Operand) -> Option<i64> {
+        let matrix = &self.matrices.product[operand as usize];
+        let axis = match operand {
+            Operand::A => 0,
+            Operand::B => 1,
+            Operand::C => return None,
+        };
+        // A warp that copies scales has no registers for it.
+        let is_scaled = self.scales.iter().any(Option::is_some);
+        if matrix.has_groups || matrix.places.is_some() || is_scaled {
+            return None;
+        }
+        let [rows, _] = self.plan.extents(operand);
+        let rows = rows / self.plan.sharers(operand);
+        if self.extents[axis].is_divided_by(rows) {
+            return None;
+        }
+        let tile = self.tile_of_tensor(operand).ok()?;
+        let tensor = types::MemRef {
+            layout: matrix.layout.clone(),
+            ..matrix.memref.clone()
+        };
+        let layout = CuteType::of(super::roles::swizzled(b, &tile))?;
+        hopper::rest_of(&tensor, &layout, matrix.place(0) as i64)
+            .ok()
+            .map(|_| rows)
+    }
+
+    /// The factors whose last boxes have atoms of their own.
+    pub(super) fn factors_with_rest(&self, b: Builder<'c>) -> impl Iterator<Item = Operand> + '_ {
+        let has = move |operand: &Operand| self.rows_that_may_miss(b, *operand).is_some();
+        self.moved_in_bulk().filter(has)
+    }
+
+    /// The atom of a factor's last boxes in a kernel, which is the argument `atom`.
+    pub(super) fn last_boxes(
+        &self,
+        b: Builder<'c>,
+        body: Blk<'c>,
+        (operand, atom): (Operand, Val<'c>),
+    ) -> Result<LastBoxes<'c>, Failure> {
+        let whole = self
+            .rows_that_may_miss(b, operand)
+            .expected(b, "boxes that may miss rows")?;
+        let extent = &self.extents[operand as usize];
+        let (length, rows) = match extent.known {
+            Some(known) => (b.i32(known)?, b.i32(known % whole)?),
+            None => {
+                let (matrix, mode) = extent.from;
+                let matrix = &self.matrices.product[matrix];
+                let length = matrix.length(b, body, mode)?.expected(b, "an extent")?;
+                let ty = length.r#type();
+                let most = b.constant(ty, whole)?;
+                let over = b.value(arith::REMUI, &[length, most], ty, &[])?;
+                let is_none = b.compare(Predicate::Eq, over, b.constant(ty, 0)?)?;
+                let rows = b.value(arith::SELECT, &[is_none, most, over], ty, &[])?;
+                (length, narrow(b, rows)?)
+            }
+        };
+        Ok(LastBoxes {
+            atom,
+            rows,
+            length,
+            whole,
+        })
+    }
+}
+
+impl<'c> LastBoxes<'c> {
+    /// The atom by which a block loads its part of a tile, where `atom` is that of whole boxes and `place` the number of the part among those of all tiles; and what is missing of the tile, which
+    /// is number `tile`, of as many parts as blocks share it.
+    pub(super) fn choose(
+        &self,
+        b: Builder<'c>,
+        atom: Val<'c>,
+        [tile, place]: [Val<'c>; 2],
+        sharers: i64,
+    ) -> Result<(Val<'c>, Rest<'c>), Failure> {
+        let word = b.i32_type();
+        let inside = self.rows_from(b, place, self.whole)?;
+        let most = b.constant(inside.r#type(), self.whole)?;
+        let is_whole = b.compare(Predicate::Sge, inside, most)?;
+        let atom = b.value(
+            arith::SELECT,
+            &[is_whole, atom, self.atom],
+            atom.r#type(),
+            &[],
+        )?;
+        let short = b.value(arith::SUBI, &[b.i32(self.whole)?, self.rows], word, &[])?;
+        let missing = match sharers {
+            1 => b.value(arith::SELECT, &[is_whole, b.i32(0)?, short], word, &[])?,
+            _ => {
+                // Of the parts those that are whole stand first.
+                let inside = self.rows_from(b, tile, self.whole * sharers)?;
+                let ty = inside.r#type();
+                let number = |name: &str, x, y| b.value(name, &[x, b.constant(ty, y)?], ty, &[]);
+                let inside = number(arith::MAXSI, inside, 0)?;
+                let whole = number(arith::DIVUI, inside, self.whole)?;
+                let whole = narrow(b, number(arith::MINSI, whole, sharers)?)?;
+                let parts = b.value(arith::SUBI, &[b.i32(sharers)?, whole], word, &[])?;
+                b.value(arith::MULI, &[parts, short], word, &[])?
+            }
+        };
+        let rest = Rest {
+            rows: self.rows,
+            missing,
+        };
+        Ok((atom, rest))
+    }
+
+    /// Rows of the tensor from the first one of the part of that number on, of parts of so many rows; none or fewer where it begins behind them.
+    fn rows_from(&self, b: Builder<'c>, number: Val<'c>, rows: i64) -> Result<Val<'c>, Failure> {
+        let ty = self.length.r#type();
+        let number = match ty == number.r#type() {
+            true => number,
+            false => b.value(arith::EXTUI, &[number], ty, &[])?,
+        };
+        let first = b.value(arith::MULI, &[number, b.constant(ty, rows)?], ty, &[])?;
+        b.value(arith::SUBI, &[self.length, first], ty, &[])
+    }
+}
+
+/// A number in 32 bits.
+fn narrow<'c>(b: Builder<'c>, number: Val<'c>) -> Result<Val<'c>, Failure> {
+    match number.r#type() == b.i32_type() {
+        true => Ok(number),
+        false => b.value(arith::TRUNCI, &[number], b.i32_type(), &[]),
+    }
+}
