@@ -10,6 +10,7 @@
 mod attempts;
 mod attributes;
 mod builder;
+mod changes;
 mod context;
 mod effects;
 mod emit;
@@ -50,7 +51,8 @@ pub use mend::{Mended, mend_types};
 pub use names::ops;
 
 pub(crate) use parts::{
-    Kind, Parts, attribute_of_parts, parts_of_attribute, parts_of_type, read, tiled_mma, type_of,
+    Kind, Parts, attribute_of_parts, checked, parts_of_attribute, parts_of_type, read, tiled_mma,
+    type_of,
 };
 pub use place::{Place, called_from, callers_of, place_of};
 pub use register::{

@@ -1,8 +1,8 @@
 //! Erasure.
 
 use super::{
-    Blk, BlockKey, Op, Val, arguments_of, block_key, block_of, blocks_of, ffi, is_used, name_of,
-    ops_of, owner_of, results_of, successors_of, used_outside, users_of,
+    Blk, BlockKey, Op, Val, arguments_of, block_key, block_of, blocks_of, changes, ffi, is_used,
+    name_of, ops_of, owner_of, results_of, successors_of, used_outside, users_of,
 };
 use crate::diag::{self, Failure};
 use melior::ir::{BlockLike, OperationRef, ValueLike, operation::OperationLike};
@@ -168,6 +168,7 @@ impl<'c> Rewriter<'c> {
         for op in ops {
             drop_references(op);
         }
+        changes::count();
         let mut graveyard = self.graveyard.borrow_mut();
         for block in blocks {
             // A block that is erased already is in no region any more.
@@ -190,6 +191,7 @@ impl<'c> Rewriter<'c> {
         if let Some(user) = users_of(value).first() {
             return Err(still_used(*user, *user, caller));
         }
+        changes::count();
         let mut graveyard = self.graveyard.borrow_mut();
         graveyard.arguments.insert(value.to_raw().ptr as usize);
         Ok(())
@@ -205,6 +207,7 @@ impl<'c> Rewriter<'c> {
         attributes: &[(&str, melior::ir::Attribute<'c>)],
     ) -> Result<Op<'c>, Failure> {
         use melior::ir::{AttributeLike, TypeLike};
+        changes::count();
         let block = block_of(op)
             .ok_or_else(|| diag::error(op.location(), "expected an operation in a block"))?;
         let raw_operands: Vec<_> = operands.iter().map(|v| v.to_raw()).collect();
@@ -265,6 +268,7 @@ impl<'c> Rewriter<'c> {
     }
 
     fn bury(&self, op: Op<'c>) {
+        changes::count();
         drop_references(op);
         let mut graveyard = self.graveyard.borrow_mut();
         if graveyard.ops.insert(op.to_raw().ptr as usize) {
