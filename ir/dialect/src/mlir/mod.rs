@@ -45,7 +45,7 @@ pub use keys::{
     BlockKey, LocationKey, NameKey, OpKey, ValueKey, block_key, key, location_key, name_key, op_key,
 };
 pub use lines::Lines;
-pub use llvm::{exit_on_fatal_errors, ptx};
+pub use llvm::{LlvmModule, exit_on_fatal_errors, ptx};
 pub use manager::{parse_module, run_pipeline};
 pub use mend::{Mended, mend_types};
 pub use names::ops;

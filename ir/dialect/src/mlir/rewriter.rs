@@ -5,7 +5,10 @@ use super::{
     name_of, ops_of, owner_of, results_of, successors_of, used_outside, users_of,
 };
 use crate::diag::{self, Failure};
-use melior::ir::{BlockLike, OperationRef, ValueLike, operation::OperationLike};
+use melior::ir::{
+    Block, BlockLike, Identifier, OperationRef, Region, RegionLike, ValueLike,
+    operation::{OperationBuilder, OperationLike},
+};
 use mlir_sys::*;
 use rustc_hash::FxHashSet;
 use std::{
@@ -286,6 +289,31 @@ impl<'c> OwnedCopy<'c> {
     pub fn of(op: Op<'c>) -> Self {
         // SAFETY: the copy is owned by nobody else.
         Self(unsafe { melior::ir::Operation::from_raw(mlirOperationClone(op.to_raw())) })
+    }
+
+    /// A copy of `op`, whose region has one block, with copies of these ops of the block alone. Errors: an op that cannot be made so.
+    pub fn of_parts(op: Op<'c>, parts: &[Op<'c>]) -> Result<Self, Failure> {
+        let (region, block) = (Region::new(), Block::new(&[]));
+        for part in parts {
+            // SAFETY: the copy is owned by nobody else until it is in the block.
+            block.append_operation(unsafe {
+                melior::ir::Operation::from_raw(mlirOperationClone(part.to_raw()))
+            });
+        }
+        region.append_block(block);
+        let context = super::context_of(op);
+        let attributes = super::attributes_of(op).into_iter();
+        let attributes =
+            attributes.map(|(name, attribute)| (Identifier::new(context, name), attribute));
+        let attributes: Vec<_> = attributes.collect();
+        let copy = OperationBuilder::new(name_of(op), op.location())
+            .add_attributes(&attributes)
+            .add_regions_vec(vec![region])
+            .build();
+        copy.map(Self).map_err(|error| {
+            let text = format!("cannot build '{}' of its parts: {error}", name_of(op));
+            diag::error(op.location(), text)
+        })
     }
 
     pub(super) fn raw(&mut self) -> MlirOperation {
