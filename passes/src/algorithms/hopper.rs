@@ -14,7 +14,7 @@ use melior::ir::{Type, ValueLike};
 const NO_BARRIER: &str = "expected an mbarrier on which its bytes count; write `on %bars[%i]`, or give the kernel cute.roles, so that \
                           cute-specialize-warps chooses one";
 
-/// Where the bytes of a load by TMA arrive.
+/// The place where the bytes of a load by TMA arrive.
 #[derive(Clone, Copy)]
 pub(crate) struct Arrival<'c> {
     /// The mbarriers, and the index of the one that bytes count on; none where `cute-specialize-warps` chooses it.
