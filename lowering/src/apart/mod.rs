@@ -1,4 +1,4 @@
-//! Kernels of a GPU module, compiled by LLVM side by side, each as a module of its own in a context of its own.
+//! Kernels of a GPU module, compiled by LLVM side by side, in several modules that each have a context of their own.
 //!
 //! It is a short cut: what is written is what LLVM writes of the whole module, to the byte, and where that is not certain, the whole module is compiled.
 //! Nothing of the result depends on how many threads there are.
@@ -20,6 +20,9 @@ use std::{
     },
     thread,
 };
+
+/// The modules that kernels are put into, at most: LLVM sets up its passes for each, which takes as long as a small kernel.
+const MODULES: usize = 8;
 
 /// The bytes of a thread's stack: LLVM goes down along chains of operands.
 const STACK: usize = 16 << 20;
@@ -96,10 +99,14 @@ impl<'c> Parts<'c> {
         all.filter_map(|op| string_of(*op, "sym_name")).collect()
     }
 
-    /// A module of LLVM's for each kernel.
+    /// The modules of LLVM's, which have the kernels in their order.
     fn translated(&self, module: Op<'c>) -> Result<Vec<LlvmModule>, String> {
-        let each = self.kernels.iter().map(|kernel| {
-            let ops: Vec<Op<'c>> = self.shared.iter().copied().chain([*kernel]).collect();
+        let kernels = self.kernels.len();
+        let ends = (0..=MODULES).map(|at| at * kernels / MODULES);
+        let ends: Vec<usize> = ends.collect();
+        let ranges = ends.windows(2).map(|pair| &self.kernels[pair[0]..pair[1]]);
+        let each = ranges.filter(|range| !range.is_empty()).map(|kernels| {
+            let ops: Vec<Op<'c>> = [&*self.shared, kernels].concat();
             let mut part = OwnedCopy::of_parts(module, &ops)
                 .map_err(|_| "a kernel cannot be compiled by itself".to_owned())?;
             part.with(|_, part| LlvmModule::of(part))
@@ -269,6 +276,8 @@ mod tests {
     #[test]
     fn kernels_by_themselves_are_what_they_are_together() {
         assert!(compared(&module("", 3, |_| String::new())));
+        // More than there are modules, so that some have several.
+        assert!(compared(&module(HEAD, 21, |at| says(at % 2))));
         assert!(compared(&module(HEAD, 5, |at| match at {
             0 => says(0),
             1 => stores("own.0", 32),

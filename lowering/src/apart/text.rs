@@ -2,22 +2,20 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-/// The text of a module with one function.
+/// The text of a module of kernels.
 struct Module<'t> {
     /// Version, target and size of addresses.
     head: &'t str,
-    /// The comment that names the function.
-    name: &'t str,
     /// Declarations and variables.
     statements: Vec<&'t str>,
-    /// From `.visible .entry` to the bracket that ends it.
-    function: &'t str,
+    /// The functions: the comment that names each, and from `.visible .entry` to the bracket that ends it.
+    functions: Vec<[&'t str; 2]>,
     /// Files and sections.
     tail: &'t str,
 }
 
-/// The text of a module that has the functions of all texts, in their order; nothing where it may be another than LLVM would write of all at once. Each text has one
-/// function, and `names` are those of all that the modules have, in their order.
+/// The text of a module that has the functions of all texts, in their order; nothing where it may be another than LLVM would write of all at once.
+/// `names` are those of all that the modules have, in their order.
 pub(super) fn joined(texts: &[String], names: &[&str]) -> Option<String> {
     let modules: Option<Vec<Module>> = texts.iter().map(|text| Module::of(text)).collect();
     let modules = modules?;
@@ -28,21 +26,29 @@ pub(super) fn joined(texts: &[String], names: &[&str]) -> Option<String> {
     }
     let mut out = String::with_capacity(texts.iter().map(String::len).sum());
     out += first.head;
-    out += first.name;
+    out += first.functions.first()?[0];
     statements(&modules, names)?
         .into_iter()
         .for_each(|statement| out += statement);
     out.push('\n');
-    let mut calls = 0;
-    for (at, module) in modules.iter().enumerate() {
-        if at > 0 {
-            out += module.name;
+    let (mut calls, mut before) = (0, 0);
+    for module in &modules {
+        for (at, [name, function]) in module.functions.iter().enumerate() {
+            if before > 0 {
+                out += name;
+            }
+            let (mut function, further) = renumbered(function, calls);
+            calls = further;
+            // The number of the function among those of the module, with what follows it.
+            for (label, end) in [("$L__BB", "_"), ("__local_depot", "")] {
+                if at != before {
+                    let [from, to] = [at, before].map(|at| format!("{label}{at}{end}"));
+                    function = function.replace(&from, &to);
+                }
+            }
+            out += &function;
+            before += 1;
         }
-        let (function, further) = renumbered(module.function, calls);
-        calls = further;
-        out += &function
-            .replace("$L__BB0_", &format!("$L__BB{at}_"))
-            .replace("__local_depot0", &format!("__local_depot{at}"));
     }
     out += first.tail;
     Some(out)
@@ -51,27 +57,36 @@ pub(super) fn joined(texts: &[String], names: &[&str]) -> Option<String> {
 impl<'t> Module<'t> {
     fn of(text: &'t str) -> Option<Self> {
         const NAME: &str = "\t// .globl\t";
+        const ENTRY: &str = ".visible .entry ";
         let name = text.find(NAME)?;
         let (head, rest) = text.split_at(name);
-        let (name, rest) = rest.split_at(rest.find('\n')? + 1);
-        let function = rest.find(".visible .entry ")?;
-        let (before, rest) = rest.split_at(function);
-        // What stands before the function ends with an empty line.
+        let (mut name, rest) = rest.split_at(rest.find('\n')? + 1);
+        let (before, rest) = rest.split_at(rest.find(ENTRY)?);
+        // What stands before the first function ends with an empty line.
         let statements = statements_of(before.strip_suffix('\n')?)?;
-        let end = rest.rfind("\n}\n")? + "\n}\n".len();
-        let (function, tail) = rest.split_at(end);
+        let (mut all, tail) = rest.split_at(rest.rfind("\n}\n")? + "\n}\n".len());
+        let mut functions = Vec::new();
+        while let Some(next) = all.find(NAME) {
+            let (function, rest) = all.split_at(next);
+            functions.push([name, function]);
+            (name, all) = rest.split_at(rest.find('\n')? + 1);
+        }
+        functions.push([name, all]);
         let is_closing = |line: &str| {
             let word = line.trim_start();
             word.is_empty() || word.starts_with(".file") || word.starts_with(".section")
         };
-        let is_one = function.matches(".visible .entry ").count() == 1 && !rest.contains(NAME);
+        let is_kernel = |[_, function]: &[&str; 2]| {
+            let is_whole = function.starts_with(ENTRY) && function.ends_with("\n}\n");
+            is_whole && function.matches(ENTRY).count() == 1
+        };
+        let are_kernels = functions.iter().all(is_kernel);
         // Prototypes of calls have numbers in their names.
         let is_known = head.ends_with(".address_size 64\n\n") && !rest.contains(".callprototype");
-        (is_one && is_known && tail.lines().all(is_closing)).then_some(Self {
+        (are_kernels && is_known && tail.lines().all(is_closing)).then_some(Self {
             head,
-            name,
             statements,
-            function,
+            functions,
             tail,
         })
     }
