@@ -12,7 +12,6 @@ use cute_ir::{
 };
 use std::{
     collections::HashSet,
-    num::NonZero,
     panic,
     sync::{
         Mutex, PoisonError,
@@ -34,7 +33,8 @@ const STACK: usize = 16 << 20;
 pub(crate) fn ptx(module: Op<'_>, chip: &str, features: &str) -> Result<String, String> {
     if let Some(parts) = Parts::of(module) {
         let made = parts.translated(module)?;
-        let texts = side_by_side(made, |part| part.ptx(chip, features))?;
+        let threads = threads_of(context_of(module));
+        let texts = side_by_side(made, threads, |part| part.ptx(chip, features))?;
         if let Some(text) = text::joined(&texts, &parts.names()) {
             return Ok(text);
         }
@@ -132,10 +132,11 @@ fn is_own_and_changes(variable: Op<'_>) -> bool {
         && !linkage_is(variable, "external")
 }
 
-/// Calls `work` with each item on as many threads as there are processors, and gives the results in the order of the items. The first error in that order
+/// Calls `work` with each item on so many threads at most, and gives the results in the order of the items. The first error in that order
 /// is the one that is given.
 fn side_by_side<T: Send, R: Send>(
     items: Vec<T>,
+    threads: usize,
     work: impl Fn(T) -> Result<R, String> + Sync,
 ) -> Result<Vec<R>, String> {
     let count = items.len();
@@ -155,11 +156,8 @@ fn side_by_side<T: Send, R: Send>(
             *results[at].lock().unwrap_or_else(PoisonError::into_inner) = result;
         }
     };
-    let threads = thread::available_parallelism()
-        .map_or(1, NonZero::get)
-        .min(count);
     thread::scope(|scope| {
-        let others: Vec<_> = (1..threads)
+        let others: Vec<_> = (1..threads.min(count))
             .map_while(|_| {
                 let thread = thread::Builder::new().stack_size(STACK);
                 // With fewer threads than were asked for it takes longer.
@@ -240,7 +238,7 @@ mod tests {
             return false;
         };
         let made = parts.translated(module).unwrap();
-        let texts = side_by_side(made, |part| part.ptx("sm_80", features)).unwrap();
+        let texts = side_by_side(made, 3, |part| part.ptx("sm_80", features)).unwrap();
         text::joined(&texts, &parts.names()).is_some()
     }
 
@@ -308,8 +306,12 @@ mod tests {
             3 => Err(at.to_string()),
             _ => Ok(at),
         };
-        assert_eq!(side_by_side((0..20).collect(), work), Err("3".to_owned()));
-        assert_eq!(side_by_side(vec![1, 2, 4], work), Ok(vec![1, 2, 4]));
-        assert_eq!(side_by_side(Vec::new(), work), Ok(Vec::new()));
+        for threads in [1, 2, 50] {
+            let all = side_by_side((0..20).collect(), threads, work);
+            assert_eq!(all, Err("3".to_owned()));
+            let some = side_by_side(vec![1, 2, 4], threads, work);
+            assert_eq!(some, Ok(vec![1, 2, 4]));
+            assert_eq!(side_by_side(Vec::new(), threads, work), Ok(Vec::new()));
+        }
     }
 }

@@ -36,7 +36,7 @@ mod types;
 pub use attempts::{AttemptsSpec, Outcome};
 pub use attributes::*;
 pub use builder::{Builder, Detached, Mapping};
-pub use context::{context_of, context_of_location, context_of_type};
+pub use context::{context_of, context_of_location, context_of_type, threads_of};
 pub use effects::{Effect, EffectKind, RegionPoint, Way, effects_of, is_pure, may_repeat, ways_of};
 pub(crate) use emit::{emit_error, emit_remark, emit_warning};
 pub use graph::*;
