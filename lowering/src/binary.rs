@@ -2,6 +2,7 @@
 //! PTX, then of PTX and cubin.
 
 use crate::{
+    apart,
     left_out::{self, Candidates, Trouble},
     places, ptxas, remarks,
 };
@@ -45,7 +46,7 @@ cute_ir::options! {
     }
 }
 
-fn ops_named<'c>(module: Op<'c>, name: &str) -> Result<Vec<Op<'c>>, Failure> {
+pub(crate) fn ops_named<'c>(module: Op<'c>, name: &str) -> Result<Vec<Op<'c>>, Failure> {
     let body = body_of(module, 0).expected(module, "a body")?;
     Ok(ops_of(body)
         .into_iter()
@@ -71,7 +72,7 @@ fn emit_ptx<'c>(rewriter: &Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(
         for target in targets {
             let arch = arch::of_target(&target).map_err(|e| b.error(e))?;
             let features = with_ptx(target.features, arch, integer_of(op, PTX).unwrap_or(0));
-            let text = places.led_back(&b, || ptx(op, &arch.to_string(), &features))?;
+            let text = places.led_back(&b, || apart::ptx(op, &arch.to_string(), &features))?;
             let text = places.write(&text).map_err(|e| b.error(e))?;
             let object = Object {
                 target: target.attribute,

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs, unreachable_pub)]
 
+mod apart;
 mod binary;
 pub mod cache;
 mod check_atoms;

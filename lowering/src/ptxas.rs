@@ -46,7 +46,7 @@ pub(crate) struct Assembled {
     pub kernels: Vec<Usage>,
 }
 
-/// Why PTX was not assembled.
+/// The reason why PTX was not assembled.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PtxasError {
     #[error(

@@ -94,7 +94,7 @@ struct Divisor {
 /// A quotient or a remainder of a number of 32 bits.
 struct Division<'c> {
     op: Op<'c>,
-    /// How numbers of 64 bits are extended that it takes.
+    /// The operation that extends numbers to the 64 bits that it takes.
     extension: &'static str,
     divisor: Divisor,
 }

@@ -136,7 +136,7 @@ impl MapElement {
     }
 }
 
-/// How elements interleave in global memory; a row of `CUtensorMapInterleave`. Only [`Interleave::None`] is accepted.
+/// The interleaving of elements in global memory; a row of `CUtensorMapInterleave`. Only [`Interleave::None`] is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Interleave {
     /// Elements follow each other.
@@ -270,7 +270,7 @@ pub struct TensorMap {
     pub element_strides: Vec<u32>,
     /// The pixels that a column goes through, of a map by im2col; none of a tiled one.
     pub im2col: Option<PixelBox>,
-    /// How elements interleave in global memory.
+    /// The interleaving of elements in global memory.
     pub interleave: Interleave,
     /// The pattern in shared memory.
     pub swizzle: MapSwizzle,

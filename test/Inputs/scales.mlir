@@ -17,23 +17,6 @@ func.func @blocks(%A: !a, %B: !b, %C: !c, %sA: !sa, %sB: !sb) {
   return
 }
 
-// Sizes that only a launch knows, with K of no group as well.
-!a_1 = !cute.memref<f8E4M3FN, gmem, align<16>, "(?,?{div=16}):(?{div=16},1)">
-!b_1 = !cute.memref<f8E5M2, gmem, align<16>, "(?,?{div=16}):(?{div=16},1)">
-!sa_1 = !cute.memref<f32, gmem, align<4>, "(?,(128,?)):(?,(0,1))">
-!sb_1 = !cute.memref<f32, gmem, align<4>, "(?,(128,?)):(1,(0,?))">
-!c_1 = !cute.memref<f32, gmem, align<4>, "(?,?):(?,1)">
-func.func @open(%A: !a_1, %B: !b_1, %C: !c_1, %sA: !sa_1, %sB: !sb_1) {
-  cute.contract ins(%A, %B : !a_1, !b_1) outs(%C : !c_1) accumulate f32 prologue A ins(%sA : !sa_1) {
-  ^bb0(%a: f8E4M3FN, %s: f32):
-    cute.yield %a, %s : f8E4M3FN, f32
-  } prologue B ins(%sB : !sb_1) {
-  ^bb0(%b: f8E5M2, %s: f32):
-    cute.yield %b, %s : f8E5M2, f32
-  }
-  return
-}
-
 // Bytes that become f16, with a scale and the power of two of an exponent for each column and each 64 of K; of C column by column.
 !a_2 = !cute.memref<f16, gmem, align<16>, "(40,192):(192,1)">
 !w_2 = !cute.memref<i8, gmem, align<16>, "(56,192):(192,1)">

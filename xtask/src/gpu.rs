@@ -1,4 +1,4 @@
-//! Is there a GPU, and which.
+//! Tells whether there is a GPU, and which.
 
 use crate::process::quiet;
 use anyhow::Result;

@@ -89,7 +89,7 @@ static LogicalResult verifyAttributeNames(Operation *op) {
   return success();
 }
 
-/// Whether a type is not known before a function is called or a parameter has a value: one that each call gives, or that names a parameter.
+/// Tells whether a type is not known before a function is called or a parameter has a value: one that each call gives, or that names a parameter.
 static bool isOpen(Type type) {
   Dialect &dialect = type.getDialect();
   if (auto vector = dyn_cast<VectorType>(type))
@@ -123,7 +123,7 @@ bool cute::leavesOutTypes(Operation *op) {
   return isa<InferTypeOpInterface>(op) && hasOpenTypes(op);
 }
 
-/// What does not depend on the types that are not known: names of attributes, and attributes.
+/// Verifies what does not depend on the types that are not known: names of attributes, and attributes.
 LogicalResult cute::verifyOpenOp(Operation *op) {
   if (failed(verifyAttributeNames(op)))
     return failure();
@@ -154,6 +154,13 @@ void cuteOpDropReferences(MlirOperation op) {
   // An operand that is only dropped stays, as a null.
   unwrap(op)->walk([](Operation *inner) { inner->setOperands({}); });
   unwrap(op)->dropAllReferences();
+}
+
+void *cuteOpFingerprint(MlirOperation op) { return new OperationFingerPrint(unwrap(op)); }
+
+bool cuteFingerprintIsOf(void *fingerprint, MlirOperation op) {
+  std::unique_ptr<OperationFingerPrint> before(static_cast<OperationFingerPrint *>(fingerprint));
+  return *before == OperationFingerPrint(unwrap(op));
 }
 
 void cuteWalkTypes(MlirOperation op, void (*sink)(MlirType, void *), void *user) {
@@ -485,7 +492,7 @@ static void printFromResult(OpAsmPrinter &, Operation *, Type, Type) {}
 #define GET_OP_CLASSES
 #include "CuteOps.cpp.inc"
 
-/// Whether an op may be moved before a check is a question to Rust.
+/// Asks Rust whether an op may be moved before a check.
 static Speculation::Speculatability speculatability(Operation *op) {
   return theCallbacks.speculatable(wrap(op)) ? Speculation::Speculatable
                                              : Speculation::NotSpeculatable;

@@ -38,10 +38,10 @@ llvm::LogicalResult inferTypes(llvm::StringRef op, mlir::MLIRContext *context,
 /// The parser of an op that the dialects lack: an error that names the op that is spelt most alike.
 mlir::Dialect::ParseOpHook unknownOperation();
 
-/// Whether a value of an op is of a type that each call of a function gives.
+/// Tells whether a value of an op is of a type that each call of a function gives.
 bool hasOpenTypes(mlir::Operation *op);
 
-/// Whether the declared types say the same as the inferred ones.
+/// Tells whether the declared types say the same as the inferred ones.
 bool compatibleTypes(mlir::TypeRange inferred, mlir::TypeRange declared);
 
 /// All attributes of an op: those in the dictionary, and those that are its properties.

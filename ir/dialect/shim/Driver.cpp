@@ -203,8 +203,13 @@ public:
     for (const std::string &value : values)
       refs.push_back(wrap(StringRef(value)));
     RustPass *around = std::exchange(running, this);
-    if (!cute::callbacks().runPass(spec.index, wrap(getOperation()), refs.size(), refs.data()))
+    int ended =
+        cute::callbacks().runPass(spec.index, wrap(getOperation()), refs.size(), refs.data());
+    if (ended == CUTE_PASS_FAILED)
       signalPassFailure();
+    // What has not changed is not verified again, and what is known of it stays.
+    if (ended == CUTE_PASS_UNCHANGED)
+      markAllAnalysesPreserved();
     running = around;
   }
   LogicalResult runWithin(StringRef pipeline, Operation *op) {

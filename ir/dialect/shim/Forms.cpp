@@ -13,7 +13,7 @@ using namespace mlir;
 using namespace cute;
 
 namespace {
-/// What the types behind the colon are, where they are a list without brackets and without results.
+/// The meaning of the types behind the colon, where they are a list without brackets and without results.
 enum class Lone {
   /// Those of the operands: the results follow.
   Operands,
@@ -23,7 +23,7 @@ enum class Lone {
   Either,
 };
 
-/// How a type is read that is written without its name.
+/// The reader of a type that is written without its name.
 using Stripped = Type (*)(AsmParser &);
 
 template <typename T> Type stripped(AsmParser &parser) { return T::parse(parser); }
@@ -38,13 +38,13 @@ struct cute::Form {
   bool coord = false;
   /// The number of operands before that text.
   size_t behind = 0;
-  /// Whether types and attributes may be missing, or stand the other way round.
+  /// Tells whether types and attributes may be missing, or stand the other way round.
   bool loose = false;
-  /// Whether the operands stand without brackets.
+  /// Tells whether the operands stand without brackets.
   bool bare = false;
-  /// Whether the op has one result of type i1.
+  /// Tells whether the op has one result of type i1.
   bool truth = false;
-  /// How types without a name are read: each operand's, the result's.
+  /// The readers of types without a name: each operand's, the result's.
   SmallVector<Stripped, 3> operands = {};
   Stripped result = nullptr;
 

@@ -30,7 +30,7 @@ mlir::DictionaryAttr withProperties(mlir::MLIRContext *context, mlir::Dictionary
 template <typename ConcreteOp>
 class RustInfer : public mlir::OpTrait::TraitBase<ConcreteOp, RustInfer> {};
 
-/// What is read of one op beyond its own assembly format.
+/// The forms of one op beyond its own assembly format.
 struct Form;
 const Form *findForm(llvm::StringRef op);
 /// The operands of an op that may be texts.
@@ -39,7 +39,7 @@ mlir::ParseResult parseForm(const Form &form, mlir::OpAsmParser &parser,
                             mlir::OperationState &state);
 
 bool hasOpenTypes(mlir::Operation *op);
-/// Whether an op is printed without its types because they are not known yet.
+/// Tells whether an op is printed without its types because they are not known yet.
 bool leavesOutTypes(mlir::Operation *op);
 mlir::LogicalResult verifyOpenOp(mlir::Operation *op);
 

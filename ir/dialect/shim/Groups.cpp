@@ -113,8 +113,8 @@ ParseResult GroupParser::parseColonTypeList(SmallVectorImpl<Type> &result) {
   return failure(parseColon() || parseTypeList(result));
 }
 
-/// Where no types are written, a list of types is as long as the list of operands, and one of operands that were read one by one as long as
-/// there are any.
+/// The length of lists where no types are written: a list of types is as long as the list of operands, and one of operands that
+/// were read one by one as long as there are any.
 ParseResult GroupParser::parseCommaSeparatedList(Delimiter delimiter,
                                                  function_ref<ParseResult()> parseElement,
                                                  StringRef context) {

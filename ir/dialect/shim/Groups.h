@@ -54,7 +54,7 @@ public:
 private:
   struct Operand {
     UnresolvedOperand operand;
-    /// How many operands the list has that this one begins; 0 where it begins none.
+    /// The number of operands of the list that this one begins; 0 where it begins none.
     size_t list;
     /// Set once its type has been read or given.
     bool typed;
@@ -74,7 +74,7 @@ private:
   bool fakes() const { return leftOut && brackets.empty(); }
 
   SmallVector<Operand> all;
-  /// How many operands there were when each bracket opened that is open.
+  /// The number of operands that there were when each bracket opened that is open.
   SmallVector<size_t> brackets;
   SmallVector<Section> sections;
   /// Set where types are given of the values, and while they are being read.

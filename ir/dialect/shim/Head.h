@@ -18,7 +18,7 @@
 
 namespace cute {
 
-/// What of an op's definition decides how its types may be left out.
+/// The traits of an op's definition that decide how its types may be left out.
 struct Traits {
   bool noResults, oneRegion, segments, oneResult;
   /// Set where no other result types are right than those that follow.
@@ -31,9 +31,9 @@ public:
   /// `texts` has a character for each operand that may be a text (`textOperandsOf`).
   HeadParser(OpAsmParser &inner, StringRef op, Traits traits, StringRef texts);
 
-  /// Whether the operands of an op are the leaves of its result, a tuple.
+  /// Tells whether the operands of an op are the leaves of its result, a tuple.
   static bool takesLeaves(StringRef op);
-  /// Whether the op's own parser has failed because nothing follows the head.
+  /// Tells whether the op's own parser has failed because nothing follows the head.
   bool stopped() const { return atEnd; }
   /// Reads what is left of an op whose types are left out: results behind an arrow, and a region.
   ParseResult finish(OperationState &state, function_ref<DictionaryAttr()> attributes);
@@ -77,7 +77,7 @@ private:
   Operation *textOf(const UnresolvedOperand &operand);
 
   Traits traits;
-  /// Whether the operands are leaves of a tuple, which may be written out around them.
+  /// Tells whether the operands are leaves of a tuple, which may be written out around them.
   bool leaves;
   bool behindAttributes = false, atEnd = false;
   /// The text of the types that are written, from the colon to what follows, and whether one of an operand is wrong.
@@ -121,7 +121,7 @@ ParseResult resolveOwn(OpAsmParser &parser, const OpAsmParser::UnresolvedOperand
 /// The type of a value that is defined.
 ParseResult typeOf(OpAsmParser &parser, const OpAsmParser::UnresolvedOperand &operand, Type &type);
 
-/// Whether ops are printed without the types that follow.
+/// Tells whether ops are printed without the types that follow.
 bool stripsTypes();
 void setStripsTypes(bool on);
 /// Prints what is behind an op's name, without the types that follow. `print` is the op's own printer.

@@ -24,7 +24,7 @@ std::string cute::didYouMean(StringRef name, ArrayRef<StringRef> names, StringRe
 }
 
 namespace {
-/// What CuTe's C++ or Python calls otherwise than the dialect.
+/// A name that CuTe's C++ or Python has in place of the dialect's.
 struct Elsewhere {
   StringRef name, here;
 };

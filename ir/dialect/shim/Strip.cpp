@@ -183,7 +183,7 @@ private:
 };
 } // namespace
 
-/// Whether the parser has seen a value when it comes to a use in `op`.
+/// Tells whether the parser has seen a value when it comes to a use in `op`.
 static bool isBefore(Value value, Operation *op) {
   Block *block = value.getParentBlock();
   Operation *definition = value.getDefiningOp();

@@ -18,7 +18,7 @@ using namespace mlir;
 /// The name of `names` that is spelt most like `name`, with the prefix and a question mark, where one is near.
 std::string didYouMean(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> names,
                        llvm::StringRef prefix = "");
-/// What an op that is not there may have been meant to be: one that is spelt alike, one that ends so, or what CuTe calls so elsewhere.
+/// The op that may have been meant by one that is not there: one that is spelt alike, one that ends so, or what CuTe calls so elsewhere.
 std::string meantOp(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> names);
 
 /// Says that there is no type or attribute of a name, which is written behind `sigil`.

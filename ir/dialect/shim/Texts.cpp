@@ -117,7 +117,7 @@ Operation *HeadParser::textOf(const UnresolvedOperand &operand) {
   return operand.name.empty() && operand.number < statics.size() ? *statics[operand.number] : nullptr;
 }
 
-/// Whether a value is defined behind another one, where both are before some op. Regions that are being read are in no op yet, so that the text tells values of
+/// Tells whether a value is defined behind another one, where both are before some op. Regions that are being read are in no op yet, so that the text tells values of
 /// several blocks apart.
 static bool isBehind(Value value, Value other) {
   if (value.getParentBlock() != other.getParentBlock()) {

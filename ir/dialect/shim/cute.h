@@ -34,6 +34,11 @@ typedef struct {
 /// Instead of the number of a type: an integer that is computed of parameters.
 #define CUTE_EXPRESSION (-1)
 
+/// The end of a pass: it has failed, it has changed something, or nothing.
+#define CUTE_PASS_FAILED 0
+#define CUTE_PASS_CHANGED 1
+#define CUTE_PASS_UNCHANGED 2
+
 typedef struct {
   MlirStringRef name, description, init;
 } CuteOption;
@@ -53,18 +58,18 @@ typedef struct {
   /// not written, or emits a diagnostic at `location`.
   bool (*operandTypes)(MlirStringRef op, MlirLocation location, intptr_t numOperands,
                        MlirType result, void (*sink)(MlirType, void *), void *user);
-  /// Whether a type that is declared says the same as the one that is inferred.
+  /// Tells whether a type that is declared says the same as the one that is inferred.
   bool (*compatible)(MlirType inferred, MlirType declared);
-  /// Whether the op may run where it would not have run, as seen from its operands' types.
+  /// Tells whether the op may run where it would not have run, as seen from its operands' types.
   bool (*speculatable)(MlirOperation op);
   /// Verifies an attribute that one of the dialects names, of the op itself (`where` 0), of an argument of its region (1)
   /// or of its result as a function (2); emits its own diagnostics.
   bool (*verifyAttribute)(MlirOperation op, int where, intptr_t index, MlirStringRef name,
                           MlirAttribute value);
-  /// Runs pass `index` on `op`; emits its own diagnostics.
-  bool (*runPass)(intptr_t index, MlirOperation op, intptr_t numOptions,
+  /// Runs pass `index` on `op`; emits its own diagnostics. Gives one of the numbers `CUTE_PASS_...`.
+  int (*runPass)(intptr_t index, MlirOperation op, intptr_t numOptions,
                   const MlirStringRef *options);
-  /// What Rust knows of a dialect's types in a context: made with the dialect, and freed with it.
+  /// The table of what Rust knows of a dialect's types in a context: made with the dialect, and freed with it.
   void *(*newTable)(void);
   void (*dropTable)(void *table);
   /// Gives `sink` the textual pass pipeline of pipeline `index`, or false and the message.
@@ -103,6 +108,11 @@ void *cuteTypeTable(MlirType type);
 
 /// Lets an op, and what is within it, use no values and no blocks any more.
 void cuteOpDropReferences(MlirOperation op);
+
+/// The fingerprint of an op and of all that is within it, by which a change is found.
+void *cuteOpFingerprint(MlirOperation op);
+/// Tells whether an op is as it was when its fingerprint was taken, which is freed.
+bool cuteFingerprintIsOf(void *fingerprint, MlirOperation op);
 
 /// Gives `sink` the question whether the op of a loaded dialect was meant that is spelt most like this name, if one is near.
 void cuteMeantOp(MlirContext context, MlirStringRef name, MlirStringCallback sink, void *user);

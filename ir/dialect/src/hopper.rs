@@ -376,7 +376,7 @@ fn modes_of(layout: &Layout) -> Result<[Layout; 3], String> {
     <[Layout; 3]>::try_from(modes).map_err(|_| format!("expected modes (V,M,K), found {layout}"))
 }
 
-/// Where an atom finds an operand in a partition of shared memory.
+/// The place of an atom's operand in a partition of shared memory.
 #[derive(Clone, Debug)]
 pub struct Steps {
     /// The arrangement of the atom's values.

@@ -5,7 +5,7 @@ use crate::parse::ParseError;
 /// Shorthand for results of this crate.
 pub type Result<T> = std::result::Result<T, LayoutError>;
 
-/// Why a layout, or an operation on layouts, was refused.
+/// The reason why a layout, or an operation on layouts, was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LayoutError {
     /// The text is not a layout, tile, swizzle or tuple.

@@ -32,7 +32,7 @@ const CARRIED: &str =
 
 type Outcome<T> = Result<T, LayoutError>;
 
-/// Why a text differs though the function is the same.
+/// The reason why a text differs though the function is the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Differs {
     /// The stride of a mode of one element, which no offset depends on: CuTe mostly prints 0, we what the composition of

@@ -42,7 +42,7 @@ fn refused(images: &str, pixels: &PixelBox, filter: (&[i64], &[i64])) -> String 
     coordinates.unwrap_err().to_string()
 }
 
-/// How many places there are is what a convolution has, by counting.
+/// Compares the number of places with what a convolution has, by counting.
 #[test]
 fn places_are_counted() {
     for (width, before, behind, extent, dilation, stride) in [

@@ -17,7 +17,7 @@ const BYTECODE: &[u8] = b"ML\xefR";
 /// The name of the op in bytecode, without its dialect.
 const IMPORT: &[u8] = b"import\0";
 
-/// What is known of a file that a text may import.
+/// A file that a text may import, as far as it is known.
 struct Found {
     /// The first path of the same file, by number.
     same_as: usize,

@@ -109,7 +109,7 @@ pub fn check(name: &str, title: &str, entries: Vec<Entry>, most: usize) {
     assert!(wrong.is_empty(), "{name}:\n{}", wrong.join("\n"));
 }
 
-/// Why mutants are equivalent, by id: lines `ID: proof`.
+/// The reasons why mutants are equivalent, by id: lines `ID: proof`.
 fn proofs(name: &str) -> BTreeMap<String, String> {
     let text = std::fs::read_to_string(folder().join(format!("{name}.equivalent.txt")))
         .unwrap_or_default();

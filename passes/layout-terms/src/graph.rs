@@ -70,7 +70,7 @@ pub(crate) struct Data {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Analysis {
     pub(crate) given: Vec<Value>,
-    /// Which of them are operations.
+    /// A truth value for each node of the problem: it is an operation.
     operations: Vec<bool>,
     values: Vec<Value>,
     numbers: HashMap<String, u32>,

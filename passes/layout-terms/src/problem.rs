@@ -47,7 +47,7 @@ impl Kind {
     }
 }
 
-/// Why terms cannot be simplified, or a term cannot be made.
+/// The reason why terms cannot be simplified, or a term cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// No operation has the name.

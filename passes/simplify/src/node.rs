@@ -105,7 +105,7 @@ impl Node {
     }
 }
 
-/// Why a region cannot be simplified: it is not well formed.
+/// The reason why a region cannot be simplified: it is not well formed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// A width that is not one of 1 to 64.

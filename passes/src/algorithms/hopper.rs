@@ -23,7 +23,7 @@ pub(crate) struct Rest<'c> {
     pub(crate) missing: Val<'c>,
 }
 
-/// Where the bytes of a load by TMA arrive.
+/// The place where the bytes of a load by TMA arrive.
 #[derive(Clone, Copy)]
 pub(crate) struct Arrival<'c> {
     /// The mbarriers, and the index of the one that bytes count on; none where `cute-specialize-warps` chooses it.

@@ -423,7 +423,7 @@ impl<'c> Partition<'c> {
         )
     }
 
-    /// Which vectors at those coordinates are there; none where all are.
+    /// The predicate of each vector at those coordinates: it is there; none where all are.
     pub(super) fn guard_of(
         &self,
         b: Builder<'c>,

@@ -99,7 +99,7 @@ struct Partition<'c> {
     mma_type: CuteType<'c>,
     /// The replacements of the block's register tensors, by value.
     fragments: HashMap<ValueKey, Val<'c>>,
-    /// What the threads hold of tensors that scales are computed of, by value.
+    /// The parts that threads hold of tensors that scales are computed of, by value.
     held: HashMap<ValueKey, promote::Once<'c>>,
 }
 

@@ -65,7 +65,7 @@ impl<'c> Partition<'c> {
         )
     }
 
-    /// Which vectors of a thread are there, where a tile may reach over the end.
+    /// The predicate of each vector of a thread: it is there, where a tile may reach over the end.
     fn guard(
         &self,
         b: Builder<'c>,

@@ -14,7 +14,7 @@ use cute_ir::{
 use cute_layout::{IntTuple, Layout, Leaf};
 use melior::ir::ValueLike;
 
-/// What a thread holds of a tensor: each element that there is once, and for each leaf of the shape of its part whether elements along it differ.
+/// The part that a thread holds of a tensor: each element that there is once, and for each leaf of the shape of its part whether elements along it differ.
 #[derive(Clone)]
 pub(super) struct Once<'c> {
     registers: Val<'c>,

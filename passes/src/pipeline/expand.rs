@@ -105,7 +105,7 @@ struct Expand<'c> {
     yielded: Vec<Val<'c>>,
     /// The operations with a stage, in order, each with its stage.
     scheduled: Vec<(Op<'c>, i64)>,
-    /// How an operation may run beyond the last iteration, where it may.
+    /// The way in which an operation may run beyond the last iteration, where it may.
     beyond: HashMap<OpKey, Beyond>,
     stage: HashMap<ValueKey, i64>,
     last: i64,

@@ -194,7 +194,7 @@ pub(super) fn around(
     found.or_else(|| leads.into_iter().find_map(|lead| placed(lead, false)))
 }
 
-/// How far things are ahead of what is computed.
+/// The distances of things ahead of what is computed.
 struct Ahead {
     /// The turns that overlap, at most.
     stages: i64,

@@ -119,7 +119,7 @@ struct Emit<'a, 'c> {
     facts: Vec<Facts>,
     /// The depth of the innermost block among those of each node's leaves.
     homes: Vec<usize>,
-    /// Where each node is made: several places where branches of one condition use it, each in its own.
+    /// The places where each node is made: several places where branches of one condition use it, each in its own.
     places: Vec<Vec<Place<'c>>>,
     made: FxHashMap<(usize, OpKey), Val<'c>>,
     addresses: Vec<Address<'c>>,

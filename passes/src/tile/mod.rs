@@ -207,7 +207,7 @@ struct Gemm<'c> {
     epilogue: Option<Region<'c>>,
     /// The kinds of the outputs beside C that are reduced; none of those that are not.
     reduce: Vec<Option<ReduceOp>>,
-    /// What is multiplied in place of A and B as the kernel sees them, where it is not what is stored.
+    /// The regions of what is multiplied in place of A and B as the kernel sees them, where it is not what is stored.
     prologues: [Option<Region<'c>>; 2],
     /// The scales of groups along K of A and B as the kernel sees them.
     scales: [Option<Scale<'c>>; 2],

@@ -77,7 +77,7 @@ struct Ready {
     shape: Option<[i64; 3]>,
 }
 
-/// How control comes to a region.
+/// The way in which control comes to a region.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Way {
     /// Any number of times, from its end as well.

@@ -158,7 +158,7 @@ pub struct NodeParameters {
     end: u64,
 }
 
-/// What a node waits for of another one (`cudaGraphEdgeData`): its end, where all is 0.
+/// The part of another node that a node waits for (`cudaGraphEdgeData`): its end, where all is 0.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EdgeData {

@@ -29,7 +29,7 @@ pub(crate) fn documented(name: &'static str) -> &'static str {
         .unwrap_or(name)
 }
 
-/// What a program has passed as a handle that is none. The text tells no number, so that it is told once for all of them.
+/// The words for what a program has passed as a handle that is none. They tell no number, so that it is told once for all of them.
 pub(crate) fn no_handle(handle: usize) -> &'static str {
     match handle {
         0 => "a null pointer",

@@ -1,4 +1,4 @@
-//! What nodes of a graph wait for. CUDA 13 passes data of edges where 12 does not, under the same names.
+//! Edges: what nodes of a graph wait for. CUDA 13 passes data of edges where 12 does not, under the same names.
 
 use std::ffi::c_int;
 

@@ -11,7 +11,7 @@ use crate::calls::{calls, no_handle, put, put_list};
 use crate::program::{Program, call};
 use crate::work::Work;
 
-/// How deep graphs may lie in graphs.
+/// The depth to which graphs may lie in graphs.
 const DEPTH: usize = 64;
 /// Nodes that the program may have at a time: graphs in graphs double quickly.
 const NODES: usize = 1 << 22;

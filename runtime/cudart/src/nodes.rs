@@ -67,7 +67,7 @@ impl Program {
         self.refuse(call, text, Error::InvalidValue)
     }
 
-    /// What a program passes a pointer to.
+    /// The structure that a program passes a pointer to.
     ///
     /// # Safety
     /// The pointer is null, or one to a structure.

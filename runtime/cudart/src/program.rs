@@ -48,7 +48,7 @@ pub(crate) struct Program {
     pub captures: BTreeMap<u64, Capture>,
     pub last_capture: u64,
     last_handle: usize,
-    /// What the program has set and may ask for, and its pools of memory.
+    /// The settings that the program has made and may ask for, and its pools of memory.
     pub set: HashMap<Setting, u64>,
     pub attributes: HashMap<(Key, c_int), AttributeValue>,
     pub pools: BTreeSet<usize>,

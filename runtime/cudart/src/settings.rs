@@ -1,4 +1,4 @@
-//! What a program sets and asks for again, and what changes nothing on the emulator.
+//! Settings that a program makes and asks for again, and those that change nothing on the emulator.
 
 use std::ffi::{c_int, c_uint};
 
@@ -12,7 +12,7 @@ use crate::program::{Program, call, register};
 pub(crate) enum Setting {
     /// A limit of the device (`cudaLimit`).
     Limit(c_int),
-    /// How L1 and shared memory are divided, and the width of banks.
+    /// The division of L1 and shared memory, and the width of banks.
     Cache,
     Banks,
     /// Flags of the device.
@@ -22,7 +22,7 @@ pub(crate) enum Setting {
 }
 
 impl Program {
-    /// What the program has set, or what is there before.
+    /// The value that the program has set, or the one that is there before.
     pub fn setting(&self, setting: Setting, before: u64) -> u64 {
         self.set.get(&setting).copied().unwrap_or(before)
     }

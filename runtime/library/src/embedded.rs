@@ -7,7 +7,7 @@ use crate::failure::{Class, Failure};
 use crate::fork;
 use crate::functions::Loaded;
 
-/// Where the package is; the export writes over it.
+/// The place of the package; the export writes over it.
 #[used]
 #[unsafe(export_name = "cute_package")]
 static PACKAGE: contract::Package = contract::Package::NONE;

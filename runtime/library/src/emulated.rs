@@ -108,7 +108,7 @@ pub(crate) unsafe fn call(
     Ok(result?)
 }
 
-/// Why a tensor cannot be copied, in the words of other refusals.
+/// The reason why a tensor cannot be copied, in the words of other refusals.
 fn refused(
     entry: &Entry,
     arguments: &[Argument],

@@ -1,4 +1,4 @@
-//! Why a call did nothing, in the words of this interface.
+//! The reason why a call did nothing, in the words of this interface.
 
 use cute_runtime::call::{CallError, Problem};
 use cute_runtime::device::DeviceError;
@@ -37,7 +37,7 @@ impl Class {
     }
 }
 
-/// Why a call did nothing.
+/// The reason why a call did nothing.
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// The kind.

@@ -64,7 +64,7 @@ struct Places {
     gpus: [OnceLock<Box<Entry>>; GPUS],
 }
 
-/// Where `CUTE_DEVICE` sends tensors of a GPU.
+/// The device to which `CUTE_DEVICE` sends tensors of a GPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Device {
     OfTensors,

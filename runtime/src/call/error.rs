@@ -1,4 +1,4 @@
-//! Why a call was refused, or went wrong.
+//! The reason why a call was refused, or went wrong.
 
 use crate::device::DeviceError;
 use crate::tensor::ArgError;
@@ -50,7 +50,7 @@ pub struct ArgumentError {
     pub cure: String,
 }
 
-/// Why a call launched nothing, or what went wrong on the device.
+/// The reason why a call launched nothing, or what went wrong on the device.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
     /// The number of arguments is wrong.

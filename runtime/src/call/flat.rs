@@ -346,7 +346,7 @@ impl Numbering {
 
 #[cfg(test)]
 impl Steps {
-    /// How many there are.
+    /// The number of them.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }

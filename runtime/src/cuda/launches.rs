@@ -1,4 +1,4 @@
-//! How long the host takes for a call, beside how long the driver takes for its launches alone.
+//! Measures the time that the host takes for a call, beside the one that the driver takes for its launches alone.
 
 use std::time::Instant;
 

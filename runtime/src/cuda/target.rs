@@ -22,7 +22,7 @@ pub(crate) struct CudaTarget {
     kernels: Vec<Loaded>,
     /// Owns what `kernels` point into; there until it is dropped.
     module: Option<Module<'static>>,
-    /// Where workspaces are allocated; closed before the context is released.
+    /// The pool of workspaces; closed before the context is released.
     pool: Pool,
     context: sys::CUcontext,
     device: sys::CUdevice,

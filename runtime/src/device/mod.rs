@@ -122,7 +122,7 @@ pub trait Stopwatch {
     fn batch(&mut self, count: usize) -> Result<f64, DeviceError>;
 }
 
-/// Why a function did not run, or ran out of bounds.
+/// The reason why a function did not run, or ran out of bounds.
 #[derive(Debug, thiserror::Error)]
 pub enum DeviceError {
     /// No library of the CUDA driver was found.

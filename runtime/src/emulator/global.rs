@@ -25,7 +25,7 @@ pub(super) struct Buffer {
     pub base: u64,
     pub bytes: u64,
     pub writable: bool,
-    /// Why there is no memory in the window any more, or yet; none where there is.
+    /// The reason why there is no memory in the window any more, or yet; none where there is.
     pub gone: Option<Gone>,
     /// Tells whether the launch that runs, or the last one, has accessed it.
     noted: AtomicBool,
@@ -46,7 +46,7 @@ pub(super) struct Buffer {
     pub describe: Box<dyn Fn(u64) -> String + Send + Sync>,
 }
 
-/// Why a window has no memory.
+/// The reason why a window has no memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Gone {
     /// The program has freed it.

@@ -632,7 +632,7 @@ pub(super) struct Kernel {
     pub asynchronous: bool,
     /// For each instruction, the registers of `wgmma` that it touches, and whether it writes them; empty without `wgmma`.
     pub touches: Vec<Box<[(Reg, bool)]>>,
-    /// What becomes of values, where some loads may not matter.
+    /// The uses of values, where some loads may not matter.
     pub speculation: Option<Speculation>,
     pub max_threads: Option<u64>,
     /// Registers of a thread (`.maxnreg`), if the kernel says: with `setmaxnreg`, those that it begins with.

@@ -41,7 +41,7 @@ struct Granule {
     read_inst: u32,
 }
 
-/// Why an access must not be.
+/// The reason why an access must not be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trouble {
     /// Nobody wrote it.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::FORMAT_VERSION;
 
-/// Why a package could not be read, written or built. Each says what was expected, what was found,
+/// The reason why a package could not be read, written or built. Each says what was expected, what was found,
 /// and the cure.
 #[derive(Debug, thiserror::Error)]
 pub enum PackageError {

@@ -130,7 +130,7 @@ fn volume(sizes: [u32; 3]) -> u64 {
         .fold(1u64, |volume, &size| volume.saturating_mul(u64::from(size)))
 }
 
-/// Why a launch has no sizes.
+/// The reason why a launch has no sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SizesError {
     /// They depend on arguments that were not given.

@@ -52,7 +52,7 @@ native! {
     i64, I64;
 }
 
-/// Why something is no tensor of that kind.
+/// The reason why something is no tensor of that kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected {expected}, found {found}")]
 pub struct ViewError {

@@ -16,7 +16,7 @@ pub(super) const MAGIC: &[u8; 6] = b"\x93NUMPY";
 /// Longer headers than this belong to structured types, which are refused anyway.
 const LONGEST_HEADER: u32 = 1 << 16;
 
-/// Why an `.npy` file could not be read or written.
+/// The reason why an `.npy` file could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum NpyError {
     /// The file could not be read or written.

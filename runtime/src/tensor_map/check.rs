@@ -207,7 +207,7 @@ pub enum TensorMapError {
     },
 }
 
-/// Which modes a list has an entry for, as far as that is not all of them.
+/// The modes that a list has an entry for, as far as that is not all of them.
 fn entries_of(list: &str) -> &'static str {
     match list {
         "strides" => " but the first",

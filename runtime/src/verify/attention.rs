@@ -187,7 +187,7 @@ fn norm(row: &[f64]) -> f64 {
     row.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
-/// How often the maximum grows, the first time included.
+/// The number of times that the maximum grows, the first time included.
 fn rises<'a>(scores: impl Iterator<Item = &'a f64>) -> usize {
     let mut largest = f64::NEG_INFINITY;
     let grows = scores.filter(|score| {

@@ -108,7 +108,7 @@ impl Default for Config {
     }
 }
 
-/// Why nothing can be said about a result.
+/// The reason why nothing can be said about a result.
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyError {
     /// The function of that name does not say what it computes.

@@ -73,7 +73,7 @@ impl Deviation {
     }
 }
 
-/// Why a result is wrong.
+/// The reason why a result is wrong.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Failure {

@@ -212,7 +212,7 @@ impl Run {
         self.seeded(0).unwrap()
     }
 
-    /// Why it cannot be run.
+    /// The reason why it cannot be run.
     fn refused(&self) -> String {
         match self.seeded(0) {
             Ok(_) => panic!("it runs"),

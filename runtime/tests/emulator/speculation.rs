@@ -3,11 +3,11 @@
 use super::*;
 use cute_runtime::emulator::Finding;
 
-/// What all kernels begin with: %r1 is the address of the thread's own word of shared memory, %r3 that of the other half's, %s1 that of
+/// The beginning of all kernels: %r1 is the address of the thread's own word of shared memory, %r3 that of the other half's, %s1 that of
 /// its word of the result; %p1 holds, and %p2 does not. Two lines.
 const START: &str = "mov.u32 %r0, %tid.x; shl.b32 %r1, %r0, 2; mov.u32 %r2, smem; add.u32 %r1, %r1, %r2; setp.eq.u32 %p1, 0, 0; setp.eq.u32 %p2, 0, 1;\n\
     st.shared.u32 [%r1], %r0; mul.wide.u32 %s1, %r0, 4; add.s64 %s1, %s90, %s1; bar.sync 0;\n";
-/// What they end with.
+/// The end of all kernels.
 const END: &str = "\nst.global.u32 [%s1], %r9;";
 /// A write and a read that nothing orders, in either order; lines 2 and 3.
 const WRITE_THEN_READ: &str = "st.shared.u32 [%r1], 7;\nld.shared.u32 %r4, [%r3];\n";

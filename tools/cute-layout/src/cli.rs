@@ -195,7 +195,7 @@ fn call(function: &str, arguments: [Option<&OsString>; 3]) -> anyhow::Result<OsS
     Ok(format!("{function}({})", arguments.join(", ")).into())
 }
 
-/// Where a picture goes and how much of it is drawn.
+/// The file of a picture, and how much of it is drawn.
 #[derive(Debug, Args)]
 pub struct Picture {
     /// The file to write; standard output without it.

@@ -19,11 +19,11 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Answers that are kept.
 const KEPT: usize = 32;
 
-/// What children have said, and what they are asked.
+/// Answers of children, and what these are asked.
 struct Answers {
     /// The last answers by what was asked: a text that has not changed, nor what it imports, is read once for all requests.
     kept: VecDeque<(u64, Value)>,
-    /// What is asked just now.
+    /// The questions that are asked just now.
     asked: HashSet<u64>,
 }
 

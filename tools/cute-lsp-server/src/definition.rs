@@ -20,7 +20,7 @@ use std::{
 /// The place of some characters of a line of a text that is imported.
 fn place(imported: &Imported, line: usize, characters: Range<usize>) -> Option<Value> {
     let file = match imported.is_file {
-        true => PathBuf::from(&imported.name),
+        true => PathBuf::from(&*imported.name),
         false => {
             let cache = Cache::from_environment(None).ok()?;
             written(

@@ -123,7 +123,7 @@ fn hint_of_alias(context: &melior::Context, line: usize, text: &str) -> Option<V
     Some(json!([line, character, label, drawn.markdown()]))
 }
 
-/// Where the names of results end in `%a, %b = `.
+/// The places where the names of results end in `%a, %b = `.
 fn names(before: &str) -> Vec<usize> {
     let Some(list) = before.trim_end().strip_suffix('=') else {
         return Vec::new();

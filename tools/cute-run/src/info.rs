@@ -46,7 +46,7 @@ struct ImageInfo<'a> {
     /// The instructions of each kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     instructions: Option<BTreeMap<String, Mix>>,
-    /// Why they are not known.
+    /// The reason why they are not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     instructions_error: Option<String>,
 }

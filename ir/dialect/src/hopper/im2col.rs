@@ -11,7 +11,7 @@ use cute_layout::{
 };
 use melior::ir::{Attribute, Location, Type, ValueLike};
 
-/// What `cute_nvgpu.atom.make_im2col_tma_load` says of the images and of the filter.
+/// The images and the filter of a `cute_nvgpu.atom.make_im2col_tma_load`, as it says them.
 pub struct Convolution {
     /// The places at which the filter stands.
     pub pixels: PixelBox,

@@ -1,12 +1,13 @@
 //! Functions that a GPU module imports: those of the library that comes with the compiler, by the name of a part (`ir/lib`), and those of files; and
 //! what functions give, as far as their texts say it.
 
-use std::{borrow::Cow, fs};
+use std::sync::{Arc, LazyLock};
 
 pub use meant::meant;
 pub(crate) use texts::{set_input, while_reading, with_text};
 
 pub mod files;
+mod kept;
 mod meant;
 pub(crate) mod signatures;
 mod texts;
@@ -42,6 +43,11 @@ pub(crate) fn functions(text: &str) -> Vec<String> {
     signatures::functions(text)
 }
 
+/// Tells whether a text defines a function of a name.
+pub(crate) fn defines(text: &str, function: &str) -> bool {
+    signatures::defines(text, function)
+}
+
 /// The byte at which the name of a function begins where a text defines it.
 pub fn definition(text: &str, function: &str) -> Option<usize> {
     signatures::definition(text, function)
@@ -50,30 +56,36 @@ pub fn definition(text: &str, function: &str) -> Option<usize> {
 /// A text that another one imports.
 pub struct Imported {
     /// The file, or the name of the part of the library.
-    pub name: String,
+    pub name: Arc<str>,
     /// Tells whether it is a file, and no part.
     pub is_file: bool,
     /// The text itself.
-    pub text: Cow<'static, str>,
+    pub text: Arc<str>,
 }
 
 impl Imported {
     /// The text that a name in an import of a text stands for; nothing where there is none that can be read, which is said where it is imported.
     pub fn of(importer: &str, name: &str) -> Option<Self> {
         if files::is_path(name) {
-            let file = files::file_of(importer, name);
+            let file = kept::read(&files::file_of(importer, name))?;
             return Some(Self {
-                text: String::from_utf8(files::read(&file).ok()?).ok()?.into(),
+                text: file.text,
                 // One file has one name, so that files that import each other come to an end.
-                name: fs::canonicalize(&file).ok()?.to_str()?.to_owned(),
+                name: file.name,
                 is_file: true,
             });
         }
-        let (part, text) = parts().iter().find(|(part, _)| *part == name)?;
+        static SHARED: LazyLock<Vec<[Arc<str>; 2]>> = LazyLock::new(|| {
+            let parts = parts().iter();
+            parts
+                .map(|(part, text)| [(*part).into(), (*text).into()])
+                .collect()
+        });
+        let [part, text] = SHARED.iter().find(|[part, _]| **part == *name)?;
         Some(Self {
-            name: (*part).to_owned(),
+            name: part.clone(),
             is_file: false,
-            text: (*text).into(),
+            text: text.clone(),
         })
     }
 

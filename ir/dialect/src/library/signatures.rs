@@ -1,4 +1,4 @@
-//! What functions give, as the heads of a text say it before anything of it is read: a call may stand before its function, and the functions of other
+//! The results of functions, as the heads of a text say it before anything of it is read: a call may stand before its function, and the functions of other
 //! files are nowhere in the text.
 
 use super::Imported;
@@ -44,12 +44,17 @@ pub(super) fn functions(text: &str) -> Vec<String> {
     heads(text).functions.keys().cloned().collect()
 }
 
+/// Tells whether a text defines a function of a name.
+pub(super) fn defines(text: &str, name: &str) -> bool {
+    heads(text).functions.contains_key(name)
+}
+
 /// The names that a text imports, each with the byte behind it.
 pub(super) fn imports(text: &str) -> Vec<(String, usize)> {
     heads(text).imports.clone()
 }
 
-/// What the functions give that a call of a name may mean, each with the heads of its text: those of the text itself, else those that are imported.
+/// The results of the functions that a call of a name may mean, each with the heads of its text: those of the text itself, else those that are imported.
 pub(crate) fn of_function(file: &str, text: &str, name: &str) -> Vec<(Rc<Heads>, String)> {
     let found = results(&heads(text), name);
     if !found.is_empty() {

@@ -1,6 +1,6 @@
 //! Attributes: of ops, and what they hold.
 
-use super::{Op, Val, defining_op, ffi};
+use super::{Op, Val, changes, defining_op, ffi};
 use melior::{
     Context,
     ir::{Attribute, AttributeLike, Type},
@@ -47,6 +47,7 @@ pub fn argument_attribute<'c>(function: Op<'c>, index: usize, name: &str) -> Opt
 
 /// Sets an attribute of `op`.
 pub fn set_attribute<'c>(op: Op<'c>, name: &str, attribute: Attribute<'c>) {
+    changes::count();
     // SAFETY: both live, and the name outlives the call.
     unsafe {
         mlirOperationSetAttributeByName(op.to_raw(), ffi::string_ref(name), attribute.to_raw());
@@ -55,6 +56,7 @@ pub fn set_attribute<'c>(op: Op<'c>, name: &str, attribute: Attribute<'c>) {
 
 /// Removes an attribute of `op`, if it has it.
 pub fn remove_attribute(op: Op<'_>, name: &str) {
+    changes::count();
     // SAFETY: the op lives, and the name outlives the call.
     unsafe {
         mlirOperationRemoveAttributeByName(op.to_raw(), ffi::string_ref(name));

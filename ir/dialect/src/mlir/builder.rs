@@ -1,8 +1,8 @@
 //! Building IR: short handles over melior's, with one lifetime.
 
 use super::{
-    Blk, Op, Val, ValueKey, arguments_of, block_of, context_of, ffi, key, name_of, nested_ops,
-    nested_ops_of, next_of, operands_of,
+    Blk, Op, Val, ValueKey, arguments_of, block_of, changes, context_of, ffi, key, name_of,
+    nested_ops, nested_ops_of, next_of, operands_of,
     ops::{arith, cute},
     ops_of, result_of, results_of, set_operand,
 };
@@ -93,6 +93,7 @@ impl<'c> Builder<'c> {
     }
 
     fn place(&self, operation: melior::ir::Operation<'c>) -> Op<'c> {
+        changes::count();
         match self.before {
             Some(before) => {
                 assert!(
@@ -361,6 +362,7 @@ impl<'c> Builder<'c> {
         index: usize,
         arguments: &[(Type<'c>, Location<'c>)],
     ) -> Blk<'c> {
+        changes::count();
         let region = op.region(index).expect("a region of the op");
         let block = region.append_block(Block::new(arguments));
         // SAFETY: the block lives as long as the op.

@@ -28,6 +28,13 @@ pub fn context_of_location<'c>(location: Location<'c>) -> &'c Context {
     unsafe { context_from_raw(mlirLocationGetContext(location.to_raw())) }
 }
 
+/// The number of threads that work on what is in a context: 1 where it is to be a single one.
+pub fn threads_of(context: &Context) -> usize {
+    // SAFETY: the context lives.
+    let threads = unsafe { mlirContextGetNumThreads(context.to_raw()) };
+    usize::try_from(threads).unwrap_or(1).max(1)
+}
+
 /// melior's functions take references to a [`Context`], of which somebody else may own the only
 /// one. Handles that own nothing are kept here, one for each context that a process has had.
 ///

@@ -51,6 +51,13 @@ pub(super) struct CuteOption {
 /// `CUTE_EXPRESSION`: instead of the number of a type, an integer that is computed of parameters.
 pub(super) const EXPRESSION: c_int = -1;
 
+/// `CUTE_PASS_FAILED`: a pass has failed, which diagnostics have said.
+pub(super) const PASS_FAILED: c_int = 0;
+/// `CUTE_PASS_CHANGED`: a pass has changed IR.
+pub(super) const PASS_CHANGED: c_int = 1;
+/// `CUTE_PASS_UNCHANGED`: a pass has left IR as it was.
+pub(super) const PASS_UNCHANGED: c_int = 2;
+
 pub(super) type StringSink = unsafe extern "C" fn(MlirStringRef, *mut c_void);
 pub(super) type TypeSink = unsafe extern "C" fn(MlirType, *mut c_void);
 pub(super) type EffectSink = unsafe extern "C" fn(c_int, MlirValue, *mut c_void);
@@ -84,7 +91,7 @@ pub(super) struct CuteCallbacks {
     pub speculatable: unsafe extern "C" fn(MlirOperation) -> bool,
     pub verify_attribute:
         unsafe extern "C" fn(MlirOperation, c_int, isize, MlirStringRef, MlirAttribute) -> bool,
-    pub run_pass: unsafe extern "C" fn(isize, MlirOperation, isize, *const MlirStringRef) -> bool,
+    pub run_pass: unsafe extern "C" fn(isize, MlirOperation, isize, *const MlirStringRef) -> c_int,
     pub new_table: unsafe extern "C" fn() -> *mut c_void,
     pub drop_table: unsafe extern "C" fn(*mut c_void),
     pub build_pipeline: unsafe extern "C" fn(isize, MlirStringRef, StringSink, *mut c_void) -> bool,
@@ -109,6 +116,8 @@ unsafe extern "C" {
     pub(super) fn cuteTypeGet(location: MlirLocation, parts: *const CuteParts) -> MlirType;
     pub(super) fn cuteTypeTable(r#type: MlirType) -> *mut c_void;
     pub(super) fn cuteOpDropReferences(op: MlirOperation);
+    pub(super) fn cuteOpFingerprint(op: MlirOperation) -> *mut c_void;
+    pub(super) fn cuteFingerprintIsOf(fingerprint: *mut c_void, op: MlirOperation) -> bool;
     pub(super) fn cuteMeantOp(
         context: MlirContext,
         name: MlirStringRef,

@@ -1,6 +1,6 @@
 //! Operations, values, blocks and regions, and how they hang together.
 
-use super::{OpKey, ValueKey, ffi, key, names::ops::gpu, op_key};
+use super::{OpKey, ValueKey, changes, ffi, key, names::ops::gpu, op_key};
 use melior::ir::{
     BlockLike, BlockRef, Location, OperationRef, Type, TypeLike, Value, ValueLike,
     operation::OperationLike,
@@ -57,6 +57,7 @@ pub fn meant_op(context: &melior::Context, name: &str) -> String {
 
 /// Moves what is in a module to the end of a block, and gives the ops.
 pub fn take_ops<'c>(module: melior::ir::Module<'c>, block: Blk<'c>) -> Vec<Op<'c>> {
+    changes::count();
     // SAFETY: the module is owned here, so that nobody else has handles of what is in it; each op is owned by the block once it is out of the module's,
     // whose context is the block's.
     unsafe {
@@ -109,6 +110,7 @@ pub fn set_operand<'c>(op: Op<'c>, index: usize, value: Val<'c>) {
         "expected an operand {index} of '{}', which has {count}",
         name_of(op)
     );
+    changes::count();
     // SAFETY: the index is below the number of operands.
     unsafe { mlirOperationSetOperand(op.to_raw(), index as isize, value.to_raw()) }
 }
@@ -173,24 +175,28 @@ pub fn is_used(value: Val<'_>) -> bool {
 
 /// Makes every user of `old` use `new`.
 pub fn replace_uses<'c>(old: Val<'c>, new: Val<'c>) {
+    changes::count();
     // SAFETY: both live.
     unsafe { mlirValueReplaceAllUsesOfWith(old.to_raw(), new.to_raw()) }
 }
 
 /// Changes the type of a value in place.
 pub fn set_type<'c>(value: Val<'c>, ty: Type<'c>) {
+    changes::count();
     // SAFETY: both live.
     unsafe { mlirValueSetType(value.to_raw(), ty.to_raw()) }
 }
 
 /// Changes the location of an operation.
 pub fn set_location<'c>(op: Op<'c>, location: Location<'c>) {
+    changes::count();
     // SAFETY: both live.
     unsafe { mlirOperationSetLocation(op.to_raw(), location.to_raw()) }
 }
 
 /// Changes the location of a block's argument; that of another value is its operation's.
 pub fn set_argument_location<'c>(value: Val<'c>, location: Location<'c>) {
+    changes::count();
     // SAFETY: both live, and only arguments are given.
     unsafe {
         if mlirValueIsABlockArgument(value.to_raw()) {
@@ -361,6 +367,7 @@ pub fn insert_argument<'c>(
         index <= count,
         "expected a place of at most {count}, found {index}"
     );
+    changes::count();
     // SAFETY: the index is at most the number of arguments.
     unsafe {
         Value::from_raw(mlirBlockInsertArgument(

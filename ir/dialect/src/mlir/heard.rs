@@ -1,4 +1,4 @@
-//! What MLIR says while something is done, kept from whoever listens, so that more can be said of it.
+//! Diagnostics of MLIR while something is done, kept from whoever listens, so that more can be said of it.
 
 use super::{emit_error, emit_remark, emit_warning};
 use melior::{

@@ -1,6 +1,6 @@
 //! Lines that LLVM carries through its passes.
 
-use super::{Op, string_of};
+use super::{Op, changes, string_of};
 use melior::{
     Context,
     ir::{Attribute, AttributeLike, Location, attribute::StringAttribute},
@@ -66,6 +66,7 @@ impl<'c> Lines<'c> {
 
     /// Makes a function one that has lines, and is at `line` itself.
     pub fn set(&self, function: Op<'c>, line: u32) {
+        changes::count();
         let raw = self.context.to_raw();
         let name = string_of(function, "sym_name").unwrap_or_default();
         let name = Attribute::from(StringAttribute::new(self.context, name)).to_raw();

@@ -221,17 +221,46 @@ unsafe fn keep_loops(context: &Owned, llvm: &Owned) {
 
 /// The PTX of a `gpu.module` whose functions are in the LLVM dialect.
 pub fn ptx(module: Op<'_>, chip: &str, features: &str) -> Result<String, String> {
-    initialize();
+    LlvmModule::of(module)?.ptx(chip, features)
+}
+
+/// A module of LLVM's in a context of its own, which another thread than the one that made it may compile.
+pub struct LlvmModule {
+    // Freed in this order.
+    module: Owned,
+    context: Owned,
+}
+
+// SAFETY: the context and the module in it are nobody else's, and nothing of LLVM's in them is of the thread that made them.
+unsafe impl Send for LlvmModule {}
+
+impl LlvmModule {
+    /// Translates a `gpu.module` whose functions are in the LLVM dialect. Errors: what cannot be translated, which diagnostics have said.
+    pub fn of(module: Op<'_>) -> Result<Self, String> {
+        initialize();
+        // SAFETY: as LLVM's C interface has it: the context is owned by what is returned, as is the module.
+        unsafe {
+            let context = Owned(LLVMContextCreate(), LLVMContextDispose);
+            let llvm = mlir_sys::mlirTranslateModuleToLLVMIR(module.to_raw(), context.0.cast());
+            let module = Owned(llvm.cast(), LLVMDisposeModule);
+            if module.0.is_null() {
+                return Err("the module cannot be translated to LLVM IR".to_owned());
+            }
+            Ok(Self { module, context })
+        }
+    }
+
+    /// The PTX of the module for a chip with features.
+    pub fn ptx(self, chip: &str, features: &str) -> Result<String, String> {
+        compile(&self.context, &self.module, chip, features)
+    }
+}
+
+fn compile(context: &Owned, llvm: &Owned, chip: &str, features: &str) -> Result<String, String> {
     let text = |text: &str| CString::new(text).map_err(|_| "a name with a zero byte".to_owned());
     let (triple, chip, features) = (text("nvptx64-nvidia-cuda")?, text(chip)?, text(features)?);
     // SAFETY: as LLVM's C interface has it: every object is one that it gave, and lives until it is disposed of.
     unsafe {
-        let context = Owned(LLVMContextCreate(), LLVMContextDispose);
-        let llvm = mlir_sys::mlirTranslateModuleToLLVMIR(module.to_raw(), context.0.cast());
-        let llvm = Owned(llvm.cast(), LLVMDisposeModule);
-        if llvm.0.is_null() {
-            return Err("the module cannot be translated to LLVM IR".to_owned());
-        }
         let (mut target, mut error) = (ptr::null_mut(), ptr::null_mut());
         if LLVMGetTargetFromTriple(triple.as_ptr(), &mut target, &mut error) != 0 {
             return Err(format!(
@@ -254,10 +283,10 @@ pub fn ptx(module: Op<'_>, chip: &str, features: &str) -> Result<String, String>
         LLVMSetTarget(llvm.0, triple.as_ptr());
         let layout = Owned(LLVMCreateTargetDataLayout(machine.0), LLVMDisposeTargetData);
         LLVMSetModuleDataLayout(llvm.0, layout.0);
-        make_convergent(&context, &llvm);
-        keep_loops(&context, &llvm);
-        optimize(&llvm, &machine)?;
-        emit(&llvm, &machine)
+        make_convergent(context, llvm);
+        keep_loops(context, llvm);
+        optimize(llvm, &machine)?;
+        emit(llvm, &machine)
     }
 }
 

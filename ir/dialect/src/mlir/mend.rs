@@ -10,7 +10,7 @@ use std::ffi::c_void;
 pub struct Mended {
     /// The text with the wrong types left out, or with a right one in their place where it does not follow.
     pub text: String,
-    /// How many ops had wrong types.
+    /// The number of ops that had wrong types.
     pub ops: usize,
 }
 
@@ -58,7 +58,7 @@ pub fn mend_types(context: &Context, text: &str, name: &str) -> Option<Mended> {
     })
 }
 
-/// How many bytes of a text are types: up to the blanks and comments at its end.
+/// The number of bytes of a text that are types: up to the blanks and comments at its end.
 fn length_of(text: &str) -> usize {
     let (mut end, mut quoted, mut comment, mut before) = (0, false, false, ' ');
     // The end as it was before the first stroke of what may be a comment.

@@ -10,6 +10,7 @@
 mod attempts;
 mod attributes;
 mod builder;
+mod changes;
 mod context;
 mod effects;
 mod emit;
@@ -35,7 +36,7 @@ mod types;
 pub use attempts::{AttemptsSpec, Outcome};
 pub use attributes::*;
 pub use builder::{Builder, Detached, Mapping};
-pub use context::{context_of, context_of_location, context_of_type};
+pub use context::{context_of, context_of_location, context_of_type, threads_of};
 pub use effects::{Effect, EffectKind, RegionPoint, Way, effects_of, is_pure, may_repeat, ways_of};
 pub(crate) use emit::{emit_error, emit_remark, emit_warning};
 pub use graph::*;
@@ -44,13 +45,14 @@ pub use keys::{
     BlockKey, LocationKey, NameKey, OpKey, ValueKey, block_key, key, location_key, name_key, op_key,
 };
 pub use lines::Lines;
-pub use llvm::{exit_on_fatal_errors, ptx};
+pub use llvm::{LlvmModule, exit_on_fatal_errors, ptx};
 pub use manager::{parse_module, run_pipeline};
 pub use mend::{Mended, mend_types};
 pub use names::ops;
 
 pub(crate) use parts::{
-    Kind, Parts, attribute_of_parts, parts_of_attribute, parts_of_type, read, tiled_mma, type_of,
+    Kind, Parts, attribute_of_parts, checked, parts_of_attribute, parts_of_type, read, tiled_mma,
+    type_of,
 };
 pub use place::{Place, called_from, callers_of, place_of};
 pub use register::{

@@ -12,6 +12,7 @@ use crate::{
 use cute_layout::TiledMma;
 use melior::ir::{Attribute, AttributeLike, Location, Type, TypeLike};
 use mlir_sys::{MlirStringRef, MlirType, mlirLocationGetContext};
+use rustc_hash::FxHashSet;
 use std::{
     collections::HashMap,
     ffi::{c_int, c_void},
@@ -144,6 +145,8 @@ fn to_raw<'c>(location: Location<'c>, parts: &Parts<'c, '_>) -> CuteParts {
 pub(super) struct Table {
     read: RwLock<HashMap<usize, Box<Entry>>>,
     inferred: RwLock<HashMap<String, Inferred>>,
+    /// The ops that have been found to be in order, by a name, types and numbers.
+    checked: RwLock<HashMap<&'static str, FxHashSet<Vec<usize>>>>,
 }
 
 /// The result types of the ops of one name, by the dictionary of attributes and the types of operands behind each other.
@@ -221,6 +224,37 @@ pub(super) fn inferred<'c>(
         .or_default()
         .insert(from, handles);
     Ok(types)
+}
+
+/// Checks what follows from the kind of an op, types and numbers alone, once in a context where nothing is wrong: ops are verified behind each pass that
+/// changes something, and most are like others. Errors: those of `check`, each time.
+pub(crate) fn checked(
+    name: &'static str,
+    types: &[Type<'_>],
+    numbers: &[i64],
+    check: impl FnOnce() -> Result<(), String>,
+) -> Result<(), String> {
+    let Some(table) = types.iter().find_map(|ty| table_of(*ty)) else {
+        return check();
+    };
+    // How many there are of each keeps one list from being taken for another.
+    let counts = [types.len(), numbers.len()];
+    let types = types.iter().map(|ty| ty.to_raw().ptr as usize);
+    let numbers = numbers.iter().map(|number| *number as usize);
+    let key: Vec<usize> = counts.into_iter().chain(types).chain(numbers).collect();
+    {
+        let known = table.checked.read().unwrap_or_else(PoisonError::into_inner);
+        if known.get(name).is_some_and(|known| known.contains(&key)) {
+            return Ok(());
+        }
+    }
+    check()?;
+    let mut known = table
+        .checked
+        .write()
+        .unwrap_or_else(PoisonError::into_inner);
+    known.entry(name).or_default().insert(key);
+    Ok(())
 }
 
 /// The table that a type of the dialects is in.

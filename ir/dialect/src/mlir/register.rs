@@ -3,6 +3,7 @@
 use super::{
     Op, Rewriter,
     attempts::{self, AttemptsSpec},
+    changes,
     context::context_from_raw,
     ffi,
     graph::kernels,
@@ -23,6 +24,7 @@ use melior::{
 use mlir_sys::*;
 use std::{
     ffi::{CString, c_int, c_void},
+    panic::Location as Caller,
     sync::{Mutex, MutexGuard, Once, PoisonError},
 };
 
@@ -504,9 +506,9 @@ unsafe extern "C" fn run_pass(
     op: MlirOperation,
     num_options: isize,
     options: *const MlirStringRef,
-) -> bool {
+) -> c_int {
     // SAFETY: the shim's, as above.
-    unsafe {
+    let done = unsafe {
         let options: Vec<&str> = match num_options {
             0 => Vec::new(),
             n => std::slice::from_raw_parts(options, n as usize)
@@ -514,16 +516,41 @@ unsafe extern "C" fn run_pass(
                 .map(|text| utf8(*text).unwrap_or_default())
                 .collect(),
         };
-        if let Ok(index) = usize::try_from(index - FIRST_ATTEMPTS) {
-            let Some(pass) = lock(&ATTEMPTS).get(index).copied() else {
-                return false;
-            };
-            let run = std::panic::AssertUnwindSafe(|| attempts::run(&pass, op, &options));
-            return std::panic::catch_unwind(run).unwrap_or(false);
+        match usize::try_from(index - FIRST_ATTEMPTS) {
+            Ok(index) => {
+                let Some(pass) = lock(&ATTEMPTS).get(index).copied() else {
+                    return ffi::PASS_FAILED;
+                };
+                let run = std::panic::AssertUnwindSafe(|| attempts::run(&pass, op, &options));
+                std::panic::catch_unwind(run)
+                    .unwrap_or(false)
+                    .then_some(true)
+            }
+            Err(_) => {
+                let Some(pass) = lock(&PASSES).get(index as usize).copied() else {
+                    return ffi::PASS_FAILED;
+                };
+                run_on_op(&pass, op, &options)
+            }
         }
-        let Some(pass) = lock(&PASSES).get(index as usize).copied() else {
-            return false;
-        };
+    };
+    match done {
+        None => ffi::PASS_FAILED,
+        Some(true) => ffi::PASS_CHANGED,
+        Some(false) => ffi::PASS_UNCHANGED,
+    }
+}
+
+/// Runs a pass, and tells whether it has changed anything; nothing where it has failed, which diagnostics have said.
+///
+/// # Safety
+/// The op is that of the pass that this thread runs, and nobody has a handle of it or of what is within it.
+unsafe fn run_on_op(pass: &PassSpec, op: MlirOperation, options: &[&str]) -> Option<bool> {
+    let before = changes::so_far();
+    // SAFETY: the op lives. Builds for tests see whether all that changes IR counts.
+    let fingerprint = cfg!(debug_assertions).then(|| unsafe { ffi::cuteOpFingerprint(op) });
+    // SAFETY: the caller's.
+    let done = unsafe {
         Rewriter::scope(op, |rewriter, op| {
             if pass.anchor != Anchor::Parametric && parameters::have_values(pass.name, op).is_err()
             {
@@ -534,12 +561,26 @@ unsafe extern "C" fn run_pass(
                 Anchor::Kernel => kernels(op),
             };
             let done = diag::each(on, |op| {
-                let run = || (pass.run)(rewriter, op, &options);
+                let run = || (pass.run)(rewriter, op, options);
                 diag::catch_panics(op.location(), pass.name, run)
             });
             done.is_ok()
         })
+    };
+    let changed = changes::so_far() != before;
+    if let Some(fingerprint) = fingerprint {
+        // SAFETY: the op lives, and the fingerprint is used once.
+        let (same, op) = unsafe {
+            let same = ffi::cuteFingerprintIsOf(fingerprint, op);
+            (same, OperationRef::from_raw(op))
+        };
+        if done && !changed && !same {
+            let text = format!("{} has changed IR, and nothing has counted it", pass.name);
+            diag::bug(op.location(), Caller::caller(), &text);
+            return None;
+        }
     }
+    done.then_some(changed)
 }
 
 unsafe extern "C" fn build_pipeline(

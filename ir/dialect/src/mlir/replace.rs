@@ -1,7 +1,7 @@
 //! The types and the attributes of an op that name parameters, and others in their places.
 
 use super::{
-    Op, ffi,
+    Op, changes, ffi,
     parts::{KINDS, Kind},
 };
 use crate::diag;
@@ -71,6 +71,7 @@ pub(crate) fn replace_parameters<'c>(
             },
         }
     }
+    changes::count();
     let at = op.location();
     let mut given = Given { at, ty, text };
     // SAFETY: the op lives, and the pair outlives the call.

@@ -1,11 +1,14 @@
 //! Erasure.
 
 use super::{
-    Blk, BlockKey, Op, Val, arguments_of, block_key, block_of, blocks_of, ffi, is_used, name_of,
-    ops_of, owner_of, results_of, successors_of, used_outside, users_of,
+    Blk, BlockKey, Op, Val, arguments_of, block_key, block_of, blocks_of, changes, ffi, is_used,
+    name_of, ops_of, owner_of, results_of, successors_of, used_outside, users_of,
 };
 use crate::diag::{self, Failure};
-use melior::ir::{BlockLike, OperationRef, ValueLike, operation::OperationLike};
+use melior::ir::{
+    Block, BlockLike, Identifier, OperationRef, Region, RegionLike, ValueLike,
+    operation::{OperationBuilder, OperationLike},
+};
 use mlir_sys::*;
 use rustc_hash::FxHashSet;
 use std::{
@@ -168,6 +171,7 @@ impl<'c> Rewriter<'c> {
         for op in ops {
             drop_references(op);
         }
+        changes::count();
         let mut graveyard = self.graveyard.borrow_mut();
         for block in blocks {
             // A block that is erased already is in no region any more.
@@ -190,6 +194,7 @@ impl<'c> Rewriter<'c> {
         if let Some(user) = users_of(value).first() {
             return Err(still_used(*user, *user, caller));
         }
+        changes::count();
         let mut graveyard = self.graveyard.borrow_mut();
         graveyard.arguments.insert(value.to_raw().ptr as usize);
         Ok(())
@@ -205,6 +210,7 @@ impl<'c> Rewriter<'c> {
         attributes: &[(&str, melior::ir::Attribute<'c>)],
     ) -> Result<Op<'c>, Failure> {
         use melior::ir::{AttributeLike, TypeLike};
+        changes::count();
         let block = block_of(op)
             .ok_or_else(|| diag::error(op.location(), "expected an operation in a block"))?;
         let raw_operands: Vec<_> = operands.iter().map(|v| v.to_raw()).collect();
@@ -265,6 +271,7 @@ impl<'c> Rewriter<'c> {
     }
 
     fn bury(&self, op: Op<'c>) {
+        changes::count();
         drop_references(op);
         let mut graveyard = self.graveyard.borrow_mut();
         if graveyard.ops.insert(op.to_raw().ptr as usize) {
@@ -282,6 +289,31 @@ impl<'c> OwnedCopy<'c> {
     pub fn of(op: Op<'c>) -> Self {
         // SAFETY: the copy is owned by nobody else.
         Self(unsafe { melior::ir::Operation::from_raw(mlirOperationClone(op.to_raw())) })
+    }
+
+    /// A copy of `op`, whose region has one block, with copies of these ops of the block alone. Errors: an op that cannot be made so.
+    pub fn of_parts(op: Op<'c>, parts: &[Op<'c>]) -> Result<Self, Failure> {
+        let (region, block) = (Region::new(), Block::new(&[]));
+        for part in parts {
+            // SAFETY: the copy is owned by nobody else until it is in the block.
+            block.append_operation(unsafe {
+                melior::ir::Operation::from_raw(mlirOperationClone(part.to_raw()))
+            });
+        }
+        region.append_block(block);
+        let context = super::context_of(op);
+        let attributes = super::attributes_of(op).into_iter();
+        let attributes =
+            attributes.map(|(name, attribute)| (Identifier::new(context, name), attribute));
+        let attributes: Vec<_> = attributes.collect();
+        let copy = OperationBuilder::new(name_of(op), op.location())
+            .add_attributes(&attributes)
+            .add_regions_vec(vec![region])
+            .build();
+        copy.map(Self).map_err(|error| {
+            let text = format!("cannot build '{}' of its parts: {error}", name_of(op));
+            diag::error(op.location(), text)
+        })
     }
 
     pub(super) fn raw(&mut self) -> MlirOperation {

@@ -202,7 +202,7 @@ impl fmt::Display for Bound<'_> {
     }
 }
 
-/// What `parse` gives, and in parentheses what MLIR says of the text.
+/// The result of `parse`, and in parentheses what MLIR says of the text.
 fn quietly<T>(context: &Context, parse: impl FnOnce() -> T) -> (T, String) {
     let (parsed, said) = heard(context, parse);
     let why = said.first().map(|said| format!(" ({})", said.message));

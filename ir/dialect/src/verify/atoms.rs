@@ -126,7 +126,20 @@ fn copy_of(copy: Val<'_>) -> Result<Arc<CopyAtom>, String> {
 }
 
 pub(super) fn verify_atom_load(op: cute::AtomLoad<'_>) -> Checked {
-    let (source, at) = (operand(1, op.source())?, at_of(op.op()));
+    let at = at_of(op.op());
+    let guard = [op.predicate(), op.otherwise()];
+    let given = [op.copy(), op.source(), op.value()].into_iter();
+    let types: Vec<Type> = given
+        .chain(guard.into_iter().flatten())
+        .map(|value| value.r#type())
+        .collect();
+    let there = guard.map(|value| i64::from(value.is_some()));
+    let numbers = [&there[..], &at].concat();
+    checked(cute::ATOM_LOAD, &types, &numbers, || check_load(op, &at))
+}
+
+fn check_load(op: cute::AtomLoad<'_>, at: &[i64]) -> Checked {
+    let source = operand(1, op.source())?;
     let value = op.value().r#type();
     let atom = copy_of(op.copy())?;
     let destination = MemRef {
@@ -159,10 +172,10 @@ pub(super) fn verify_atom_load(op: cute::AtomLoad<'_>) -> Checked {
         }
     }
     if atom.is_auto_vectorizing() {
-        return check_auto_vector("a result", value, &source, &at);
+        return check_auto_vector("a result", value, &source, at);
     }
     tensor::check_contiguous("the source", &source, &atom)?;
-    atom_values(&source, &at)?;
+    atom_values(&source, at)?;
     let length = table_of(op.copy())?
         .num_val_dst()
         .map_err(|e| e.to_string())?;
@@ -170,7 +183,13 @@ pub(super) fn verify_atom_load(op: cute::AtomLoad<'_>) -> Checked {
 }
 
 pub(super) fn verify_atom_store(op: cute::AtomStore<'_>) -> Checked {
-    let (destination, at) = (operand(2, op.destination())?, at_of(op.op()));
+    let at = at_of(op.op());
+    let types = [op.copy(), op.value(), op.destination()].map(|value| value.r#type());
+    checked(cute::ATOM_STORE, &types, &at, || check_store(op, &at))
+}
+
+fn check_store(op: cute::AtomStore<'_>, at: &[i64]) -> Checked {
+    let destination = operand(2, op.destination())?;
     let atom = copy_of(op.copy())?;
     let source = MemRef {
         space: Space::Rmem,
@@ -182,10 +201,10 @@ pub(super) fn verify_atom_store(op: cute::AtomStore<'_>) -> Checked {
     in_memory("the destination", &destination)?;
     let value = op.value().r#type();
     if atom.is_auto_vectorizing() {
-        return check_auto_vector("a value", value, &destination, &at);
+        return check_auto_vector("a value", value, &destination, at);
     }
     tensor::check_contiguous("the destination", &destination, &atom)?;
-    atom_values(&destination, &at)?;
+    atom_values(&destination, at)?;
     let length = table_of(op.copy())?
         .num_val_src()
         .map_err(|e| e.to_string())?;
@@ -225,21 +244,31 @@ pub(super) fn verify_atom_move(op: cute::AtomMove<'_>) -> Checked {
 }
 
 pub(super) fn verify_atom_copy(op: cute::AtomCopy<'_>) -> Checked {
+    let at = at_of(op.op());
+    let types = [op.copy(), op.source(), op.destination()].map(|value| value.r#type());
+    checked(cute::ATOM_COPY, &types, &at, || check_copy(op, &at))
+}
+
+fn check_copy(op: cute::AtomCopy<'_>, at: &[i64]) -> Checked {
     let (source, destination) = (operand(1, op.source())?, operand(2, op.destination())?);
     let atom = copy_of(op.copy())?;
     if atom.completion == Completion::Immediate {
         return Err("expected an asynchronous atom; use atom_load and atom_store".to_owned());
     }
     check_spaces(&atom, &source, &destination)?;
-    let at = at_of(op.op());
     for (what, memref) in [("the source", &source), ("the destination", &destination)] {
         tensor::check_contiguous(what, memref, &atom)?;
-        atom_values(memref, &at)?;
+        atom_values(memref, at)?;
     }
     Ok(())
 }
 
 pub(super) fn verify_atom_mma(op: cute::AtomMma<'_>) -> Checked {
+    let types = [op.mma(), op.a(), op.b(), op.c(), op.d()].map(|value| value.r#type());
+    checked(cute::ATOM_MMA, &types, &[], || check_mma(op))
+}
+
+fn check_mma(op: cute::AtomMma<'_>) -> Checked {
     let ty = op.mma().r#type();
     let Some(CuteType::TiledMma { atom, .. }) = CuteType::of(ty) else {
         return Err(format!("expected a tiled MMA, found {ty}"));

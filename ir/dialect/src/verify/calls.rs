@@ -13,16 +13,26 @@ use std::collections::BTreeSet;
 /// Verifies that the function of a call stands beside its kernel, or is imported there. MLIR asks no further behind the first error, in no order: what is wrong with
 /// all calls of the module is said for the one that is asked for.
 pub(crate) fn verify_symbols(op: Op<'_>) -> Result<(), Failure> {
-    let Some(body) = functions_around(op).filter(|_| callee(op).is_some()) else {
+    let Some((name, body)) = callee(op).zip(functions_around(op)) else {
         return Ok(());
     };
-    let Some(names) = functions_of(body) else {
-        return Ok(());
-    };
-    let is_known = |name: &str| names.contains(name);
-    if callee(op).is_none_or(is_known) {
+    let mut own = ops_of(body).into_iter();
+    if own.any(|op| string_of(op, "sym_name") == Some(name)) {
         return Ok(());
     }
+    let Some(imported) = imported_by(body) else {
+        return Ok(());
+    };
+    let mut texts = imported.iter();
+    if texts.any(|imported| library::defines(&imported.text, name)) {
+        return Ok(());
+    }
+    let own = ops_of(body).into_iter();
+    let own = own.filter_map(|op| string_of(op, "sym_name").map(str::to_owned));
+    let others = imported.iter();
+    let others = others.flat_map(|imported| library::functions(&imported.text));
+    let names: BTreeSet<String> = own.chain(others).collect();
+    let is_known = |name: &str| names.contains(name);
     let inner = ops_of(body).into_iter().flat_map(nested_ops);
     diag::each(inner, |call| match callee(call) {
         Some(name) if !is_known(name) && functions_around(call) == Some(body) => Err(diag::error(
@@ -49,22 +59,18 @@ fn functions_around(op: Op<'_>) -> Option<Blk<'_>> {
     body_of(above, 0)
 }
 
-/// The names of the functions of a block, with those that are imported there, in order; nothing where one of the texts cannot be read, which is said of its import.
-fn functions_of(body: Blk<'_>) -> Option<BTreeSet<String>> {
-    let mut names = BTreeSet::new();
-    for op in ops_of(body) {
-        if let Some(import) = cute::Import::of(op) {
-            let importer = place_of(op.location()).map_or_else(String::new, |at| at.file);
-            let part = import.part().and_then(string_value).unwrap_or_default();
-            let imported = Imported::of(&importer, part)?;
-            let further = Imported::all(&imported.name, &imported.text);
-            for text in std::iter::once(&imported).chain(&further) {
-                names.extend(library::functions(&text.text));
-            }
-        }
-        names.extend(string_of(op, "sym_name").map(str::to_owned));
+/// The texts that are imported in a block, and those that these import; nothing where one of them cannot be read, which is said of its import.
+fn imported_by(body: Blk<'_>) -> Option<Vec<Imported>> {
+    let mut all = Vec::new();
+    for import in ops_of(body).into_iter().filter_map(cute::Import::of) {
+        let importer = place_of(import.op().location()).map_or_else(String::new, |at| at.file);
+        let part = import.part().and_then(string_value).unwrap_or_default();
+        let imported = Imported::of(&importer, part)?;
+        let further = Imported::all(&imported.name, &imported.text);
+        all.push(imported);
+        all.extend(further);
     }
-    Some(names)
+    Some(all)
 }
 
 /// The message about a call of a function that is not there, with what was meant: one of the library, or one of those that are known.

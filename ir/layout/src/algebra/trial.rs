@@ -16,7 +16,7 @@ const MAX_MODES: usize = 6;
 /// Bounds the points of all trials for a left inverse together.
 const MAX_STEPS: u32 = 1 << 17;
 
-/// Why nothing fills the gaps of a layout.
+/// The reason why nothing fills the gaps of a layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoComplement {
     /// More values than are tried.

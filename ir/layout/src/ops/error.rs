@@ -1,8 +1,8 @@
-//! Why an op was refused.
+//! The reason why an op was refused.
 
 use crate::error::LayoutError;
 
-/// Why an op was refused: what was expected, what was found, and what to do.
+/// The reason why an op was refused: what was expected, what was found, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OpError {
     /// No op has this name.

@@ -64,7 +64,7 @@ pub mod limits {
     pub const OPERATIONS: usize = 4096;
 }
 
-/// Why there is no polynomial.
+/// The reason why there is no polynomial.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SymError {
     /// A coefficient does not fit 64 bits.

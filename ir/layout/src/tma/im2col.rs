@@ -91,7 +91,7 @@ impl PixelBox {
         Ok(())
     }
 
-    /// How many places there are along a mode of that extent.
+    /// The number of places along a mode of that extent.
     fn places(&self, mode: usize, extent: &Leaf) -> Result<Leaf> {
         let reach = self.upper[mode] - self.lower[mode];
         match (self.strides[mode], reach) {

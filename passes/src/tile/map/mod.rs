@@ -52,7 +52,7 @@ pub(super) struct Map<'c> {
     function: Op<'c>,
     /// The tensors behind `ins` and then those behind `outs`.
     tensors: Vec<Whole<'c>>,
-    /// How many of them are inputs.
+    /// The number of inputs among them.
     inputs: usize,
     /// The values that the kernel is passed.
     arguments: Vec<Val<'c>>,

@@ -68,7 +68,7 @@ struct Decoder<'m, 'a> {
     routines: Vec<calls::Draft<'m, 'a>>,
     frame: Option<calls::Frame>,
     graph: calls::Graph<'a>,
-    /// Why variables of the module cannot be used, by their names.
+    /// The reasons why variables of the module cannot be used, by their names.
     refused: HashMap<&'a str, String>,
     /// The number of the module among those that share memory.
     number: usize,

@@ -133,7 +133,7 @@ impl<'a> Names<'a> {
         self.preds.replace(self.preds.get() + 1)
     }
 
-    /// How many rows and predicates there are by now.
+    /// The numbers of rows and of predicates by now.
     pub(super) fn counts(&self) -> (u32, u32) {
         (self.rows.get(), self.preds.get())
     }

@@ -159,7 +159,7 @@ pub(super) struct Gathered {
     pub findings: Collector,
 }
 
-/// Why a warp stopped.
+/// The reason why a warp stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
     /// Others may go on for a while.

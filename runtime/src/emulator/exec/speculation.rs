@@ -16,13 +16,13 @@ type Numbers = [u32; LANES];
 /// The loads that the registers of a warp are made of, as far as their values may not matter.
 #[derive(Default)]
 pub(super) struct Origins {
-    /// What the results of the instruction are made of that is executed.
+    /// The origins of the results of the instruction that is executed.
     carried: Numbers,
     /// Tells whether there may be any.
     pub any: bool,
-    /// By register; empty until there is one.
+    /// Origins by register; empty until there is one.
     of: Vec<Option<Box<Numbers>>>,
-    /// By predicate, the same. One that is not defined and made of nothing is one that nothing wrote.
+    /// The same by predicate. One that is not defined and made of nothing is one that nothing wrote.
     of_preds: Vec<Option<Box<Numbers>>>,
 }
 
@@ -39,7 +39,7 @@ impl Warp {
         }
     }
 
-    /// What the value of a register is made of in a lane that is [`Warp::undecided`].
+    /// The origin of the value of a register in a lane that is [`Warp::undecided`].
     fn origin(&self, reg: Reg, lane: usize) -> u32 {
         let numbers = self.origins.of.get(reg as usize);
         numbers.and_then(Option::as_ref).map_or(0, |of| of[lane])
@@ -74,7 +74,7 @@ impl Warp {
         }
     }
 
-    /// What a predicate is made of in a lane that is [`Warp::undecided_pred`].
+    /// The origin of a predicate in a lane that is [`Warp::undecided_pred`].
     fn pred_origin(&self, pred: Pred, lane: usize) -> u32 {
         let numbers = self.origins.of_preds.get(pred as usize);
         numbers.and_then(Option::as_ref).map_or(0, |of| of[lane])
@@ -133,7 +133,7 @@ impl Context<'_> {
         carries
     }
 
-    /// What the results of an instruction are made of, where it does not use it.
+    /// The origins of the results of an instruction that does not use what it reads.
     fn made_of(&mut self, warp: &mut Warp, pc: u32, active: Mask) -> Option<Numbers> {
         let kernel = self.launch.kernel;
         let speculation = kernel.speculation.as_ref()?;
@@ -244,7 +244,7 @@ impl Context<'_> {
         Some(made_of)
     }
 
-    /// What a value of two others is made of. Where that is too much to keep, the first one is used.
+    /// The origin of a value of two others. Where that is too much to keep, the first one is used.
     fn both(&mut self, a: u32, b: u32, lane: usize) -> u32 {
         let both = self.shared.loads.both(a, b);
         both.unwrap_or_else(|| {

@@ -48,7 +48,7 @@ pub(in crate::emulator) struct Bulk {
     pub global: At,
     /// Coordinates of the box, the fastest first; none without a map.
     pub coordinates: Option<Vec<Reg>>,
-    /// What is added to pixels along W, H and D, by im2col; no number of `.im2col_no_offs`, and none of a tile.
+    /// The numbers that are added to pixels along W, H and D, by im2col; no number of `.im2col_no_offs`, and none of a tile.
     pub offsets: Option<Vec<Reg>>,
     /// Bytes, where no map says how many.
     pub bytes: Option<Reg>,

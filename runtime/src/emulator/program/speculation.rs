@@ -15,7 +15,7 @@ use crate::emulator::alu::Kind as AluKind;
 const MOST: usize = 4096;
 const MOST_EACH: usize = 64;
 
-/// What becomes of a value in an instruction that reads it.
+/// The use of a value in an instruction that reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::emulator) enum Fate {
     /// It matters.
@@ -101,7 +101,7 @@ fn is_load(inst: &Inst) -> bool {
 #[derive(Debug)]
 struct Registers {
     all: Vec<Reg>,
-    /// Where those that it reads begin, and those that it writes; the end of all is the last one.
+    /// The starts of those that it reads, and of those that it writes; the end of all is the last one.
     starts: Vec<[u32; 2]>,
 }
 
@@ -208,7 +208,7 @@ struct Walk<'k> {
     fates: &'k [Fate],
     /// Instructions that may still be looked at.
     left: usize,
-    /// Whether something may use the value, and whether there is a path on which nothing certainly does.
+    /// Tells whether something may use the value, and whether there is a path on which nothing certainly does.
     is_used: bool,
     is_dropped: bool,
 }

@@ -16,7 +16,7 @@ const MOST_OF_ONE: u32 = 64;
 /// Loads and pairs that there are before it is looked for those that nobody needs.
 const FEW: usize = 256;
 
-/// What is wrong with a read if its value matters.
+/// The finding on a read if its value matters.
 #[derive(Clone, Debug)]
 pub(in crate::emulator) struct Deferred {
     /// The thread and the instruction that it is told of.

@@ -105,7 +105,7 @@ pub(crate) enum Step {
 pub(crate) struct Program {
     pub warps: u32,
     pub steps: Vec<Step>,
-    /// Whether data may be accessed by strong operations.
+    /// Tells whether data may be accessed by strong operations.
     pub strong: bool,
     /// Uses of what is loaded; other loads have none.
     pub uses: Vec<Use>,

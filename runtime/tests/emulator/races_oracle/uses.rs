@@ -11,7 +11,7 @@ pub(crate) struct Use {
     pub load: usize,
     pub after: usize,
     pub dropped: bool,
-    /// Where its registers begin.
+    /// The start of its registers.
     slot: u32,
     form: u64,
 }

@@ -11,7 +11,7 @@ use cute_runtime::Parsed;
 pub(super) struct Epilogue {
     /// The types of further tensors, and their layouts: those that are read, then those that are written.
     pub(super) tensors: Vec<(String, Parsed)>,
-    /// How many of them are read.
+    /// The number of them that are read.
     pub(super) reads: usize,
     /// The kind by which each that is written is reduced; empty where it is not.
     pub(super) kinds: Vec<&'static str>,

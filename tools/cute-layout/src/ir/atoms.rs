@@ -62,7 +62,7 @@ pub fn copy(atom: &CopyAtom, elem: Option<Elem>, notes: &mut Vec<String>) -> Res
     Ok(format!("!cute_nvgpu.atom.{text}"))
 }
 
-/// How many matrices `SM75_U32x4_LDSM_N` and the like have, and whether they are transposed: then the name counts halves.
+/// The number of matrices that `SM75_U32x4_LDSM_N` and the like have, and whether they are transposed: then the name counts halves.
 fn matrices(name: &str) -> (i64, char) {
     let count = name.split_once('x').and_then(|(_, n)| n.split_once('_'));
     let count = count.and_then(|(n, _)| n.parse().ok()).unwrap_or(1);

@@ -80,7 +80,7 @@ pub fn library(
     Ok(bytes)
 }
 
-/// Where the struct is that says where the package is.
+/// The place of the struct that says where the package is.
 #[derive(Clone, Copy)]
 struct Place {
     section: SectionId,

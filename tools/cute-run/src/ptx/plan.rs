@@ -15,7 +15,7 @@ use crate::cli::Cli;
 #[derive(Debug)]
 pub struct Plan {
     pub ptx: PathBuf,
-    /// Where relative paths of arrays begin.
+    /// The folder at which relative paths of arrays begin.
     pub folder: PathBuf,
     pub memory: Vec<Named>,
     pub launches: Vec<Launch>,
@@ -34,7 +34,7 @@ pub struct Named {
     pub tolerance: f64,
     /// Tells whether every byte must have been written at the end.
     pub whole: bool,
-    /// Where it is said, for messages.
+    /// The place where it is said, for messages.
     pub place: String,
 }
 

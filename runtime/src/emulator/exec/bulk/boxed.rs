@@ -7,7 +7,7 @@ use crate::tensor_map::{PixelBox, TensorMap};
 /// The coordinates of a box as an instruction gives them.
 pub(super) struct Named {
     pub coordinates: Vec<i32>,
-    /// What is added to pixels, by im2col; none of a tile.
+    /// The numbers that are added to pixels, by im2col; none of a tile.
     pub offsets: Option<Vec<u32>>,
     pub stores: bool,
 }
@@ -46,7 +46,7 @@ impl Context<'_> {
     }
 }
 
-/// What is wrong with coordinates of a map.
+/// The error in coordinates of a map.
 fn wrong(map: &TensorMap, named: &Named) -> Option<String> {
     let (rank, found) = (map.rank(), named.coordinates.len());
     if rank != found {
@@ -75,7 +75,7 @@ fn wrong(map: &TensorMap, named: &Named) -> Option<String> {
     }
 }
 
-/// What is wrong with the first pixel of a column (PTX ISA, "im2col mode: Bounding Box", and cp.async.bulk.tensor for stores).
+/// The error in the first pixel of a column (PTX ISA, "im2col mode: Bounding Box", and cp.async.bulk.tensor for stores).
 fn wrong_pixels(
     map: &TensorMap,
     pixels: &PixelBox,

@@ -43,7 +43,7 @@ impl Piece {
 pub(super) struct Boxed {
     pub map: TensorMap,
     pub coordinates: Vec<i32>,
-    /// What is added to each pixel along W, H and D, by im2col.
+    /// The numbers that are added to each pixel along W, H and D, by im2col.
     pub offsets: Vec<u32>,
 }
 
