@@ -2,7 +2,7 @@
 
 use crate::list::{Entry, Verdict};
 use cute_runtime::Function;
-use cute_runtime::package::{Expr, Im2colParam, MapParam, Param};
+use cute_runtime::package::{BoxSize, Expr, Im2colParam, MapParam, Param};
 
 /// The functions with one number of one map changed, and entries that have no verdict yet.
 pub fn mutants(function: &Function) -> Vec<(Entry, Function)> {
@@ -30,7 +30,7 @@ pub fn mutants(function: &Function) -> Vec<(Entry, Function)> {
     made
 }
 
-/// Each size of the box one vector or row more and less, each size of the tensor a box less, each stride a vector more and less, each corner and each step from pixel to pixel
+/// Each size of the box one vector or row more and less, that of a rest the rest of one less, and whole, each size of the tensor a box less, each stride a vector more and less, each corner and each step from pixel to pixel
 /// one and two more and less, and each other swizzle.
 fn changed(map: &MapParam) -> Vec<(String, &'static str, MapParam)> {
     let mut made = Vec::new();
@@ -38,7 +38,16 @@ fn changed(map: &MapParam) -> Vec<(String, &'static str, MapParam)> {
         // The fastest dimension fills whole 16 bytes.
         let unit = if dimension == 0 { 8 } else { 1 };
         let old = map.box_sizes[dimension];
-        for new in [old - unit, old + unit] {
+        let others = match old {
+            BoxSize::Whole(old) => [old - unit, old + unit].map(BoxSize::Whole),
+            BoxSize::Rest { rest_of } => [
+                BoxSize::Rest {
+                    rest_of: rest_of - unit,
+                },
+                BoxSize::Whole(rest_of),
+            ],
+        };
+        for new in others {
             let mut with = map.clone();
             with.box_sizes[dimension] = new;
             let what = format!("box of {new} in place of {old} along dimension {dimension}");
@@ -46,7 +55,9 @@ fn changed(map: &MapParam) -> Vec<(String, &'static str, MapParam)> {
         }
         if let Expr::Constant(old) = map.sizes[dimension] {
             let mut with = map.clone();
-            let new = old - i64::from(map.box_sizes[dimension]);
+            let (BoxSize::Whole(box_size) | BoxSize::Rest { rest_of: box_size }) =
+                map.box_sizes[dimension];
+            let new = old - i64::from(box_size);
             with.sizes[dimension] = Expr::Constant(new);
             let what = format!("{new} elements in place of {old} along dimension {dimension}");
             made.push((what, "size of a map", with));
