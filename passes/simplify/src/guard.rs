@@ -5,11 +5,9 @@
 //! roots of this guard alone. What others compute anyway costs nothing there; where the answer is not cheaper, it is not taken.
 
 use crate::cost::dag_cost;
+use crate::egraph::Graph;
 use crate::extract::extract_beside;
-use crate::graph::{
-    Analysis, Graph, Term, add_compare, add_constant, add_in_form, add_op, data, join, rebuild,
-    width,
-};
+use crate::graph::{Analysis, Term, add_compare, add_constant, add_in_form, add_op, data, width};
 use crate::linear;
 use crate::node::{Error, Leaf, Node, Region, backward, forward, hash_cons, validate, width_of};
 use crate::saturate::{Limits, Simplified, Stats, saturate};
@@ -277,7 +275,7 @@ impl<'a> All<'a> {
             ids.insert(place, id);
         }
         // What is right everywhere has been simplified already: rules look where more is known.
-        rebuild(&mut graph);
+        graph.rebuild();
         graph.analysis.touched.clear();
         for &place in &places {
             if facts[place] != self.facts[place] {
@@ -287,7 +285,7 @@ impl<'a> All<'a> {
         for &(predicate, a, b) in &holding {
             relate(&mut graph, predicate, ids[&a], ids[&b]);
         }
-        rebuild(&mut graph);
+        graph.rebuild();
         let mut own_stats = Stats::default();
         let limits = Limits {
             nodes: limits.nodes / 4,
@@ -481,7 +479,7 @@ pub(crate) fn sharpen(graph: &mut Graph, id: Id, facts: Facts) {
         && both != data.facts
     {
         data.facts = both;
-        graph.set_analysis_data(id, data);
+        graph.set_data(id, data);
     }
 }
 
@@ -500,7 +498,7 @@ pub(crate) fn relate(graph: &mut Graph, predicate: Predicate, a: Id, b: Id) {
         if let Some(truth) = [true, false].into_iter().find(|&wanted| both(wanted)) {
             let compared = add_compare(graph, other, a, b);
             let truth = add_constant(graph, u64::from(truth), 1);
-            join(graph, compared, truth, "the condition of a branch");
+            graph.join(compared, truth, "the condition of a branch");
         }
     }
     // Of what is larger without a sign, the difference is not negative.

@@ -7,7 +7,8 @@
 mod choice;
 
 use crate::cost::{EPSILON, cast_cost, compare_cost, dag_cost, op_cost, select_cost, turns};
-use crate::graph::{Graph, Term, constant, data, width};
+use crate::egraph::Graph;
+use crate::graph::{Term, constant, data, width};
 use crate::node::{Leaf, Node, hash_cons};
 use choice::{Choice, words};
 use cute_arith::{Op, mask};
@@ -109,7 +110,7 @@ pub(crate) fn turns_of(graph: &Graph, term: &Term) -> u64 {
 impl Problem {
     fn new(graph: &Graph, roots: &[Id], given: &[(Id, u32)]) -> Problem {
         const NONE: usize = usize::MAX;
-        let mut place = vec![NONE; graph.nodes().len()];
+        let mut place = vec![NONE; graph.count()];
         let mut order: Vec<Id> = Vec::new();
         // Depth first, without recursion: e-graphs may be deep.
         let mut todo: Vec<(Id, bool)> = roots
@@ -117,7 +118,7 @@ impl Problem {
             .rev()
             .map(|&r| (graph.find(r), false))
             .collect();
-        let mut entered = vec![false; graph.nodes().len()];
+        let mut entered = vec![false; graph.count()];
         while let Some((id, left)) = todo.pop() {
             if left {
                 place[usize::from(id)] = order.len();
