@@ -201,8 +201,9 @@ pub(crate) fn merge(a: &mut Data, b: Data) -> (bool, bool) {
     let tightened = a.tightened.max(b.tightened);
     let both = match a.facts.and(b.facts).tight(a.width) {
         Some(both) if tightened < MOST_TIGHTENINGS => both,
-        // The sharper of the two in a fixed order.
-        _ if b.facts.as_constant().is_some() => b.facts,
+        // The sharper of the two in a fixed order. Where no thread gets to, facts may exclude each other: of two numbers it is the first, for good,
+        // or a term below itself would go from one to the other without end.
+        _ if a.facts.as_constant().is_none() && b.facts.as_constant().is_some() => b.facts,
         _ => a.facts,
     };
     let grew = u8::from(both != a.facts);

@@ -29,9 +29,12 @@ pub(crate) struct Bound {
     pub(crate) widths: [u32; WIDTHS],
 }
 
-/// The number of terms of one kind in a class that patterns look at: the oldest. Classes of sums with many constants have hundreds, each a
-/// way to write what another one says, and rules that look two levels down would try all pairs.
+/// The number of terms of one kind in a class that patterns begin at: the oldest. Classes of sums with many constants have hundreds, each a
+/// way to write what another one says.
 const MOST_ALIKE: usize = 8;
+
+/// The number of those that a pattern looks at below its root, which would try all pairs else. Nothing is found with more that costs less.
+const MOST_ALIKE_BELOW: usize = 2;
 
 /// The number of levels that a class is above what has changed where nothing below it has.
 const FAR: u32 = u32::MAX;
@@ -313,7 +316,7 @@ impl<'g> Table<'g> {
             .terms
             .iter()
             .filter(|term| kind_of(term) == Some(step.kind));
-        for term in alike.take(MOST_ALIKE) {
+        for term in alike.take(MOST_ALIKE_BELOW) {
             let operands = term.children();
             if let Some(is_new) = self.meet(&step.parts, operands, met, is_new) {
                 self.step(search, at + 1, met, is_new, matches);
