@@ -4,8 +4,9 @@
 //! operands. An eager pass keeps all forms of a term, among which the answer is chosen at the end; a greedy one keeps the cheapest.
 
 use crate::cost::EPSILON;
+use crate::egraph::Graph;
 use crate::extract::{term_cost, turns_of};
-use crate::graph::{Graph, Term, add_in_form, rebuild};
+use crate::graph::{Term, add_in_form};
 use crate::node::Node;
 use crate::rules::compiled;
 use crate::saturate::{Limits, Stats, apply, in_order, sort_classes, take_touched};
@@ -56,7 +57,7 @@ pub(crate) fn add_all(
             let of: Vec<Id> = operands.iter().filter_map(|&i| ids[i]).collect();
             ids[node] = Some(add_in_form(graph, Term::on(nodes[node], &of)));
         }
-        rebuild(graph);
+        graph.rebuild();
         for _ in 0..MOST_DEPTH {
             let mut dirty = take_touched(graph);
             if dirty.is_empty() || graph.total_size() > limits.nodes {
@@ -64,14 +65,14 @@ pub(crate) fn add_all(
             }
             stats.iterations += 1;
             in_order(graph, &dirty);
-            rebuild(graph);
+            graph.rebuild();
             dirty.extend(take_touched(graph));
             sort_classes(graph, &mut dirty);
-            let made: Vec<(Id, usize)> = dirty.iter().map(|&id| (id, 0)).collect();
+            let made: Vec<(Id, u32)> = dirty.iter().map(|&id| (id, 0)).collect();
             for found in search(graph, &made, &mut FxHashSet::default()) {
                 counts[found.rule] += usize::from(apply(graph, &rules[found.rule], &found));
             }
-            rebuild(graph);
+            graph.rebuild();
             if way == Way::Greedy {
                 best.keep(graph, &dirty);
             }
@@ -105,7 +106,7 @@ impl Best {
             };
             self.costs.insert(class, costs[least]);
             let term = graph[class].nodes[least];
-            graph[class].nodes.retain(|other| *other == term);
+            graph.retain(class, |other| *other == term);
         }
     }
 

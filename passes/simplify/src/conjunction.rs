@@ -2,7 +2,8 @@
 //! them in each turn. Written as what does not change in a loop and what does, the former is computed before the loop, and the latter is shared by
 //! all rows.
 
-use crate::graph::{Graph, Term, add_op, constant, data, join, width};
+use crate::egraph::Graph;
+use crate::graph::{Term, add_op, constant, data, width};
 use cute_arith::Op;
 use egg::Id;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,12 +35,7 @@ pub(crate) fn normalise(graph: &mut Graph, classes: &[Id]) {
         let groups: Vec<Id> = groups.collect();
         let all = |a, b| add_op(graph, Op::And, a, b);
         if let Some(written) = groups.into_iter().reduce(all) {
-            join(
-                graph,
-                class,
-                written,
-                "the conditions of a conjunction in order",
-            );
+            graph.join(class, written, "the conditions of a conjunction in order");
         }
     }
 }
@@ -92,7 +88,7 @@ impl Flat {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::{Analysis, add_constant, rebuild};
+    use crate::graph::{Analysis, add_constant};
     use crate::{Facts, Leaf};
 
     fn graph(leaves: usize) -> (Graph, Vec<Id>) {
@@ -114,10 +110,10 @@ mod tests {
             .into_iter()
             .reduce(|a, b| add_op(&mut graph, Op::And, a, b))
             .unwrap();
-        rebuild(&mut graph);
+        graph.rebuild();
         let all = graph.find(all);
         normalise(&mut graph, &[all]);
-        rebuild(&mut graph);
+        graph.rebuild();
         let fixed = graph.lookup(Term::Op(Op::And, [ids[0], ids[2]])).unwrap();
         let turn = graph.lookup(Term::Op(Op::And, [ids[1], ids[3]])).unwrap();
         let both = add_op(&mut graph, Op::And, fixed, turn);
@@ -131,14 +127,14 @@ mod tests {
         let both = add_op(&mut graph, Op::And, ids[0], ids[1]);
         let bit = graph.add(Term::Op(Op::Or, [ids[0], ids[2]]));
         let implied = add_op(&mut graph, Op::And, bit, ids[1]);
-        graph.union(bit, implied);
+        graph.join(bit, implied, "what it implies");
         let one = add_constant(&mut graph, 1, 1);
         let same = graph.add(Term::Op(Op::And, [both, one]));
-        rebuild(&mut graph);
-        let mut classes: Vec<Id> = graph.classes().map(|class| class.id).collect();
+        graph.rebuild();
+        let mut classes: Vec<Id> = graph.classes().collect();
         classes.sort_unstable();
         normalise(&mut graph, &classes);
-        rebuild(&mut graph);
+        graph.rebuild();
         assert_ne!(graph.find(bit), graph.find(ids[1]));
         assert_eq!(graph.find(same), graph.find(both));
     }

@@ -3,7 +3,8 @@
 //! The question and the answer stand in one graph, which remembers why classes were joined, and rules are applied as they were for the
 //! answer. That makes it a proof of the answer as it is, and not a story of how another one might have come about.
 
-use crate::graph::{Analysis, Graph, Term, add_in_form, rebuild};
+use crate::egraph::Graph;
+use crate::graph::{Analysis, Term, add_in_form};
 use crate::guard::{Guard, Seeds, relate, sharpen};
 use crate::linear;
 use crate::node::{Error, Node, Region, validate};
@@ -49,11 +50,7 @@ pub fn explain(
         return Ok(None);
     }
     let seeds = Seeds::of(region, &leaves, guards, answer, root);
-    let graph = Graph::new(Analysis::new(leaves));
-    // Shorter chains are searched for by a method that looks at all terms of all classes, and takes seconds.
-    let mut graph = graph
-        .with_explanations_enabled()
-        .without_explanation_length_optimization();
+    let mut graph = Graph::new(Analysis::new(leaves)).explained();
     let asked = add(&mut graph, &region.nodes, asked);
     let given = add(&mut graph, &answer.nodes, given);
     if let Some(seeds) = seeds {
@@ -67,16 +64,18 @@ pub fn explain(
             relate(&mut graph, predicate, ids[a], ids[b]);
         }
     }
-    rebuild(&mut graph);
+    graph.rebuild();
     saturate(&mut graph, limits, &mut Stats::default());
     linear::group(&mut graph, limits.nodes);
-    rebuild(&mut graph);
+    graph.rebuild();
     if graph.find(asked) != graph.find(given) {
         return Ok(None);
     }
-    let mut explanation = graph.explain_id_equivalence(asked, given);
-    let terms = explanation.make_flat_explanation();
-    Ok(Some(steps(terms, &|term| flat_text(term, names))))
+    let explanation = graph.explanation(asked, given);
+    Ok(explanation.map(|mut explanation| {
+        let terms = explanation.make_flat_explanation();
+        steps(terms, &|term| flat_text(term, names))
+    }))
 }
 
 /// The steps of egg's chain of terms, in words.
@@ -113,7 +112,7 @@ fn add(graph: &mut Graph, nodes: &[Node], root: usize) -> Id {
 
 /// Adds a term as it is and returns its own number. The form with operands in order, which rules ask for, is joined with it.
 fn with_form(graph: &mut Graph, term: Term) -> Id {
-    let id = graph.add_uncanonical(term);
+    let id = graph.add_as_written(term);
     let form = add_in_form(graph, term);
     if graph.find(form) != graph.find(id) {
         let is_operand = term
@@ -124,7 +123,7 @@ fn with_form(graph: &mut Graph, term: Term) -> Id {
             true => "an operand that changes nothing",
             false => "operands in order",
         };
-        graph.union_trusted(id, form, reason);
+        graph.join(id, form, reason);
     }
     id
 }
@@ -135,9 +134,9 @@ pub(crate) fn apply(graph: &mut Graph, rule: &Compiled, found: &Match) -> bool {
     let to = instance(graph, &rule.rhs, found, with_form);
     if graph.find(from) != graph.find(found.class) {
         // The pattern matched with operands the other way round.
-        graph.union_trusted(found.class, from, "operands in order");
+        graph.join(found.class, from, "operands in order");
     }
-    graph.union_trusted(from, to, rule.rule.name)
+    graph.join(from, to, rule.rule.name)
 }
 
 /// The part of two terms in a row in which they differ, and the rule for it.

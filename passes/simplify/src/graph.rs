@@ -1,11 +1,13 @@
-//! The e-graph: egg's, over the terms of a region, with [`Facts`] about each class.
+//! The terms of the e-graph, and the [`Facts`] about each class.
 
+use crate::egraph::Graph;
 use crate::node::{Leaf, Node};
 use cute_arith::{Cast, Facts, Op, Predicate, mask};
-use egg::{DidMerge, EGraph, Id, Language};
+use egg::{Id, Language};
+use std::hash::{Hash, Hasher};
 
 /// A term of the e-graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Term {
     Const(u64, u32),
     Leaf(u32),
@@ -13,6 +15,24 @@ pub(crate) enum Term {
     Compare(Predicate, [Id; 2]),
     Cast(Cast, u32, [Id; 1]),
     Select([Id; 3]),
+}
+
+/// In two words: terms are looked up more often than anything else is done with them.
+impl Hash for Term {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let id = |id: Id| usize::from(id) as u64;
+        let pair = |a: Id, b: Id| id(a) << 32 | id(b);
+        let (what, operands) = match *self {
+            Term::Const(value, width) => (u64::from(width), value),
+            Term::Leaf(leaf) => (1 << 8, u64::from(leaf)),
+            Term::Op(op, [a, b]) => (2 << 8 | op as u64, pair(a, b)),
+            Term::Compare(predicate, [a, b]) => (3 << 8 | predicate as u64, pair(a, b)),
+            Term::Cast(cast, width, [a]) => (4 << 8 | cast as u64, u64::from(width) << 32 | id(a)),
+            Term::Select([condition, yes, no]) => (5 << 8 | id(condition) << 32, pair(yes, no)),
+        };
+        state.write_u64(what);
+        state.write_u64(operands);
+    }
 }
 
 impl Language for Term {
@@ -107,8 +127,6 @@ pub(crate) struct Analysis {
     pub(crate) leaves: Vec<Leaf>,
     /// Classes made or merged since this was last emptied: rules need to look at these and at what uses them.
     pub(crate) touched: Vec<Id>,
-    /// The facts about each class, by number: egg's own table of classes is hashed, and facts are what is asked for most.
-    known: Vec<Data>,
 }
 
 impl Analysis {
@@ -117,139 +135,114 @@ impl Analysis {
         Analysis {
             leaves,
             touched: Vec::new(),
-            known: Vec::new(),
         }
     }
 }
 
-pub(crate) type Graph = EGraph<Term, Analysis>;
-
-/// Brings the graph to rest after classes were joined. The clock stands still meanwhile: egg asks for the time only to log it, and the first
-/// call of one that goes has it calibrated, for up to 200 ms.
-#[expect(clippy::disallowed_methods, reason = "the clock stands still")]
-pub(crate) fn rebuild(graph: &mut Graph) {
-    let (clock, _) = quanta::Clock::mock();
-    quanta::with_clock(&clock, || graph.rebuild());
-}
-
-/// The same, unless nothing has changed since touched classes were taken from the graph at rest.
+/// Brings the graph to rest, unless nothing has changed since touched classes were taken from it at rest.
 pub(crate) fn rebuild_if_touched(graph: &mut Graph) {
     if !graph.analysis.touched.is_empty() {
-        rebuild(graph);
+        graph.rebuild();
     }
 }
 
-/// Joins two classes for a reason that is no rule, which explanations say in words.
-pub(crate) fn join(graph: &mut Graph, a: Id, b: Id, reason: &'static str) -> bool {
-    match graph.are_explanations_enabled() {
-        true => graph.union_trusted(a, b, reason),
-        false => graph.union(a, b),
+/// What follows for a term from what is known of its operands.
+pub(crate) fn facts_of_term(graph: &Graph, term: &Term) -> Data {
+    let data = |id: Id| data(graph, id);
+    let depth = |ids: &[Id]| ids.iter().map(|&id| data(id).depth).max().unwrap_or(0);
+    let level = match *term {
+        Term::Leaf(leaf) => graph.analysis.leaves[leaf as usize].level,
+        _ => {
+            let operands = term.children().iter();
+            operands.map(|&id| data(id).level).max().unwrap_or(0)
+        }
+    };
+    let (width, facts, depth) = match *term {
+        Term::Const(value, width) => (width, Facts::constant(value), 0),
+        Term::Leaf(leaf) => {
+            let Leaf { width, facts, .. } = graph.analysis.leaves[leaf as usize];
+            (width, facts, leaf.saturating_add(1))
+        }
+        Term::Op(op, [a, b]) => {
+            let width = data(a).width;
+            let facts = op.facts(data(a).facts, data(b).facts, width);
+            (width, facts, depth(&[a, b]))
+        }
+        Term::Compare(predicate, [a, b]) => {
+            let decided = predicate.decided(data(a).facts, data(b).facts, data(a).width);
+            let facts = decided.map(|truth| Facts::constant(u64::from(truth)));
+            (1, facts.unwrap_or(Facts::any(1)), depth(&[a, b]))
+        }
+        Term::Cast(cast, width, [a]) => {
+            let facts = cast.facts(data(a).facts, data(a).width, width);
+            (width, facts, depth(&[a]))
+        }
+        Term::Select([condition, yes, no]) => {
+            let facts = match data(condition).facts.as_constant() {
+                Some(0) => data(no).facts,
+                Some(_) => data(yes).facts,
+                None => data(yes).facts.or(data(no).facts),
+            };
+            (data(yes).width, facts, depth(&[condition, yes, no]))
+        }
+    };
+    Data {
+        width,
+        facts,
+        depth,
+        level,
+        tightened: 0,
     }
 }
 
-impl egg::Analysis<Term> for Analysis {
-    type Data = Data;
+/// Puts together what is known of two classes that are joined; tells of each whether that is news for it.
+pub(crate) fn merge(a: &mut Data, b: Data) -> (bool, bool) {
+    let depth = a.depth.min(b.depth);
+    let tightened = a.tightened.max(b.tightened);
+    let both = match a.facts.and(b.facts).tight(a.width) {
+        Some(both) if tightened < MOST_TIGHTENINGS => both,
+        // The sharper of the two in a fixed order. Where no thread gets to, facts may exclude each other: of two numbers it is the first, for good,
+        // or a term below itself would go from one to the other without end.
+        _ if a.facts.as_constant().is_none() && b.facts.as_constant().is_some() => b.facts,
+        _ => a.facts,
+    };
+    let grew = u8::from(both != a.facts);
+    let merged = Data {
+        width: a.width,
+        facts: both,
+        depth,
+        level: a.level.min(b.level),
+        tightened: tightened.saturating_add(grew),
+    };
+    let same = |old: &Data| {
+        old.facts == merged.facts && old.depth == merged.depth && old.level == merged.level
+    };
+    let changed = |old: &Data| !same(old);
+    let did = (changed(a), changed(&b));
+    *a = merged;
+    did
+}
 
-    fn make(graph: &mut Graph, term: &Term, _id: Id) -> Data {
-        let data = |id: Id| data(graph, id);
-        let depth = |ids: &[Id]| ids.iter().map(|&id| data(id).depth).max().unwrap_or(0);
-        let level = match *term {
-            Term::Leaf(leaf) => graph.analysis.leaves[leaf as usize].level,
-            _ => {
-                let operands = term.children().iter();
-                operands.map(|&id| data(id).level).max().unwrap_or(0)
-            }
-        };
-        let (width, facts, depth) = match *term {
-            Term::Const(value, width) => (width, Facts::constant(value), 0),
-            Term::Leaf(leaf) => {
-                let Leaf { width, facts, .. } = graph.analysis.leaves[leaf as usize];
-                (width, facts, leaf.saturating_add(1))
-            }
-            Term::Op(op, [a, b]) => {
-                let width = data(a).width;
-                let facts = op.facts(data(a).facts, data(b).facts, width);
-                (width, facts, depth(&[a, b]))
-            }
-            Term::Compare(predicate, [a, b]) => {
-                let decided = predicate.decided(data(a).facts, data(b).facts, data(a).width);
-                let facts = decided.map(|truth| Facts::constant(u64::from(truth)));
-                (1, facts.unwrap_or(Facts::any(1)), depth(&[a, b]))
-            }
-            Term::Cast(cast, width, [a]) => {
-                let facts = cast.facts(data(a).facts, data(a).width, width);
-                (width, facts, depth(&[a]))
-            }
-            Term::Select([condition, yes, no]) => {
-                let facts = match data(condition).facts.as_constant() {
-                    Some(0) => data(no).facts,
-                    Some(_) => data(yes).facts,
-                    None => data(yes).facts.or(data(no).facts),
-                };
-                (data(yes).width, facts, depth(&[condition, yes, no]))
-            }
-        };
-        Data {
-            width,
-            facts,
-            depth,
-            level,
-            tightened: 0,
-        }
-    }
-
-    fn merge(&mut self, a: &mut Data, b: Data) -> DidMerge {
-        let depth = a.depth.min(b.depth);
-        let tightened = a.tightened.max(b.tightened);
-        let both = match a.facts.and(b.facts).tight(a.width) {
-            Some(both) if tightened < MOST_TIGHTENINGS => both,
-            // The sharper of the two in a fixed order.
-            _ if b.facts.as_constant().is_some() => b.facts,
-            _ => a.facts,
-        };
-        let grew = u8::from(both != a.facts);
-        let merged = Data {
-            width: a.width,
-            facts: both,
-            depth,
-            level: a.level.min(b.level),
-            tightened: tightened.saturating_add(grew),
-        };
-        let same = |old: &Data| {
-            old.facts == merged.facts && old.depth == merged.depth && old.level == merged.level
-        };
-        let changed = |old: &Data| !same(old);
-        let did = DidMerge(changed(a), changed(&b));
-        *a = merged;
-        did
-    }
-
-    fn modify(graph: &mut Graph, id: Id) {
-        let class = &graph[id];
-        let (data, at) = (class.data, usize::from(id));
-        let known = &mut graph.analysis.known;
-        if known.len() <= at {
-            known.resize(at + 1, data);
-        }
-        known[at] = data;
-        graph.analysis.touched.push(id);
-        let class = &graph[id];
-        let leaf = |t: &Term| matches!(t, Term::Leaf(_));
-        if let Some(value) = class.data.facts.as_constant() {
-            let constant = Term::Const(value, class.data.width);
-            let constant = graph.add(constant);
-            join(graph, id, constant, "facts leave one value");
-            // Nothing beats a constant: the other terms of the class would only be matched in vain.
-            graph[id].nodes.retain(|t| matches!(t, Term::Const(..)));
-        } else if class.nodes.len() > 1 && class.nodes.iter().any(leaf) {
-            graph[id].nodes.retain(leaf);
-        }
+/// Notes that a class is new or knows more, and leaves the simplest of its terms alone in it where that is all that anybody wants.
+pub(crate) fn settle(graph: &mut Graph, id: Id) {
+    let data = *graph.data(id);
+    graph.analysis.touched.push(id);
+    let class = &graph[id];
+    let leaf = |t: &Term| matches!(t, Term::Leaf(_));
+    if let Some(value) = data.facts.as_constant() {
+        let constant = Term::Const(value, data.width);
+        let constant = graph.add(constant);
+        graph.join(id, constant, "facts leave one value");
+        // Nothing beats a constant: the other terms of the class would only be matched in vain.
+        graph.retain(id, |t| matches!(t, Term::Const(..)));
+    } else if class.nodes.len() > 1 && class.nodes.iter().any(leaf) {
+        graph.retain(id, leaf);
     }
 }
 
 /// The facts about a class.
 pub(crate) fn data(graph: &Graph, id: Id) -> &Data {
-    &graph.analysis.known[usize::from(graph.find(id))]
+    graph.data(id)
 }
 
 /// The value of a class, if it is known.

@@ -5,11 +5,9 @@
 //! roots of this guard alone. What others compute anyway costs nothing there; where the answer is not cheaper, it is not taken.
 
 use crate::cost::dag_cost;
+use crate::egraph::Graph;
 use crate::extract::extract_beside;
-use crate::graph::{
-    Analysis, Graph, Term, add_compare, add_constant, add_in_form, add_op, data, join, rebuild,
-    width,
-};
+use crate::graph::{Analysis, Term, add_compare, add_constant, add_in_form, add_op, data, width};
 use crate::linear;
 use crate::node::{Error, Leaf, Node, Region, backward, forward, hash_cons, validate, width_of};
 use crate::saturate::{Limits, Simplified, Stats, saturate};
@@ -277,7 +275,7 @@ impl<'a> All<'a> {
             ids.insert(place, id);
         }
         // What is right everywhere has been simplified already: rules look where more is known.
-        rebuild(&mut graph);
+        graph.rebuild();
         graph.analysis.touched.clear();
         for &place in &places {
             if facts[place] != self.facts[place] {
@@ -287,7 +285,7 @@ impl<'a> All<'a> {
         for &(predicate, a, b) in &holding {
             relate(&mut graph, predicate, ids[&a], ids[&b]);
         }
-        rebuild(&mut graph);
+        graph.rebuild();
         let mut own_stats = Stats::default();
         let limits = Limits {
             nodes: limits.nodes / 4,
@@ -370,41 +368,40 @@ impl<'a> All<'a> {
 
     /// The facts about all nodes, as far as they follow for some, operands first, where conditions hold; nothing where they cannot hold together.
     fn assume(&self, places: &[usize], conditions: &[(usize, bool)]) -> Option<Vec<Facts>> {
-        let mut known = self.facts.clone();
+        let mut known = Assumed {
+            all: self,
+            facts: self.facts.clone(),
+            is_sharper: vec![false; self.facts.len()],
+            is_new: false,
+        };
         let asked = cone(&self.nodes, conditions.iter().map(|&(node, _)| node));
         for _ in 0..ROUNDS {
-            let mut is_new = false;
-            let mut note = |known: &mut [Facts], place: usize, facts: Facts| {
-                let before = known[place];
-                known[place] = before.and(facts).tight(self.widths[place])?;
-                is_new |= known[place] != before;
-                Some(())
-            };
+            known.is_new = false;
             for &(condition, holds) in conditions {
-                note(&mut known, condition, Facts::constant(u64::from(holds)))?;
+                known.note(condition, Facts::constant(u64::from(holds)))?;
             }
             for &place in asked.iter().rev() {
-                let (of, widths) = self.operands(place, &known);
-                let led = backward(self.nodes[place], known[place], &of, &widths)?;
+                let (of, widths) = self.operands(place, &known.facts);
+                let led = backward(self.nodes[place], known.facts[place], &of, &widths)?;
                 for (&operand, facts) in self.nodes[place].operands().iter().zip(led) {
                     // One node may be both operands.
-                    note(&mut known, operand, facts)?;
+                    known.note(operand, facts)?;
                 }
             }
             for &place in places {
                 // Where no operand is known any better, neither is the result.
                 let operands = self.nodes[place].operands();
-                if operands.iter().any(|&i| known[i] != self.facts[i]) {
-                    let (of, widths) = self.operands(place, &known);
+                if operands.iter().any(|&i| known.is_sharper[i]) {
+                    let (of, widths) = self.operands(place, &known.facts);
                     let forward = forward(self.nodes[place], self.leaves, &of, &widths);
-                    note(&mut known, place, forward)?;
+                    known.note(place, forward)?;
                 }
             }
-            if !is_new {
+            if !known.is_new {
                 break;
             }
         }
-        Some(known)
+        Some(known.facts)
     }
 
     /// The facts about the operands of a node, of those about all, and their widths.
@@ -474,6 +471,34 @@ impl<'a> All<'a> {
     }
 }
 
+/// The facts about nodes where a guard holds, while they are led back and on.
+struct Assumed<'a> {
+    all: &'a All<'a>,
+    facts: Vec<Facts>,
+    /// The nodes about which more is known than everywhere.
+    is_sharper: Vec<bool>,
+    /// Tells whether anything has become known in this round.
+    is_new: bool,
+}
+
+impl Assumed<'_> {
+    /// Notes facts about a node; nothing where they cannot be.
+    fn note(&mut self, place: usize, facts: Facts) -> Option<()> {
+        let before = self.facts[place];
+        let both = before.and(facts);
+        if both == before {
+            return Some(());
+        }
+        let both = both.tight(self.all.widths[place])?;
+        if both != before {
+            self.facts[place] = both;
+            self.is_sharper[place] = true;
+            self.is_new = true;
+        }
+        Some(())
+    }
+}
+
 /// Sharpens the facts about a class by those that hold where its graph does.
 pub(crate) fn sharpen(graph: &mut Graph, id: Id, facts: Facts) {
     let mut data = *data(graph, id);
@@ -481,7 +506,7 @@ pub(crate) fn sharpen(graph: &mut Graph, id: Id, facts: Facts) {
         && both != data.facts
     {
         data.facts = both;
-        graph.set_analysis_data(id, data);
+        graph.set_data(id, data);
     }
 }
 
@@ -500,7 +525,7 @@ pub(crate) fn relate(graph: &mut Graph, predicate: Predicate, a: Id, b: Id) {
         if let Some(truth) = [true, false].into_iter().find(|&wanted| both(wanted)) {
             let compared = add_compare(graph, other, a, b);
             let truth = add_constant(graph, u64::from(truth), 1);
-            join(graph, compared, truth, "the condition of a branch");
+            graph.join(compared, truth, "the condition of a branch");
         }
     }
     // Of what is larger without a sign, the difference is not negative.

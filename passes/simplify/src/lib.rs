@@ -30,6 +30,7 @@
 mod cheaper;
 mod conjunction;
 mod cost;
+mod egraph;
 mod explain;
 mod extract;
 mod graph;

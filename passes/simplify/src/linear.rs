@@ -7,7 +7,8 @@
 //! - `x / c` and `x % c` with fitting coefficients as `x`; two masks of one value as one mask;
 //! - the constant last.
 
-use crate::graph::{Data, Graph, Term, add_constant, add_op, constant, data, join, rebuild, width};
+use crate::egraph::Graph;
+use crate::graph::{Data, Term, add_constant, add_op, constant, data, width};
 use cute_arith::{Op, mask};
 use egg::Id;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -87,7 +88,7 @@ pub(crate) fn normalise(graph: &mut Graph, classes: &[Id]) {
         forms.combine(graph, &mut form, width);
         if form.terms.len() <= MOST_TERMS {
             let written = write(graph, &form, width);
-            join(graph, id, written, "the terms of a sum in order");
+            graph.join(id, written, "the terms of a sum in order");
         }
     }
 }
@@ -283,7 +284,7 @@ struct Like {
 /// Writes sums that differ in one term only as what they have in common and that term, so that they can share it: rows of a
 /// tile are a distance from the first one, in whatever order sums are written else.
 pub(crate) fn group(graph: &mut Graph, most: usize) {
-    let mut classes: Vec<Id> = graph.classes().map(|class| class.id).collect();
+    let mut classes: Vec<Id> = graph.classes().collect();
     classes.sort_unstable();
     let mut forms = Forms {
         known: FxHashMap::default(),
@@ -343,10 +344,10 @@ pub(crate) fn group(graph: &mut Graph, most: usize) {
             let sum = add_op(graph, Op::Add, common, term);
             let offset = add_constant(graph, constant, width);
             let sum = add_op(graph, Op::Add, sum, offset);
-            join(graph, id, sum, "a sum by what others share");
+            graph.join(id, sum, "a sum by what others share");
         }
     }
-    rebuild(graph);
+    graph.rebuild();
 }
 
 /// The class of a form, written in order.

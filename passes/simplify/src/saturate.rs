@@ -6,9 +6,10 @@
 use crate::cheaper::{self, Way};
 use crate::conjunction;
 use crate::cost::dag_cost;
+use crate::egraph::Graph;
 use crate::explain;
 use crate::extract::extract;
-use crate::graph::{Analysis, Graph, Term, add_in_form, data, rebuild, rebuild_if_touched};
+use crate::graph::{Analysis, Term, add_in_form, data, rebuild_if_touched};
 use crate::linear;
 use crate::node::{Error, Node, Region, hash_cons, validate};
 use crate::rules::{Compiled, Pat, Typed, compiled, height};
@@ -113,7 +114,7 @@ pub fn simplify_by(region: &Region, limits: &Limits, way: Way) -> Result<Simplif
             for &node in &nodes {
                 ids.push(add_in_form(&mut graph, Term::of(node, &ids)));
             }
-            rebuild(&mut graph);
+            graph.rebuild();
             saturate(&mut graph, limits, &mut stats);
             ids
         }
@@ -179,11 +180,11 @@ pub(crate) fn in_order(graph: &mut Graph, classes: &[Id]) {
 
 /// Applies a match; tells whether that taught the graph something.
 pub(crate) fn apply(graph: &mut Graph, rule: &Compiled, found: &Match) -> bool {
-    if graph.are_explanations_enabled() {
+    if graph.is_explained() {
         return explain::apply(graph, rule, found);
     }
     let id = instance(graph, &rule.rhs, found, add_in_form);
-    graph.union(found.class, id)
+    graph.join(found.class, id, rule.rule.name)
 }
 
 /// The classes touched since the last time, in order.
@@ -204,10 +205,10 @@ pub(crate) fn sort_classes(graph: &Graph, classes: &mut Vec<Id>) {
 
 /// The classes and what uses them, up to `height` levels, in order, each with the number of levels that it is above the nearest of the classes: a
 /// pattern that looks less far down finds nothing new there.
-fn with_users(graph: &Graph, classes: &[Id], height: usize) -> Vec<(Id, usize)> {
-    let mut is_known = vec![false; graph.nodes().len()];
-    let mut above: Vec<(Id, usize)> = Vec::new();
-    let mut note = |above: &mut Vec<(Id, usize)>, id: Id, distance| {
+fn with_users(graph: &Graph, classes: &[Id], height: usize) -> Vec<(Id, u32)> {
+    let mut is_known = vec![false; graph.count()];
+    let mut above: Vec<(Id, u32)> = Vec::new();
+    let mut note = |above: &mut Vec<(Id, u32)>, id: Id, distance| {
         let id = graph.find(id);
         if !std::mem::replace(&mut is_known[usize::from(id)], true) {
             above.push((id, distance));
@@ -217,7 +218,7 @@ fn with_users(graph: &Graph, classes: &[Id], height: usize) -> Vec<(Id, usize)> 
         note(&mut above, id, 0);
     }
     let mut done = 0;
-    for distance in 1..=height {
+    for distance in 1..=height as u32 {
         let level = done..above.len();
         done = above.len();
         for at in level {
@@ -247,7 +248,7 @@ pub(crate) fn instance(
         Pat::Const(value) => Term::Const(value & mask(here), here),
         Pat::Computed(index) => Term::Const(found.computed[*index] & mask(here), here),
         // Right sides use only what left sides bind: a test of the rules says so.
-        Pat::Var(slot) => return found.bound.classes[*slot].unwrap_or(found.class),
+        Pat::Var(slot) => return found.bound.classes[*slot],
         Pat::Op(op, _) => Term::Op(*op, [a, b]),
         Pat::Compare(predicate, _) => Term::Compare(*predicate, [a, b]),
         Pat::Cast(cast, _) => Term::Cast(*cast, here, [a]),

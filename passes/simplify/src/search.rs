@@ -1,12 +1,12 @@
 //! The matches of rules in an e-graph at rest.
 //!
-//! Nothing changes while rules are looked for, so what patterns ask of classes is laid out once a round, by number: egg's own
-//! table of classes is hashed, and was asked so often that it took most of the time.
+//! Nothing changes while rules are looked for, so what patterns ask of classes is laid out once a round, by number.
 
-use crate::graph::{Data, Graph, Term, data};
+use crate::egraph::Graph;
+use crate::graph::{Data, Term, data};
 use crate::rules::{
-    BOUND, COMPUTED, Compiled, Env, KNOWN, Kind, Pat, TERMS, Typed, UNKNOWN, WIDTHS, compiled,
-    height,
+    BOUND, COMPUTED, Compiled, Env, KEPT, Kind, Meet, Part, Pat, TERMS, WIDTHS, What, compiled,
+    height, value_bits,
 };
 use cute_arith::Facts;
 use egg::{Id, Language};
@@ -22,24 +22,31 @@ pub(crate) struct Match {
     pub(crate) computed: [u64; COMPUTED],
 }
 
-/// The classes that the variables of a rule stand for, and its widths, 0 where none is known yet.
+/// The classes that the variables of a rule stand for, and its widths; only for variables and widths that its left side has.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Bound {
-    pub(crate) classes: [Option<Id>; BOUND],
+    pub(crate) classes: [Id; BOUND],
     pub(crate) widths: [u32; WIDTHS],
 }
 
-/// The number of terms of one kind in a class that patterns look at: the oldest. Classes of sums with many constants have hundreds, each a
-/// way to write what another one says, and rules that look two levels down would try all pairs.
+/// The number of terms of one kind in a class that patterns begin at: the oldest. Classes of sums with many constants have hundreds, each a
+/// way to write what another one says.
 const MOST_ALIKE: usize = 8;
+
+/// The number of those that a pattern looks at below its root, which would try all pairs else. Nothing is found with more that costs less.
+const MOST_ALIKE_BELOW: usize = 2;
+
+/// The number of levels that a class is above what has changed where nothing below it has.
+const FAR: u32 = u32::MAX;
 
 /// A rule as terms of one kind are asked about: what it asks of the classes of a term's operands, one after the other.
 struct Asked {
     rule: usize,
-    height: usize,
+    height: u32,
     needs: [u64; 3],
+    needs_below: [u64; 3],
     /// The number of levels below each operand that it looks at.
-    heights: [usize; 3],
+    heights: [u32; 3],
     /// Tells whether its operands are one class, twice.
     is_same: bool,
     /// Tells whether it says the same with the operands the other way round.
@@ -53,10 +60,11 @@ fn of_kinds() -> &'static [Vec<Asked>] {
         let mut all: Vec<Vec<Asked>> = (0..u64::BITS).map(|_| Vec::new()).collect();
         for (rule, compiled) in compiled().iter().enumerate() {
             let lhs = &compiled.lhs;
-            let (mut needs, mut heights) = ([0; 3], [0; 3]);
+            let (mut needs, mut needs_below, mut heights) = ([0; 3], [0; 3], [0; 3]);
             for (at, part) in lhs.pat.parts().iter().enumerate() {
                 needs[at] = part.needs;
-                heights[at] = part.height;
+                needs_below[at] = part.needs_below;
+                heights[at] = part.height as u32;
             }
             let is_same = match lhs.pat.parts() {
                 [a, b] => matches!((&a.pat, &b.pat), (Pat::Var(a), Pat::Var(b)) if a == b),
@@ -65,8 +73,9 @@ fn of_kinds() -> &'static [Vec<Asked>] {
             // Each left side is an operation, whose bit it needs.
             all[lhs.needs.trailing_zeros() as usize].push(Asked {
                 rule,
-                height: lhs.height,
+                height: lhs.height as u32,
                 needs,
+                needs_below,
                 heights,
                 is_same,
                 is_symmetric: compiled.is_symmetric(),
@@ -81,48 +90,42 @@ fn of_kinds() -> &'static [Vec<Asked>] {
 /// been joined with another one changes nothing for what begins at its terms.
 pub(crate) fn search(
     graph: &Graph,
-    classes: &[(Id, usize)],
+    classes: &[(Id, u32)],
     looked_at: &mut FxHashSet<Term>,
 ) -> Vec<Match> {
     let table = Table::of(graph, classes, height());
+    let (of_kinds, rules) = (of_kinds(), compiled());
     let mut matches = Vec::new();
     for &(class, above) in classes {
         let row = table.row(class);
         let first = matches.len();
-        let mut alike = [0; u64::BITS as usize];
+        let mut alike = [0_usize; u64::BITS as usize];
         for term in row.terms {
-            let Some(kind) = kind(term) else { continue };
-            let kind = kind.bit().trailing_zeros() as usize;
+            let Some(kind) = kind_of(term) else { continue };
+            let kind = kind as usize;
             alike[kind] += 1;
             if alike[kind] > MOST_ALIKE {
                 continue;
             }
-            let asked = of_kinds()[kind].iter();
-            let asked = asked.filter(|asked| above <= asked.height);
-            let asked = asked.map(|asked| (asked, &compiled()[asked.rule]));
             let root = Root {
                 row,
                 class,
+                above,
                 is_new: looked_at.insert(*term),
             };
-            table.term(&root, term, asked, &mut matches);
+            table.term(&root, term, &of_kinds[kind], rules, &mut matches);
         }
         matches[first..].sort_by_key(|found| found.rule);
     }
     matches
 }
 
-/// The state of a match: whether it has met something that has changed, and whether what it has not looked at yet may have.
-#[derive(Clone, Copy, Default)]
-struct New {
-    is: bool,
-    may_be: bool,
-}
-
 /// The root of matches: a term of a class.
 struct Root<'t, 'g> {
     row: &'t Row<'g>,
     class: Id,
+    /// The number of levels that the class is above what has changed.
+    above: u32,
     /// Tells whether the term was never looked at before.
     is_new: bool,
 }
@@ -134,27 +137,44 @@ struct Row<'g> {
     facts: &'g Facts,
     constant: Option<u64>,
     width: u32,
-    /// The kinds of its terms, a bit each, and whether its value is known.
-    bits: u64,
     /// The number of levels that it is above what has changed.
-    above: usize,
+    above: u32,
+    /// The kinds of its terms, a bit each, and what is known of its value.
+    bits: u64,
+    /// The bits of all operands of its terms; all bits where nobody looks so far down.
+    below: u64,
 }
 
 impl<'g> Row<'g> {
-    fn of(graph: &'g Graph, class: Id, above: usize) -> Row<'g> {
+    fn of(graph: &'g Graph, class: Id, above: u32) -> Row<'g> {
         let (terms, Data { facts, width, .. }) = (&graph[class].nodes, data(graph, class));
-        let bits = |term: &Term| kind(term).map_or(0, Kind::bit);
+        let bits = |term: &Term| kind_of(term).map_or(0, |kind| 1 << kind);
         let constant = facts.as_constant();
-        let known = constant.map_or(UNKNOWN, |_| KNOWN);
+        let value = value_bits(constant);
         Row {
             terms,
             facts,
             constant,
             width: *width,
-            bits: terms.iter().map(bits).fold(known, |a, b| a | b),
+            bits: terms.iter().map(bits).fold(value, |a, b| a | b),
+            below: u64::MAX,
             above,
         }
     }
+}
+
+/// A search for one rule from one root.
+struct Search<'t, 'g> {
+    index: usize,
+    rule: &'t Compiled,
+    root: &'t Root<'t, 'g>,
+}
+
+/// The state of a search: what has been met so far.
+struct Met {
+    bound: Bound,
+    /// Classes to look into later.
+    kept: [Id; KEPT],
 }
 
 /// The classes that patterns may meet, by number. Operands of their terms are numbers of classes, as the graph has been rebuilt.
@@ -166,9 +186,9 @@ struct Table<'g> {
 
 impl<'g> Table<'g> {
     /// The classes, each with the number of levels that it is above what has changed, and those up to `height` levels below them.
-    fn of(graph: &'g Graph, classes: &[(Id, usize)], height: usize) -> Table<'g> {
+    fn of(graph: &'g Graph, classes: &[(Id, u32)], height: usize) -> Table<'g> {
         const NONE: u32 = u32::MAX;
-        let mut places = vec![NONE; graph.nodes().len()];
+        let mut places = vec![NONE; graph.count()];
         let mut rows: Vec<Row<'g>> = Vec::with_capacity(2 * classes.len());
         for &(class, above) in classes {
             places[usize::from(class)] = rows.len() as u32;
@@ -184,10 +204,15 @@ impl<'g> Table<'g> {
                     let place = &mut places[usize::from(class)];
                     if *place == NONE {
                         *place = rows.len() as u32;
-                        rows.push(Row::of(graph, class, usize::MAX));
+                        rows.push(Row::of(graph, class, FAR));
                     }
                 }
             }
+        }
+        for at in 0..done {
+            let operands = rows[at].terms.iter().flat_map(|term| term.children());
+            let bits = operands.map(|&id| rows[places[usize::from(id)] as usize].bits);
+            rows[at].below = bits.fold(0, |a, b| a | b);
         }
         Table { places, rows }
     }
@@ -197,217 +222,214 @@ impl<'g> Table<'g> {
     }
 
     /// The matches of some rules with a term at their root.
-    fn term<'r>(
+    fn term(
         &self,
         root: &Root,
         term: &Term,
-        asked: impl Iterator<Item = (&'r Asked, &'r Compiled)>,
+        asked: &[Asked],
+        rules: &[Compiled],
         matches: &mut Vec<Match>,
     ) {
         let operands = term.children();
-        let mut rows = [root.row; 3];
-        for (row, &operand) in rows.iter_mut().zip(operands) {
-            *row = self.row(operand);
+        // An operand that is not there lacks nothing and has not changed.
+        let (mut lacks, mut lacks_below, mut above) = ([0; 3], [0; 3], [FAR; 3]);
+        for (at, &operand) in operands.iter().enumerate() {
+            let row = self.row(operand);
+            (lacks[at], lacks_below[at], above[at]) = (!row.bits, !row.below, row.above);
         }
-        let is_same = matches!(*operands, [a, b] if a == b);
-        let may_match = |asked: &Asked, rows: &[&Row; 3]| {
-            let mut below = (0..operands.len()).map(|at| (rows[at], asked.needs[at]));
-            (is_same || !asked.is_same)
-                && below.all(|(row, needs)| needs & !row.bits == 0)
-                && (root.is_new
-                    || (0..operands.len()).any(|at| rows[at].above <= asked.heights[at]))
+        let may_match = |asked: &Asked, [x, y, z]: [usize; 3]| {
+            let lacks = asked.needs[0] & lacks[x]
+                | asked.needs[1] & lacks[y]
+                | asked.needs[2] & lacks[z]
+                | asked.needs_below[0] & lacks_below[x]
+                | asked.needs_below[1] & lacks_below[y]
+                | asked.needs_below[2] & lacks_below[z];
+            let [a, b, c] = asked.heights;
+            lacks == 0 && (root.is_new || above[x] <= a || above[y] <= b || above[z] <= c)
         };
-        let swapped = match *operands {
-            [a, b] if a != b && commutes(term) => Some(([b, a], [rows[1], rows[0], root.row])),
-            _ => None,
+        let (is_same, swapped) = match *operands {
+            [a, b] => (a == b, (a != b && commutes(term)).then_some([b, a])),
+            _ => (false, None),
         };
-        for (asked, rule) in asked {
-            let mut all = |operands: &[Id]| self.rule(asked.rule, rule, root, operands, matches);
-            if may_match(asked, &rows) {
-                all(operands);
+        for asked in asked {
+            if root.above > asked.height || asked.is_same && !is_same {
+                continue;
             }
-            if let Some((operands, rows)) = &swapped
+            let search = |operands: &[Id], matches: &mut Vec<Match>| {
+                let search = Search {
+                    index: asked.rule,
+                    rule: &rules[asked.rule],
+                    root,
+                };
+                self.rule(&search, operands, matches);
+            };
+            if may_match(asked, [0, 1, 2]) {
+                search(operands, matches);
+            }
+            if let Some(operands) = &swapped
                 && !asked.is_symmetric
-                && may_match(asked, rows)
+                && may_match(asked, [1, 0, 2])
             {
-                all(operands);
+                search(operands, matches);
             }
         }
     }
 
     /// The matches of a rule with a term at their root that has these operands.
-    fn rule(
-        &self,
-        index: usize,
-        rule: &Compiled,
-        root: &Root,
-        operands: &[Id],
-        matches: &mut Vec<Match>,
-    ) {
-        let new = New {
-            is: root.is_new,
-            may_be: false,
+    fn rule(&self, search: &Search, operands: &[Id], matches: &mut Vec<Match>) {
+        let (rule, root) = (search.rule, search.root);
+        let mut met = Met {
+            bound: Bound::default(),
+            kept: [Id::default(); KEPT],
         };
-        let mut bound = Bound::default();
-        bound.widths[rule.lhs.width] = root.row.width;
-        self.walk_all(&rule.lhs, 0, operands, &mut bound, new, &mut |bound, _| {
-            if !rule.fits(&bound.widths) {
-                return;
-            }
-            let env = self.env(rule, bound);
-            if rule.holds(&env) {
-                matches.push(Match {
-                    rule: index,
-                    class: root.class,
-                    bound: *bound,
-                    computed: rule.compute(&env),
-                });
-            }
-        });
+        met.bound.widths[rule.lhs.width] = root.row.width;
+        if let Some(is_new) = self.meet(&rule.plan.root, operands, &mut met, root.is_new) {
+            self.step(search, 0, &mut met, is_new, matches);
+        }
     }
 
-    /// Every way in which an operation of a pattern matches a class, as a part of a match that meets something that has changed. What it binds is as
-    /// before when it returns.
-    fn walk(
+    /// The matches from a step of a rule's plan on. Only those count that meet something that has changed.
+    fn step(
         &self,
-        typed: &Typed,
-        class: Id,
-        bound: &mut Bound,
-        mut new: New,
-        found: &mut dyn FnMut(&mut Bound, New),
+        search: &Search,
+        at: usize,
+        met: &mut Met,
+        is_new: bool,
+        matches: &mut Vec<Match>,
     ) {
-        let row = self.row(class);
-        if !new.is && !new.may_be && row.above > typed.height {
+        let Some(step) = search.rule.plan.steps.get(at) else {
+            if is_new {
+                self.found(search, &met.bound, matches);
+            }
+            return;
+        };
+        let may_be_new = |&(kept, height): &(usize, u32)| self.row(met.kept[kept]).above <= height;
+        if !is_new && !step.waiting.iter().any(may_be_new) {
             return;
         }
-        let width = bound.widths[typed.width];
-        if width != 0 && width != row.width {
+        let row = self.row(met.kept[step.class]);
+        if !met.bound.meet_width(step.width, row.width) {
             return;
         }
-        new.is |= row.above == 0;
-        let wanted = typed.pat.kind();
-        bound.widths[typed.width] = row.width;
-        let parts = typed.pat.parts();
-        let alike = row.terms.iter().filter(|term| kind(term) == wanted);
-        for term in alike.take(MOST_ALIKE) {
+        let is_new = is_new || row.above == 0;
+        let alike = row
+            .terms
+            .iter()
+            .filter(|term| kind_of(term) == Some(step.kind));
+        for term in alike.take(MOST_ALIKE_BELOW) {
             let operands = term.children();
-            if self.may_all_be(parts, operands, bound, new) {
-                self.walk_all(typed, 0, operands, bound, new, found);
+            if let Some(is_new) = self.meet(&step.parts, operands, met, is_new) {
+                self.step(search, at + 1, met, is_new, matches);
             }
             if let &[a, b] = operands
                 && a != b
                 && commutes(term)
-                && self.may_all_be(parts, &[b, a], bound, new)
+                && let Some(is_new) = self.meet(&step.parts, &[b, a], met, is_new)
             {
-                self.walk_all(typed, 0, &[b, a], bound, new, found);
+                self.step(search, at + 1, met, is_new, matches);
             }
         }
-        bound.widths[typed.width] = width;
     }
 
-    /// Tells whether classes have what patterns ask of them first, one each: the kind, what their variables stand for already, and something that
-    /// has changed where nothing else may have.
-    fn may_all_be(&self, parts: &[Typed], classes: &[Id], bound: &Bound, new: New) -> bool {
-        let mut may_be_new = new.is || new.may_be;
-        for (part, &class) in parts.iter().zip(classes) {
-            if let Pat::Var(slot) = &part.pat
-                && bound.classes[*slot].is_some_and(|other| other != class)
-            {
-                return false;
-            }
-            let row = self.row(class);
-            if part.needs & !row.bits != 0 {
-                return false;
-            }
-            may_be_new |= row.above <= part.height;
-        }
-        may_be_new
-    }
-
-    /// Every way in which the parts of a pattern match classes that may be theirs, from a number of them on in the order in which they are looked for.
-    fn walk_all(
+    /// Meets the operands of a term with the parts of a pattern. Tells whether anything has been met that has changed; nothing where they do not
+    /// match.
+    fn meet(
         &self,
-        typed: &Typed,
-        done: usize,
-        classes: &[Id],
-        bound: &mut Bound,
-        new: New,
-        found: &mut dyn FnMut(&mut Bound, New),
-    ) {
-        let parts = typed.pat.parts();
-        let before = *bound;
-        let mut new = new;
-        let mut order = &typed.order[done..parts.len()];
-        // What is no operation matches in one way or in none.
-        while let Some((&at, others)) = order.split_first() {
-            let (part, class) = (&parts[usize::from(at)], classes[usize::from(at)]);
-            if part.pat.kind().is_some() {
-                break;
+        parts: &[Part],
+        operands: &[Id],
+        met: &mut Met,
+        mut is_new: bool,
+    ) -> Option<bool> {
+        for part in parts {
+            let class = operands[part.operand];
+            let row = self.row(class);
+            if part.needs & !row.bits | part.needs_below & !row.below != 0 {
+                return None;
             }
-            if !self.bind(part, class, bound) {
-                *bound = before;
+            let fits = match part.what {
+                What::Later(at) => {
+                    met.kept[at] = class;
+                    continue;
+                }
+                What::Const(value, width) => {
+                    row.constant == Some(value) && met.bound.meet_width(width, row.width)
+                }
+                What::Var(Meet::First(slot), width) => {
+                    met.bound.classes[slot] = class;
+                    met.bound.meet_width(width, row.width)
+                }
+                What::Var(Meet::Again(slot), width) => {
+                    met.bound.classes[slot] == class && met.bound.meet_width(width, row.width)
+                }
+            };
+            if !fits {
+                return None;
+            }
+            is_new |= row.above == 0;
+        }
+        Some(is_new)
+    }
+
+    /// Notes a match whose widths and facts are such as the rule asks for.
+    fn found(&self, search: &Search, bound: &Bound, matches: &mut Vec<Match>) {
+        let Search { index, rule, root } = *search;
+        if !rule.fits(&bound.widths) {
+            return;
+        }
+        let mut computed = [0; COMPUTED];
+        if !rule.is_plain() {
+            let facts = |slot: usize| match rule.plan.binds[slot] {
+                true => *self.row(bound.classes[slot]).facts,
+                false => Facts::any(64),
+            };
+            let number = |slot: usize| match rule.plan.binds[slot] {
+                true => self.row(bound.classes[slot]).facts.lo,
+                false => 0,
+            };
+            let env = Env {
+                width: rule.width(&bound.widths),
+                widths: bound.widths,
+                facts: std::array::from_fn(facts),
+                consts: std::array::from_fn(|i| number(TERMS + 1 + i)),
+                seen: Cell::new(0),
+            };
+            if !rule.holds(&env) {
                 return;
             }
-            new.is |= self.row(class).above == 0;
-            order = others;
+            computed = rule.compute(&env);
         }
-        if let Some((&first, others)) = order.split_first() {
-            let at = usize::from(first);
-            let may_be = |&at: &u8| {
-                let at = usize::from(at);
-                self.row(classes[at]).above <= parts[at].height
-            };
-            let here = New {
-                may_be: new.may_be || !new.is && others.iter().any(may_be),
-                ..new
-            };
-            let done = parts.len() - others.len();
-            self.walk(&parts[at], classes[at], bound, here, &mut |bound, here| {
-                let new = New { is: here.is, ..new };
-                self.walk_all(typed, done, classes, bound, new, found);
-            });
-        } else if new.is || new.may_be {
-            found(bound, new);
-        }
-        *bound = before;
+        matches.push(Match {
+            rule: index,
+            class: root.class,
+            bound: *bound,
+            computed,
+        });
     }
+}
 
-    /// Binds what is no operation to a class; tells whether it matches.
-    fn bind(&self, typed: &Typed, class: Id, bound: &mut Bound) -> bool {
-        let row = self.row(class);
-        let width = &mut bound.widths[typed.width];
-        if *width != 0 && *width != row.width {
-            return false;
-        }
-        *width = row.width;
-        match &typed.pat {
-            Pat::Const(value) => row.constant == Some(*value),
-            Pat::Var(slot) => *bound.classes[*slot].get_or_insert(class) == class,
-            _ => false,
-        }
-    }
-
-    fn env(&self, rule: &Compiled, bound: &Bound) -> Env {
-        let facts =
-            |slot: usize| bound.classes[slot].map_or(Facts::any(64), |id| *self.row(id).facts);
-        Env {
-            width: rule.width(&bound.widths),
-            widths: bound.widths,
-            facts: std::array::from_fn(facts),
-            consts: std::array::from_fn(|i| facts(TERMS + 1 + i).lo),
-            seen: Cell::new(0),
+impl Bound {
+    /// Tells whether a width is what it was when it was met before, if it was.
+    fn meet_width(&mut self, meet: Meet, width: u32) -> bool {
+        match meet {
+            Meet::First(number) => {
+                self.widths[number] = width;
+                true
+            }
+            Meet::Again(number) => self.widths[number] == width,
         }
     }
 }
 
-fn kind(term: &Term) -> Option<Kind> {
-    match *term {
-        Term::Const(..) | Term::Leaf(_) => None,
-        Term::Op(op, _) => Some(Kind::Op(op)),
-        Term::Compare(predicate, _) => Some(Kind::Compare(predicate)),
-        Term::Cast(cast, ..) => Some(Kind::Cast(cast)),
-        Term::Select(_) => Some(Kind::Select),
-    }
+/// The number of the operation of a term.
+fn kind_of(term: &Term) -> Option<u32> {
+    let kind = match *term {
+        Term::Const(..) | Term::Leaf(_) => return None,
+        Term::Op(op, _) => Kind::Op(op),
+        Term::Compare(predicate, _) => Kind::Compare(predicate),
+        Term::Cast(cast, ..) => Kind::Cast(cast),
+        Term::Select(_) => Kind::Select,
+    };
+    Some(kind.number())
 }
 
 fn commutes(term: &Term) -> bool {

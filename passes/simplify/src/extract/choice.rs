@@ -20,6 +20,9 @@ pub(super) struct Choice {
     changed: Vec<u32>,
     looked: Vec<u32>,
     now: u32,
+    /// The number of the last list of classes that each class was put on, and that of the last list.
+    listed: Vec<u32>,
+    lists: u32,
     /// The members of each cone, a bit a class, so many words for each.
     members: Vec<u64>,
     words: usize,
@@ -39,6 +42,8 @@ impl Choice {
             changed: vec![0; count],
             looked: vec![0; count],
             now: 0,
+            listed: vec![0; count],
+            lists: 0,
             members: vec![0; count * words],
             words,
             scratch: vec![0; words],
@@ -62,22 +67,35 @@ impl Choice {
     /// The classes that the choice for some roots depends on, in order: those that any of the roots' candidates leads to
     /// without passing one that is settled.
     pub(super) fn needed(
-        &self,
+        &mut self,
         problem: &Problem,
         roots: impl IntoIterator<Item = usize>,
     ) -> Vec<usize> {
-        let mut entered = vec![false; self.settled.len()];
+        self.lists += 1;
         let mut needed = Vec::new();
-        let operands = |class: usize| problem.classes[class].iter().flat_map(|c| &c.operands);
-        let mut todo = Vec::new();
-        for root in roots {
-            todo.push(root);
-            todo.extend(operands(root));
-        }
-        while let Some(class) = todo.pop() {
-            if !self.settled[class] && !std::mem::replace(&mut entered[class], true) {
+        let operands = |class: usize| {
+            problem.classes[class]
+                .iter()
+                .flat_map(|c| c.operands.iter())
+        };
+        // A class is on the list before what it leads to is looked at.
+        let mut note = |needed: &mut Vec<usize>, class: usize| {
+            if !self.settled[class] && self.listed[class] != self.lists {
+                self.listed[class] = self.lists;
                 needed.push(class);
-                todo.extend(operands(class));
+            }
+        };
+        for root in roots {
+            note(&mut needed, root);
+            for class in operands(root) {
+                note(&mut needed, class);
+            }
+        }
+        let mut done = 0;
+        while let Some(&class) = needed.get(done) {
+            done += 1;
+            for class in operands(class) {
+                note(&mut needed, class);
             }
         }
         needed.sort_unstable();
@@ -99,7 +117,7 @@ impl Choice {
                 self.looked[class] = self.now;
                 for (at, candidate) in problem.classes[class].iter().enumerate() {
                     let mut operands = candidate.operands.iter();
-                    let is_new = looked == 0 || operands.any(|&c| self.changed[c] >= looked);
+                    let is_new = looked == 0 || operands.any(|c| self.changed[c] >= looked);
                     if is_new && self.improve(candidate, at, class) {
                         changed = true;
                     }
@@ -114,7 +132,7 @@ impl Choice {
         let is_cheaper = |cost: u64| self.of_class[class].is_none() || cost < self.costs[class];
         // It costs no less than its dearest operand.
         let operands = candidate.operands.iter();
-        let least = operands.map(|&c| self.costs[c]).max().unwrap_or(0);
+        let least = operands.map(|c| self.costs[c]).max().unwrap_or(0);
         if !is_cheaper(least.saturating_add(own)) {
             return false;
         }
@@ -158,25 +176,25 @@ impl Choice {
     /// Leaves the classes below a candidate of `class` in `scratch` and returns what they cost; nothing if an operand is not
     /// known yet, or is made from this very class.
     fn cone(&mut self, candidate: &Candidate, class: usize) -> Option<u64> {
-        let operands = &candidate.operands;
-        if operands.iter().any(|&c| self.of_class[c].is_none()) {
+        let mut operands = candidate.operands.iter();
+        if operands.clone().any(|c| self.of_class[c].is_none()) {
             return None;
         }
         if self.words == 0 {
-            let distinct = operands.iter().enumerate();
-            let distinct = distinct.filter(|(at, c)| !operands[..*at].contains(c));
-            let costs = distinct.map(|(_, &c)| self.costs[c]);
+            let distinct = operands.clone().enumerate();
+            let distinct = distinct.filter(|(at, c)| !operands.clone().take(*at).any(|o| o == *c));
+            let costs = distinct.map(|(_, c)| self.costs[c]);
             return Some(costs.fold(0, u64::saturating_add));
         }
         let (words, members) = (self.words, &self.members);
         let of = |class: usize| &members[class * words..][..words];
-        let Some((&first, others)) = operands.split_first() else {
+        let Some(first) = operands.next() else {
             self.scratch.fill(0);
             return Some(0);
         };
         self.scratch.copy_from_slice(of(first));
         let mut cost = self.costs[first];
-        for &operand in others {
+        for operand in operands {
             // Leaves, constants and what is settled have nothing below them.
             if self.costs[operand] == 0 {
                 continue;

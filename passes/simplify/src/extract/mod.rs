@@ -7,7 +7,8 @@
 mod choice;
 
 use crate::cost::{EPSILON, cast_cost, compare_cost, dag_cost, op_cost, select_cost, turns};
-use crate::graph::{Graph, Term, constant, data, width};
+use crate::egraph::Graph;
+use crate::graph::{Term, constant, data, width};
 use crate::node::{Leaf, Node, hash_cons};
 use choice::{Choice, words};
 use cute_arith::{Op, mask};
@@ -51,7 +52,7 @@ pub(crate) fn extract_beside(
 }
 
 /// A node that a class may be made from, its operands as positions of classes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Candidate {
     term: Term,
     operands: Operands,
@@ -61,7 +62,33 @@ struct Candidate {
 }
 
 /// Positions of classes.
-type Operands = smallvec::SmallVec<[usize; 3]>;
+#[derive(Clone, Copy, Debug, Default)]
+struct Operands {
+    all: [u32; 3],
+    count: u8,
+}
+
+impl Operands {
+    fn iter(&self) -> impl DoubleEndedIterator<Item = usize> + Clone + use<> {
+        let Operands { all, count } = *self;
+        (0..usize::from(count)).map(move |at| all[at] as usize)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
+impl FromIterator<usize> for Operands {
+    fn from_iter<I: IntoIterator<Item = usize>>(some: I) -> Operands {
+        let mut operands = Operands::default();
+        for (place, at) in operands.all.iter_mut().zip(some) {
+            *place = at as u32;
+            operands.count += 1;
+        }
+        operands
+    }
+}
 
 struct Problem {
     /// The candidates to make each class that the roots need from, operands roughly before users.
@@ -109,7 +136,7 @@ pub(crate) fn turns_of(graph: &Graph, term: &Term) -> u64 {
 impl Problem {
     fn new(graph: &Graph, roots: &[Id], given: &[(Id, u32)]) -> Problem {
         const NONE: usize = usize::MAX;
-        let mut place = vec![NONE; graph.nodes().len()];
+        let mut place = vec![NONE; graph.count()];
         let mut order: Vec<Id> = Vec::new();
         // Depth first, without recursion: e-graphs may be deep.
         let mut todo: Vec<(Id, bool)> = roots
@@ -117,20 +144,16 @@ impl Problem {
             .rev()
             .map(|&r| (graph.find(r), false))
             .collect();
-        let mut entered = vec![false; graph.nodes().len()];
+        let mut entered = vec![false; graph.count()];
         while let Some((id, left)) = todo.pop() {
             if left {
                 place[usize::from(id)] = order.len();
                 order.push(id);
             } else if !std::mem::replace(&mut entered[usize::from(id)], true) {
                 todo.push((id, true));
-                for term in &graph[id].nodes {
-                    todo.extend(
-                        egg::Language::children(term)
-                            .iter()
-                            .map(|&c| (graph.find(c), false)),
-                    );
-                }
+                let terms = graph[id].nodes.iter();
+                let operands = terms.flat_map(egg::Language::children);
+                todo.extend(operands.map(|&c| (graph.find(c), false)));
             }
         }
         let place = |id: Id| place[usize::from(graph.find(id))];
@@ -155,7 +178,7 @@ impl Problem {
             if at != NONE && !classes[at].iter().any(is_free) {
                 classes[at].push(Candidate {
                     term: Term::Leaf(leaf),
-                    operands: Operands::new(),
+                    operands: Operands::default(),
                     cost: 0,
                     adds_constant: false,
                 });
@@ -176,6 +199,7 @@ impl Problem {
         // The first choice and the last are for all roots, those between for one.
         let mut is_for_all = true;
         let mut settled_since = Vec::new();
+        let mut todo = Vec::new();
         for (done, &root) in order.iter().enumerate() {
             let class = self.roots[root];
             let mut best = self.free_root(class, &of_class, &choice);
@@ -189,16 +213,18 @@ impl Problem {
                     }
                     let end = if is_for_all { order.len() } else { done + 1 };
                     let roots = order[done..end].iter().map(|&root| self.roots[root]);
-                    choice.choose(self, &choice.needed(self, roots));
+                    let needed = choice.needed(self, roots);
+                    choice.choose(self, &needed);
                 } else if !is_for_all {
-                    choice.choose(self, &choice.needed(self, [class]));
+                    let needed = choice.needed(self, [class]);
+                    choice.choose(self, &needed);
                 }
                 best = self.choose_root(class, &of_class, &mut choice);
             }
             let (_, chosen) = best?;
             of_root[root] = Some(chosen);
             let node = &self.classes[class][chosen];
-            let mut todo = node.operands.to_vec();
+            todo.extend(node.operands.iter());
             // The root's node is there for others, too; but a constant added at a root is free there only.
             if of_class[class].is_none() && !node.adds_constant {
                 of_class[class] = Some(chosen);
@@ -207,7 +233,7 @@ impl Problem {
             while let Some(class) = todo.pop() {
                 if of_class[class].is_none() {
                     let chosen = choice.of_class[class]?;
-                    todo.extend(&self.classes[class][chosen].operands);
+                    todo.extend(self.classes[class][chosen].operands.iter());
                     of_class[class] = Some(chosen);
                     settled_since.push((class, chosen));
                 }
@@ -227,7 +253,7 @@ impl Problem {
         settled: &[Option<usize>],
         choice: &Choice,
     ) -> Option<(u64, usize)> {
-        let is_there = |&c: &usize| {
+        let is_there = |c: usize| {
             choice.is_settled(c) || self.classes[c].iter().any(|c| c.operands.is_empty())
         };
         let candidates = self.classes[class].iter().enumerate();
@@ -264,7 +290,7 @@ impl Problem {
         for (&class, &chosen) in self.roots.iter().zip(&settled.of_root) {
             let root = &self.classes[class][chosen];
             let mut todo: Vec<(usize, bool)> = Vec::new();
-            todo.extend(root.operands.iter().rev().map(|&c| (c, false)));
+            todo.extend(root.operands.iter().rev().map(|c| (c, false)));
             while let Some((class, left)) = todo.pop() {
                 if left {
                     place[class] = Some(spell(&mut nodes, node(class)?, &place)?);
@@ -274,7 +300,7 @@ impl Problem {
                         return None;
                     }
                     todo.push((class, true));
-                    todo.extend(node(class)?.operands.iter().rev().map(|&c| (c, false)));
+                    todo.extend(node(class)?.operands.iter().rev().map(|c| (c, false)));
                 }
             }
             roots.push(spell(&mut nodes, root, &place)?);
@@ -285,9 +311,13 @@ impl Problem {
 
 /// Writes a node out; products and quotients by powers of two as shifts, remainders as masks.
 fn spell(nodes: &mut Vec<Node>, candidate: &Candidate, place: &[Option<usize>]) -> Option<usize> {
-    let at: Option<Operands> = candidate.operands.iter().map(|&c| place[c]).collect();
-    let at = at?;
-    let mut node = candidate.term.node(&at)?;
+    let mut at = [0; 3];
+    for (at, class) in at.iter_mut().zip(candidate.operands.iter()) {
+        *at = place[class]?;
+    }
+    let mut node = candidate
+        .term
+        .node(&at[..usize::from(candidate.operands.count)])?;
     if let Node::Op(op, a, b) = node {
         let power = |i: usize| match nodes[i] {
             Node::Const(c, width) if c.is_power_of_two() => Some((c, width)),
@@ -330,7 +360,8 @@ mod tests {
             for &root in &problem.roots {
                 let needed = one.needed(&problem, [root]);
                 one.choose(&problem, &needed);
-                whole.choose(&problem, &whole.needed(&problem, all.iter().copied()));
+                let all_needed = whole.needed(&problem, all.iter().copied());
+                whole.choose(&problem, &all_needed);
                 for &class in &needed {
                     assert_eq!(
                         one.of_class[class], whole.of_class[class],
@@ -345,7 +376,7 @@ mod tests {
                     if settled.insert(class)
                         && let Some(chosen) = one.of_class[class]
                     {
-                        todo.extend(&problem.classes[class][chosen].operands);
+                        todo.extend(problem.classes[class][chosen].operands.iter());
                         one.settle(class, chosen);
                         whole.settle(class, chosen);
                     }
@@ -370,11 +401,11 @@ mod tests {
         let count = 20 + below(80);
         let leaf = Candidate {
             term: Term::Leaf(0),
-            operands: Operands::new(),
+            operands: Operands::default(),
             cost: 0,
             adds_constant: false,
         };
-        let mut classes = vec![vec![leaf.clone()]; 4];
+        let mut classes = vec![vec![leaf]; 4];
         for at in 4..count {
             let mut some = Vec::new();
             for _ in 0..1 + below(3) {
@@ -383,7 +414,7 @@ mod tests {
                 some.push(Candidate {
                     operands: (0..1 + below(2)).map(|_| below(end)).collect(),
                     cost: 16 * (1 + below(3) as u64),
-                    ..leaf.clone()
+                    ..leaf
                 });
             }
             classes.push(some);

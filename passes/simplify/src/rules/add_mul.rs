@@ -56,9 +56,4 @@ pub(super) const RULES: &[Rule] = &[
     ),
     // x * z + y * z = (x + y) * z
     Rule::new("factor", "(+ (* ?x ?z) (* ?y ?z))", "(* (+ ?x ?y) ?z)"),
-    // x * c + x * d = x * (c + d)
-    Rule::new("factor-const", "(+ (* ?x ?c) (* ?x ?d))", "(* ?x ?k)")
-        .k(|e| e.c().wrapping_add(e.d())),
-    // x * c + x = x * (c + 1)
-    Rule::new("factor-unit", "(+ (* ?x ?c) ?x)", "(* ?x ?k)").k(|e| e.c().wrapping_add(1)),
 ];

@@ -12,14 +12,27 @@ pub(crate) struct Typed {
     pub(crate) height: usize,
     /// The parts in the order in which they are looked for: variables first, which leave less to try for the others.
     pub(crate) order: [u8; 3],
-    /// The bits that a class has to have for a match: that of a kind of term ([`Kind::bit`]), or whether its value is known.
+    /// The bits that a class has to have for a match: that of a kind of term ([`Kind::bit`]), or what is known of its value ([`value_bits`]).
     pub(crate) needs: u64,
+    /// The bits that operands of its terms have to have, one or the other.
+    pub(crate) needs_below: u64,
 }
 
 /// The bit of classes of which the value is known.
-pub(crate) const KNOWN: u64 = 1 << 62;
+const KNOWN: u64 = 1 << 62;
 /// The bit of classes of which the value is not known.
-pub(crate) const UNKNOWN: u64 = 1 << 63;
+const UNKNOWN: u64 = 1 << 63;
+/// The bits of classes that are 0, and that are 1.
+const SMALL: [u64; 2] = [1 << 60, 1 << 61];
+
+/// The bits of a class by its value, if that is known.
+pub(crate) fn value_bits(constant: Option<u64>) -> u64 {
+    match constant {
+        None => UNKNOWN,
+        Some(value @ (0 | 1)) => KNOWN | SMALL[value as usize],
+        Some(_) => KNOWN,
+    }
+}
 
 /// A pattern of parts that are known as `P`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,15 +62,22 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// A bit for each.
-    pub(crate) fn bit(self) -> u64 {
-        let (ops, predicates) = (Op::ALL.len() as u32, Predicate::ALL.len() as u32);
-        1 << match self {
+    /// A number for each.
+    pub(crate) const fn number(self) -> u32 {
+        const OPS: u32 = Op::ALL.len() as u32;
+        const PREDICATES: u32 = Predicate::ALL.len() as u32;
+        const CASTS: u32 = Cast::ALL.len() as u32;
+        match self {
             Kind::Op(op) => op as u32,
-            Kind::Compare(predicate) => ops + predicate as u32,
-            Kind::Cast(cast) => ops + predicates + cast as u32,
-            Kind::Select => ops + predicates + Cast::ALL.len() as u32,
+            Kind::Compare(predicate) => OPS + predicate as u32,
+            Kind::Cast(cast) => OPS + PREDICATES + cast as u32,
+            Kind::Select => OPS + PREDICATES + CASTS,
         }
+    }
+
+    /// A bit for each.
+    pub(crate) const fn bit(self) -> u64 {
+        1 << self.number()
     }
 }
 
@@ -335,11 +355,13 @@ impl Infer {
         let below = pat.parts().iter().map(|part| 1 + part.height);
         let height = below.max().unwrap_or(0);
         let needs = match &pat {
-            Pat::Const(_) => KNOWN,
+            Pat::Const(value) => value_bits(Some(*value)),
             Pat::Var(slot) if is_constant_slot(*slot) => KNOWN,
             Pat::Var(slot) if is_varying_slot(*slot) => UNKNOWN,
             _ => pat.kind().map_or(0, Kind::bit),
         };
+        let below = pat.parts().iter().map(|part| part.needs);
+        let needs_below = below.fold(0, |all, needs| all | needs);
         let mut order = [0, 1, 2];
         order[..pat.parts().len()].sort_by_key(|&at| {
             let part: &Typed = &pat.parts()[usize::from(at)];
@@ -351,6 +373,7 @@ impl Infer {
             height,
             order,
             needs,
+            needs_below,
         }
     }
 }
