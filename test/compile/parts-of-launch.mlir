@@ -1,7 +1,7 @@
 // Where only a launch knows K, it says in how many parts a kernel splits it: one kernel that multiplies serves several launches, each with a second one that adds as many parts. M and N may be known, so that
 // the tiles are, but not the blocks.
 // RUN: cute-opt %s --cute-compile="arch=sm_90a package=%t.cutepkg" -o /dev/null
-// RUN: cute-run %t.cutepkg --function batch --info | FileCheck %s
+// RUN: cute-run %t.cutepkg --function open_k --info | FileCheck %s
 // RUN: cute-run %t.cutepkg --function open_k --device=emulator --shape A=64x4096 --shape B=96x4096 | FileCheck %s --check-prefix=RIGHT
 // RUN: cute-run %t.cutepkg --function open_k --device=emulator --shape A=64x1000 --shape B=96x1000 | FileCheck %s --check-prefix=RIGHT
 // RUN: cute-run %t.cutepkg --function open_k --device=emulator --shape A=64x520 --shape B=96x520 | FileCheck %s --check-prefix=RIGHT
@@ -11,10 +11,10 @@
 
 // RIGHT: right
 
-// CHECK: function batch
-// CHECK: launch {{[0-9]+}}: [[K:batch_kernel_[0-9]+]]_parts(
+// CHECK: function open_k
+// CHECK: launch {{[0-9]+}}: [[K:open_k_kernel_[0-9]+]]_parts(
 // CHECK: launch {{[0-9]+}}: [[K]](
-// CHECK: launch {{[0-9]+}}: batch_kernel_{{[0-9]+}}_parts(
+// CHECK: launch {{[0-9]+}}: open_k_kernel_{{[0-9]+}}_parts(
 
 !a = !cute.memref<f16, gmem, align<16>, "(64,?{div=8}):(?{div=8},1)">
 !b = !cute.memref<f16, gmem, align<16>, "(96,?{div=8}):(?{div=8},1)">

@@ -14,10 +14,10 @@
 // MOST:     error: 'cute.contract' op split is at most 32, found 33
 // LEAST:    error: cute-tile: split: expected a positive number, found '0'
 
-// 22 tiles of warpgroups, and 256 turns for each.
+// 32 tiles of warpgroups, and 256 turns for each.
 // CHECK-LABEL: func.func @long
 // CHECK:         cute.workspace
-// CHECK:         #cute.plan<tile = 64x96x64, stages = 11, raster = 8, split = 6,
+// CHECK:         #cute.plan<tile = 64x64x64, stages = 14, raster = 8, split = 4,
 !a = !cute.memref<f16, gmem, align<16>, "(128,16384):(16384,1)">
 !b = !cute.memref<f16, gmem, align<16>, "(1024,16384):(16384,1)">
 !c = !cute.memref<f16, gmem, align<16>, "(128,1024):(1024,1)">
@@ -48,10 +48,10 @@ func.func @small(%A: !t, %B: !t, %C: !t) {
 // CHECK:         scf.if
 // CHECK:           gpu.launch_func {{ *}}@open_kernels::@open_kernel_1 clusters in
 // CHECK:         scf.if
-// CHECK:           %[[SIX:.*]] = arith.constant 6 : index
-// CHECK:           %[[EACH:.*]] = arith.divsi %{{.*}}, %[[SIX]]
-// CHECK:           %[[REST:.*]] = arith.remsi %{{.*}}, %[[SIX]]
-// CHECK:           %[[PARTS32:.*]] = arith.index_cast %[[SIX]]
+// CHECK:           %[[TWELVE:.*]] = arith.constant 12 : index
+// CHECK:           %[[EACH:.*]] = arith.divsi %{{.*}}, %[[TWELVE]]
+// CHECK:           %[[REST:.*]] = arith.remsi %{{.*}}, %[[TWELVE]]
+// CHECK:           %[[PARTS32:.*]] = arith.index_cast %[[TWELVE]]
 // CHECK:           %[[EACH32:.*]] = arith.index_cast %[[EACH]]
 // CHECK:           %[[REST32:.*]] = arith.index_cast %[[REST]]
 // CHECK:           %[[W:.*]] = cute.workspace

@@ -81,6 +81,8 @@ mod roles {
     pub(super) const SHARED: i64 = 800;
     /// Picoseconds for 128 bytes from L2, of lines that begin at multiples of 128 bytes, and of others, which touch two of L2's.
     pub(super) const LINE: [i64; 2] = [720, 1_580];
+    /// Hundredths of that which lines take where blocks of one warpgroup have them for themselves: then the next kernel starts late, and neighbours ask for the same lines at the same time.
+    pub(super) const LINE_OF_NEIGHBOURS: i64 = 60;
     /// Picoseconds for 128 bytes of a line outside of A or B, which TMA fills with zeros: all of a chip come from one place, one after the other.
     pub(super) const OUTSIDE: i64 = 48;
     /// Picoseconds from the request of a tile of A and B by TMA to its arrival.
@@ -371,7 +373,13 @@ impl Estimate {
         let is_elsewhere = |access: &Access| access.known && !is_aligned(access);
         let lines =
             factors.map(|access| roles::LINE[usize::from(access.is_some_and(is_elsewhere))]);
-        let moved_of = |lines: [i64; 2]| m * parts * lines[0] / cn + n * parts * lines[1] / cm;
+        let share = match (blocks, of.groups, of.teams) {
+            (1, ..=1, 1) => roles::LINE_OF_NEIGHBOURS,
+            _ => 100,
+        };
+        let moved_of = |lines: [i64; 2]| {
+            (m * parts * lines[0] / cn + n * parts * lines[1] / cm) * share / 100
+        };
         let moved = moved_of(lines);
         let others = of.stages.max(2) - 1;
         let latency = match cm * cn {
