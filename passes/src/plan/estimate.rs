@@ -377,9 +377,8 @@ impl Estimate {
             (1, ..=1, 1) => roles::LINE_OF_NEIGHBOURS,
             _ => 100,
         };
-        let moved_of = |lines: [i64; 2]| {
-            (m * parts * lines[0] / cn + n * parts * lines[1] / cm) * share / 100
-        };
+        let moved_of =
+            |lines: [i64; 2]| (m * parts * lines[0] / cn + n * parts * lines[1] / cm) * share / 100;
         let moved = moved_of(lines);
         let others = of.stages.max(2) - 1;
         let latency = match cm * cn {
