@@ -55,7 +55,8 @@ def Cute_CallOp : Cute_Op<"call", [DeclareOpInterfaceMethods<SymbolUserOpInterfa
   let opDocGroup = Cute_Functions;
 }
 
-def Cute_ImportOp : Cute_Op<"import", [NoMemoryEffect]> {
+// What it does is to no memory; but without an effect it would be dead, and calls of what it imports of nothing.
+def Cute_ImportOp : Cute_Op<"import", [MemoryEffects<[MemWrite]>]> {
   let summary = "Functions of the library or of a file, for the kernels of a GPU module";
   let description = [{
     Lets kernels and functions of the `gpu.module` that it stands in call functions by `cute.call`. A name that ends in `.mlir` is the path of a file;
