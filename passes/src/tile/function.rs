@@ -7,7 +7,7 @@ use cute_ir::{
     mlir::*,
     types::CuteType,
 };
-use melior::ir::{Attribute, Type, r#type::FunctionType};
+use melior::ir::{Attribute, Type, ValueLike, r#type::FunctionType};
 
 /// The index of this block along x.
 pub(super) fn block_index<'c>(b: Builder<'c>) -> Result<Val<'c>, Failure> {
@@ -82,5 +82,13 @@ impl<'c> Kernel<'_, 'c> {
         body(b, block)?;
         b.op(gpu::RETURN, &[], &[], &[])?;
         Ok(())
+    }
+}
+
+/// A number in 32 bits.
+pub(super) fn narrow<'c>(b: Builder<'c>, number: Val<'c>) -> Result<Val<'c>, Failure> {
+    match number.r#type() == b.i32_type() {
+        true => Ok(number),
+        false => b.value(arith::TRUNCI, &[number], b.i32_type(), &[]),
     }
 }

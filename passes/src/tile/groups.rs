@@ -7,6 +7,7 @@
 
 use super::{
     Gemm,
+    function::narrow,
     host::assert_extent,
     kernel::{Place, Product, Rows},
     leaves::{extent_of_leaves, leaves_of},
@@ -109,17 +110,13 @@ impl<'c> Gemm<'c> {
         let word = b.i32_type();
         let number = |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], word, &[]);
         let [zero, one] = [b.i32(0)?, b.i32(1)?];
-        let narrow = |value: Val<'c>| match value.r#type() == word {
-            true => Ok(value),
-            false => b.value(arith::TRUNCI, &[value], word, &[]),
-        };
         let m = match self.extents[0].known {
             Some(known) => b.i32(known)?,
             None => {
                 let (matrix, mode) = self.extents[0].from;
                 let matrix = &self.matrices.product[matrix];
                 let m = matrix.length(b, body, mode)?;
-                narrow(m.expected(b, "an extent that is not known")?)?
+                narrow(b, m.expected(b, "an extent that is not known")?)?
             }
         };
         let count = match self.known_groups() {
@@ -127,7 +124,7 @@ impl<'c> Gemm<'c> {
             None => {
                 let of_b = &self.matrices.product[1];
                 let count = of_b.length(b, body, 2)?;
-                narrow(count.expected(b, "a number of groups")?)?
+                narrow(b, count.expected(b, "a number of groups")?)?
             }
         };
         let tensor = argument(body, groups.argument);

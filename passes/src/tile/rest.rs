@@ -3,11 +3,11 @@
 //! What TMA fills with zeros comes no faster than what it reads, and from one place for the whole chip. So a launch makes a second atom of a factor, whose box is as long as the tensor's last one,
 //! and a kernel takes it where rows of a tile are outside. Those rows of shared memory are what they were: zeros, or rows of another tile, whose sums nobody stores.
 
-use super::Gemm;
+use super::{Gemm, function::narrow};
 use crate::algorithms::Rest;
 use cute_arith::Predicate;
 use cute_ir::ops::arith;
-use cute_ir::{Expected, Failure, hopper, mlir::*, types, types::CuteType};
+use cute_ir::{Expected, Failure, hopper, mlir::*};
 use cute_layout::Operand;
 use melior::ir::ValueLike;
 
@@ -25,38 +25,32 @@ pub(super) struct LastBoxes<'c> {
 
 impl<'c> Gemm<'c> {
     /// Rows that a block loads at once of a factor whose last ones may be fewer; none of one that has whole boxes alone, or whose boxes cannot be cut.
-    fn rows_that_may_miss(&self, b: Builder<'c>, operand: Operand) -> Option<i64> {
+    fn rows_that_may_miss(&self, b: Builder<'c>, operand: Operand) -> Result<Option<i64>, Failure> {
         let matrix = &self.matrices.product[operand as usize];
-        let axis = match operand {
-            Operand::A => 0,
-            Operand::B => 1,
-            Operand::C => return None,
-        };
         // A warp that copies scales has no registers for it.
         let is_scaled = self.scales.iter().any(Option::is_some);
-        if matrix.has_groups || matrix.places.is_some() || is_scaled {
-            return None;
+        if operand == Operand::C || matrix.has_groups || matrix.places.is_some() || is_scaled {
+            return Ok(None);
         }
         let [rows, _] = self.plan.extents(operand);
         let rows = rows / self.plan.sharers(operand);
-        if self.extents[axis].is_divided_by(rows) {
-            return None;
+        if self.extents[operand as usize].is_divided_by(rows) {
+            return Ok(None);
         }
-        let tile = self.tile_of_tensor(operand).ok()?;
-        let tensor = types::MemRef {
-            layout: matrix.layout.clone(),
-            ..matrix.memref.clone()
-        };
-        let layout = CuteType::of(super::roles::swizzled(b, &tile))?;
-        hopper::rest_of(&tensor, &layout, matrix.place(0) as i64)
-            .ok()
-            .map(|_| rows)
+        let (tensor, layout) = self.moved_tensor(b, operand)?;
+        let rest = hopper::rest_of(&tensor, &layout, matrix.place(0) as i64);
+        Ok(rest.ok().map(|_| rows))
     }
 
     /// The factors whose last boxes have atoms of their own.
-    pub(super) fn factors_with_rest(&self, b: Builder<'c>) -> impl Iterator<Item = Operand> + '_ {
-        let has = move |operand: &Operand| self.rows_that_may_miss(b, *operand).is_some();
-        self.moved_in_bulk().filter(has)
+    pub(super) fn factors_with_rest(&self, b: Builder<'c>) -> Result<Vec<Operand>, Failure> {
+        let mut all = Vec::new();
+        for operand in self.moved_in_bulk() {
+            if self.rows_that_may_miss(b, operand)?.is_some() {
+                all.push(operand);
+            }
+        }
+        Ok(all)
     }
 
     /// The atom of a factor's last boxes in a kernel, which is the argument `atom`.
@@ -67,7 +61,7 @@ impl<'c> Gemm<'c> {
         (operand, atom): (Operand, Val<'c>),
     ) -> Result<LastBoxes<'c>, Failure> {
         let whole = self
-            .rows_that_may_miss(b, operand)
+            .rows_that_may_miss(b, operand)?
             .expected(b, "boxes that may miss rows")?;
         let extent = &self.extents[operand as usize];
         let (length, rows) = match extent.known {
@@ -144,13 +138,5 @@ impl<'c> LastBoxes<'c> {
         };
         let first = b.value(arith::MULI, &[number, b.constant(ty, rows)?], ty, &[])?;
         b.value(arith::SUBI, &[self.length, first], ty, &[])
-    }
-}
-
-/// A number in 32 bits.
-fn narrow<'c>(b: Builder<'c>, number: Val<'c>) -> Result<Val<'c>, Failure> {
-    match number.r#type() == b.i32_type() {
-        true => Ok(number),
-        false => b.value(arith::TRUNCI, &[number], b.i32_type(), &[]),
     }
 }

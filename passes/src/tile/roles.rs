@@ -5,7 +5,7 @@
 
 use super::{
     Gemm,
-    function::block_index,
+    function::{block_index, narrow},
     kernel::{Located, Place, Product, block_copy, tile_of},
     matrix::Matrix,
     rest::LastBoxes,
@@ -22,7 +22,7 @@ use cute_ir::{
     types::{self, CuteType},
 };
 use cute_layout::{IntTuple, Layout, Operand, tuple};
-use melior::ir::{Type, ValueLike};
+use melior::ir::Type;
 
 /// The places of a block in its cluster along M, N and K; none along which the cluster has one.
 type Ranks<'c> = [Option<Val<'c>>; 3];
@@ -44,7 +44,7 @@ impl<'c> Gemm<'c> {
 
     /// The layout of an operand's tile in shared memory, or of the slice that a block loads, with the modes of its tensor: exchanged where the matrix is, with one of extent 1 for a
     /// batch.
-    pub(super) fn tile_of_tensor(&self, operand: Operand) -> Result<SharedTile, String> {
+    fn tile_of_tensor(&self, operand: Operand) -> Result<SharedTile, String> {
         let tile = self
             .plan
             .path(operand)
@@ -64,8 +64,12 @@ impl<'c> Gemm<'c> {
         Ok(SharedTile { layout, ..tile })
     }
 
-    /// The types of an operand's atom and of its coordinates, of a tensor of that type.
-    fn bulk_of(&self, b: Builder<'c>, operand: Operand) -> Result<Bulk<'c>, Failure> {
+    /// An operand's tensor as its atom is made of it, and the layout of what that moves in shared memory.
+    pub(super) fn moved_tensor(
+        &self,
+        b: Builder<'c>,
+        operand: Operand,
+    ) -> Result<(types::MemRef<'c>, CuteType<'c>), Failure> {
         let matrix = &self.matrices.product[operand as usize];
         let tile = self.tile_of_tensor(operand).map_err(|e| b.error(e))?;
         let tensor = types::MemRef {
@@ -73,6 +77,12 @@ impl<'c> Gemm<'c> {
             ..matrix.memref.clone()
         };
         let layout = CuteType::of(swizzled(b, &tile)).expected(b, "a layout")?;
+        Ok((tensor, layout))
+    }
+
+    /// The types of an operand's atom and of its coordinates, of a tensor of that type.
+    fn bulk_of(&self, b: Builder<'c>, operand: Operand) -> Result<Bulk<'c>, Failure> {
+        let (tensor, layout) = self.moved_tensor(b, operand)?;
         hopper::tma_types(b.location, &tensor, &layout, operand == Operand::C)
             .map_err(|e| b.error(e))
     }
@@ -84,7 +94,7 @@ impl<'c> Gemm<'c> {
             let (atom, coords) = self.bulk_of(b, operand)?;
             all.extend([atom, coords]);
         }
-        for operand in self.factors_with_rest(b) {
+        for operand in self.factors_with_rest(b)? {
             all.push(self.bulk_of(b, operand)?.0);
         }
         Ok(all)
@@ -114,7 +124,7 @@ impl<'c> Gemm<'c> {
         for operand in self.moved_in_bulk() {
             all.extend(make(operand, None)?);
         }
-        for operand in self.factors_with_rest(host) {
+        for operand in self.factors_with_rest(host)? {
             let rows = self.matrices.product[operand as usize].place(0);
             all.extend(make(operand, Some(rows))?.first());
         }
@@ -151,7 +161,7 @@ impl<'c> Gemm<'c> {
     ) -> Result<[Option<LastBoxes<'c>>; 2], Failure> {
         let first = self.first_of_bulk() + 2 * self.moved_in_bulk().count();
         let mut found = [None, None];
-        for (place, operand) in self.factors_with_rest(b).enumerate() {
+        for (place, operand) in self.factors_with_rest(b)?.into_iter().enumerate() {
             let atom = argument(body, first + place);
             found[operand as usize] = Some(self.last_boxes(b, body, (operand, atom))?);
         }
@@ -197,11 +207,7 @@ impl<'c> Gemm<'c> {
                             .length(b, body, 2)?
                             .expected(b, "the extent of the batch")?,
                     };
-                    let batch = match batch.r#type() == i32_type {
-                        true => batch,
-                        false => b.value(arith::TRUNCI, &[batch], i32_type, &[])?,
-                    };
-                    all = b.value(arith::MULI, &[all, batch], i32_type, &[])?;
+                    all = b.value(arith::MULI, &[all, narrow(b, batch)?], i32_type, &[])?;
                 }
                 all
             }
@@ -575,7 +581,7 @@ fn within<'c>(
 }
 
 /// The type of a layout in shared memory, behind its swizzle where it has one.
-pub(super) fn swizzled<'c>(b: Builder<'c>, tile: &SharedTile) -> Type<'c> {
+fn swizzled<'c>(b: Builder<'c>, tile: &SharedTile) -> Type<'c> {
     let inner = tile.swizzle.map(|swizzle| (swizzle, cute_layout::int(0)));
     types::composed_type(b.context, inner.as_ref(), &tile.layout)
 }
