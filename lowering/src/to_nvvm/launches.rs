@@ -6,7 +6,7 @@ use cute_ir::{
     attributes::{DEPENDENT, DYNAMIC_SMEM},
     diag::{self, each},
     mlir::*,
-    ops::{cf, cute, cute_nvgpu, gpu, nvvm, scf},
+    ops::{cf, cute_nvgpu, gpu, nvvm, scf},
     types::{CuteType, Space, memref_of},
 };
 use cute_passes::launch::waits_for_kernels_before;
@@ -78,9 +78,7 @@ fn is_of_block(op: Op<'_>) -> bool {
     (!operands_of(op).iter().any(is_map) && touches_its_own())
         || matches!(
             name_of(op),
-            cute::MEMREF_ALLOCA
-                | cute_nvgpu::MBARRIER_INIT
-                | cute_nvgpu::PREFETCH_TMA_DESC
+            cute_nvgpu::PREFETCH_TMA_DESC
                 | gpu::BARRIER
                 | nvvm::FENCE_MBARRIER_INIT
                 | nvvm::FENCE_PROXY
