@@ -148,6 +148,7 @@ fn ordered_by_hand<'c>(kernel: Op<'c>) -> Result<(), Failure> {
         matches!(
             name_of(*op),
             cute_nvgpu::MBARRIER_INIT
+                | cute_nvgpu::PIPELINE_CREATE
                 | cute_nvgpu::TMA_LOAD
                 | cute_nvgpu::TMA_STORE
                 | cute_nvgpu::BULK_LOAD

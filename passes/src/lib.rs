@@ -20,7 +20,9 @@ pub mod launch;
 mod lives;
 mod loops;
 pub mod lower_layouts;
+mod mbarriers;
 pub mod memory;
+pub mod number_barriers;
 mod open;
 pub mod order;
 pub mod partition;
@@ -48,6 +50,7 @@ pub fn passes() -> Vec<PassSpec> {
         inline::PASS,
         check::PASS,
         tile::PASS,
+        pipeline::handed::PASS,
         partition::PASS,
         specialize::PASS,
         algorithms::PASS,
@@ -60,6 +63,7 @@ pub fn passes() -> Vec<PassSpec> {
         pipeline::lower::PASS,
         allocate_shared::PASS,
         synchronize::PASS,
+        number_barriers::PASS,
         fold_static::PASS,
         lower_layouts::PASS,
         simplify_layouts::PASS,

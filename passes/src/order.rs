@@ -3,8 +3,8 @@
 //! `--cute-compile` runs all of them, `cute-report` those that say where data is.
 
 use crate::{
-    algorithms, allocate_shared, lower_layouts, partition,
-    pipeline::{expand, latencies, lower, rings, schedule},
+    algorithms, allocate_shared, lower_layouts, number_barriers, partition,
+    pipeline::{expand, handed, latencies, lower, rings, schedule},
     specialize, synchronize, values,
 };
 
@@ -36,6 +36,7 @@ const fn step(pass: &'static str, purpose: Purpose) -> Step {
 
 /// The passes behind `cute-tile` that see a kernel at a time.
 pub const ON_KERNELS: &[Step] = &[
+    step(handed::PASS.name, Purpose::Place),
     step(partition::PASS.name, Purpose::Place),
     step(specialize::PASS.name, Purpose::Place),
     step(algorithms::PASS.name, Purpose::Place),
@@ -50,6 +51,7 @@ pub const ON_KERNELS: &[Step] = &[
     step(lower::PASS.name, Purpose::Time),
     step(allocate_shared::PASS.name, Purpose::Place),
     step(synchronize::PASS.name, Purpose::Time),
+    step(number_barriers::PASS.name, Purpose::Time),
 ];
 
 /// The passes behind [`ON_KERNELS`], which see host functions too.

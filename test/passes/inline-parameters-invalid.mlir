@@ -169,6 +169,6 @@ gpu.module @late {
 // -----
 
 gpu.module @import {
-  // expected-error @below {{'cute.import' op expected a part of the library, std/copy, std/index, std/mma, std/reduce, std/scan or std/softmax, or a path that ends in .mlir, found "std/reduces"; did you mean 'std/reduce'?}}
+  // expected-error @below {{'cute.import' op expected a part of the library, std/copy, std/index, std/mma, std/reduce, std/scan, std/schedule or std/softmax, or a path that ends in .mlir, found "std/reduces"; did you mean 'std/reduce'?}}
   cute.import "std/reduces"
 }

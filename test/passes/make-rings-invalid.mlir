@@ -44,5 +44,5 @@ gpu.module @kernels {
 
 // -----
 
-// expected-error @below {{expected a pipeline of `immediate` completion, or nothing for groups of asynchronous copies, found group}}
+// expected-error @below {{expected a pipeline of `immediate` or `mbarrier` completion, or nothing for groups of asynchronous copies, found group}}
 func.func @completion(%p: !cute.pipeline<2, group>)

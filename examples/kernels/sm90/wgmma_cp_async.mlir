@@ -2,9 +2,8 @@
 //
 // TMA asks for rows at multiples of 16 bytes; here they are at multiples of 8. The roles are those of wgmma_tma_persistent.mlir: there are as many blocks as
 // multiprocessors, each takes one tile of C after another, and the tiles of A and B for the next one are on their way while the sums of the last one go out. But all 128
-// threads of the first warpgroup copy, 8 bytes each at a time, and say so on the ring's barriers in a way of their own: `cp_async_mbarrier_arrive noinc` is an
-// arrival that comes when the thread's copies so far are there, so that no thread waits for them. As `cp.async` writes in the generic proxy and wgmma reads
-// in the asynchronous one, who multiplies puts a fence between the two.
+// threads of the first warpgroup copy, 8 bytes each at a time, and commit them to the ring, a pipeline of 128 threads: an arrival of each comes when its copies so far are
+// there, so that no thread waits for them. As `cp.async` writes in the generic proxy and wgmma reads in the asynchronous one, a wait for a place of such a pipeline has a fence behind it.
 //
 //     cute-opt examples/kernels/sm90/wgmma_cp_async.mlir --cute-compile="arch=sm_90a package=cp_async.cutepkg" -o /dev/null
 //     cute-run cp_async.cutepkg --bench --shape A=4096x4092 --shape B=4096x4092 --shape C=4096x4096
@@ -22,7 +21,6 @@
 // A block's tile is 128 x 256 of C, 64 of K at a time. Four of A and of B are in the ring, in the arrangement that wgmma reads.
 !ring_A = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(128,64,4):(64,1,8192)">
 !ring_B = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(256,64,4):(64,1,16384)">
-!bars = !cute.memref<i64, smem, align<8>, "4:1">
 // Two warpgroups, one behind the other along M. A half of C is dealt out as the product of half as many columns would, and stored by pairs.
 !wgmma = !cute_nvgpu.sm90.mma<64x256x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
 !half_wgmma = !cute_nvgpu.sm90.mma<64x128x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
@@ -62,7 +60,6 @@ module attributes {gpu.container_module} {
       %c1 = arith.constant 1 : i32
       %c2 = arith.constant 2 : i32
       %c4 = arith.constant 4 : i32
-      %c8 = arith.constant 8 : i32
       %c16 = arith.constant 16 : i32
       %c32 = arith.constant 32 : i32
       %c128 = arith.constant 128 : i32
@@ -72,19 +69,9 @@ module attributes {gpu.container_module} {
       %cta = cute.static "[128:1;256:1;64:1]"
       %sA = cute.memref.alloca() : !ring_A
       %sB = cute.memref.alloca() : !ring_B
-      %full = cute.memref.alloca() : !bars
-      %empty = cute.memref.alloca() : !bars
 
-      %is_first = arith.cmpi eq, %tx, %c0 : i32
-      scf.if %is_first {
-        scf.for %p = %c0 to %c4 step %c1 : i32 {
-          // A place is full when the copies of 128 threads are there, and empty when 8 warps are done with it.
-          cute_nvgpu.mbarrier_init %full[%p], %c128
-          cute_nvgpu.mbarrier_init %empty[%p], %c8
-        } {cute.unroll}
-        nvvm.fence.mbarrier.init
-      }
-      gpu.barrier
+      // A place is full when the copies of 128 threads are there, and empty when 8 warps are done with it.
+      %ring = cute_nvgpu.pipeline.create warps 8 threads 128 : !cute.pipeline<4, mbarrier>
 
       %produces = arith.cmpi eq, %group, %c0 : i32
       scf.if %produces {
@@ -93,7 +80,7 @@ module attributes {gpu.container_module} {
         %copy = cute.static : !copy
         %iA, %MK = cute.call @coordinates(%A)
         %iB, %NK = cute.call @coordinates(%B)
-        // Steps are counted through all tiles: step i is in place i mod 4, for the (i / 4)th time.
+        // Steps are counted through all tiles.
         %end = scf.for %tile = %block to %tiles step %blocks iter_args(%first = %c0) -> (i32) : i32 {
           %m = arith.remui %tile, %tiles_m : i32
           %n = arith.divui %tile, %tiles_m : i32
@@ -108,15 +95,10 @@ module attributes {gpu.container_module} {
           %tBcB = cute.tiled.copy.partition_S(%copy, %cB, %t)
           scf.for %k = %c0 to %steps step %c1 : i32 {
             %i = arith.addi %first, %k : i32
-            %slot = arith.remui %i, %c4 : i32
-            %round = arith.divui %i, %c4 : i32
-            %odd = arith.andi %round, %c1 : i32
-            // A new place is free.
-            %parity = arith.xori %odd, %c1 : i32
-            cute_nvgpu.mbarrier_wait %empty[%slot], %parity
+            %slot = cute_nvgpu.pipeline.producer_acquire(%ring, %i)
             cute.call @copy_rows(%copy, %tAgA, %tAcA, %MK, %k, %tAsA, %slot, %c16)
             cute.call @copy_rows(%copy, %tBgB, %tBcB, %NK, %k, %tBsB, %slot, %c32)
-            cute_nvgpu.cp_async_mbarrier_arrive %full[%slot] noinc
+            cute_nvgpu.pipeline.producer_commit(%ring, %i)
           }
           %next = arith.addi %first, %steps : i32
           scf.yield %next : i32
@@ -130,9 +112,6 @@ module attributes {gpu.container_module} {
         %row = arith.subi %group, %c1 : i32
         %group_first = arith.muli %row, %c128 : i32
         %g = cute.make_coord(%group_first)
-        // One thread of a warp says that the warp is done with a place.
-        %lane = arith.remui %tx, %c32 : i32
-        %frees = arith.cmpi eq, %lane, %c0 : i32
         %mma = cute.static : !mma
         %half_mma = cute.static : !half_mma
         %pair = cute.make_atom() -> !pair
@@ -147,11 +126,7 @@ module attributes {gpu.container_module} {
           cute.clear(%acc)
           scf.for %k = %c0 to %steps step %c1 : i32 {
             %i = arith.addi %first, %k : i32
-            %slot = arith.remui %i, %c4 : i32
-            %round = arith.divui %i, %c4 : i32
-            %parity = arith.andi %round, %c1 : i32
-            cute_nvgpu.mbarrier_wait %full[%slot], %parity
-            nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
+            %slot = cute_nvgpu.pipeline.consumer_wait(%ring, %i)
             %now = cute.make_coord(_, _, _, %slot)
             %a = cute.slice(%tCsA, %now)
             %b = cute.slice(%tCsB, %now)
@@ -161,20 +136,15 @@ module attributes {gpu.container_module} {
             // The step before is over, and its place free.
             cute_nvgpu.wgmma_wait_group 1 (%acc)
             %later = arith.cmpi sgt, %k, %c0 : i32
-            %frees_one = arith.andi %later, %frees : i1
-            scf.if %frees_one {
+            scf.if %later {
               %before = arith.subi %i, %c1 : i32
-              %freed = arith.remui %before, %c4 : i32
-              cute_nvgpu.mbarrier_arrive %empty[%freed]
+              cute_nvgpu.pipeline.consumer_release(%ring, %before)
             }
           }
           cute_nvgpu.wgmma_wait_group 0 (%acc)
           %next = arith.addi %first, %steps : i32
           %last = arith.subi %next, %c1 : i32
-          %freed = arith.remui %last, %c4 : i32
-          scf.if %frees {
-            cute_nvgpu.mbarrier_arrive %empty[%freed]
-          }
+          cute_nvgpu.pipeline.consumer_release(%ring, %last)
 
           // The sums, a half at a time, straight from registers: four threads have 8 neighbours of a row between them.
           %iter = cute.get_iter(%acc)

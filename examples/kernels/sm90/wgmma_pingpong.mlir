@@ -9,7 +9,7 @@
 //
 // Blocks come in clusters of two, whose tiles of C are neighbours along M and so need the same tiles of B. Each block loads one half of such a tile into the
 // shared memory of both (multicast): 28 KB from L2 for each step of K in place of 40. As it fills a part of the other block's ring, too, a place of the ring
-// is only empty when the teams of both blocks are done with it.
+// is only empty when the teams of both blocks are done with it, which the pipeline knows.
 //
 // What lies over the end of a tensor arrives as zeros and is not stored, so that any M and K will do, and N of whole 16 bytes, which TMA stores at once; rows are multiples of 16 bytes apart.
 //
@@ -30,7 +30,6 @@
 !ring_A = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(128,64,4):(64,1,8192)">
 !ring_B = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(192,64,4):(64,1,12288)">
 !outs = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,(64,3),2):(64,(1,4096),12288)">
-!bars = !cute.memref<i64, smem, align<8>, "4:1">
 !turns = !cute.memref<i64, smem, align<8>, "2:1">
 // A team's product: two atoms, one below the other. Sums go to shared memory four 8 x 8 matrices at a time (stmatrix).
 !wgmma = !cute_nvgpu.sm90.mma<64x192x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
@@ -39,22 +38,7 @@
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
-    // Which pair of tiles along M a number stands for, and which tile along N. It counts up to eight pairs along M before it goes on along N, so that what all
-    // clusters work on at a time is about as high as it is wide, and needs as little of A and B as can be.
-    func.func private @place(%tile: i32, %pairs_m: i32, %tiles_n: i32) -> (i32, i32) {
-      %c8 = arith.constant 8 : i32
-      %each = arith.muli %tiles_n, %c8 : i32
-      %band = arith.divui %tile, %each : i32
-      %first = arith.muli %band, %c8 : i32
-      %left = arith.subi %pairs_m, %first : i32
-      %width = arith.minui %left, %c8 : i32
-      %before = arith.muli %band, %each : i32
-      %i = arith.subi %tile, %before : i32
-      %n = arith.divui %i, %width : i32
-      %row = arith.remui %i, %width : i32
-      %m = arith.addi %first, %row : i32
-      return %m, %n : i32, i32
-    }
+    cute.import "std/schedule"
 
     gpu.func @pingpong_kernel(%load_A: !load_A, %A: !coords, %load_B: !load_B, %B: !coords, %store_C: !store, %C: !coords,
                               %pairs_m: i32, %tiles_n: i32, %tiles: i32, %steps: i32) kernel attributes {known_block_size = array<i32: 384, 1, 1>} {
@@ -70,9 +54,6 @@ module attributes {gpu.container_module} {
       %c4 = arith.constant 4 : i32
       %c32 = arith.constant 32 : i32
       %c128 = arith.constant 128 : i32
-      %c8 = arith.constant 8 : i32
-      // A tile of A, and both halves of one of B, whoever sends them.
-      %bytes = arith.constant 40960 : i32
       // A bit for each block of the cluster.
       %both = arith.constant 3 : i16
       %warp_of = arith.divui %t32, %c32 : i32
@@ -84,8 +65,6 @@ module attributes {gpu.container_module} {
       %sA = cute.memref.alloca() : !ring_A
       %sB = cute.memref.alloca() : !ring_B
       %outs = cute.memref.alloca() : !outs
-      %full = cute.memref.alloca() : !bars
-      %empty = cute.memref.alloca() : !bars
       %turns = cute.memref.alloca() : !turns
 
       %is_first = arith.cmpi eq, %t32, %c0 : i32
@@ -93,20 +72,16 @@ module attributes {gpu.container_module} {
         cute_nvgpu.prefetch_tma_desc(%load_A)
         cute_nvgpu.prefetch_tma_desc(%load_B)
         cute_nvgpu.prefetch_tma_desc(%store_C)
-        // A place is emptied by one thread of each warp of a team, in both blocks.
-        scf.for %p = %c0 to %c4 step %c1 : i32 {
-          cute_nvgpu.mbarrier_init %full[%p], %c1
-          cute_nvgpu.mbarrier_init %empty[%p], %c8
-        } {cute.unroll}
         // A team is let go on by one thread of each warp of the other one.
         scf.for %p = %c0 to %c2 step %c1 : i32 {
           cute_nvgpu.mbarrier_init %turns[%p], %c4
         } {cute.unroll}
         nvvm.fence.mbarrier.init
       }
-      // The barriers of both blocks are there before anything arrives at them.
-      nvvm.cluster.arrive
-      nvvm.cluster.wait
+      // Four places, each of which four warps of both blocks read, those of the team whose tile it is for. All barriers are there before anything arrives at them: the threads of both blocks meet here.
+      %ring = cute_nvgpu.pipeline.create warps 4 blocks 2 : !cute.pipeline<4, mbarrier>
+      // A barrier of its own for each team.
+      %barriers = cute_nvgpu.named_barriers 2
 
       %produces = arith.cmpi eq, %group, %c0 : i32
       scf.if %produces {
@@ -117,9 +92,9 @@ module attributes {gpu.container_module} {
           scf.if %leader {
             %tile_B = cute.static "[96:1;64:1]"
             %mine = cute.make_coord(%rank, 0)
-            // Steps are counted through all tiles: step i is in place i mod 4, for the (i / 4)th time.
+            // Steps are counted through all tiles.
             %end = scf.for %tile = %cluster to %tiles step %clusters iter_args(%first = %c0) -> (i32) : i32 {
-              %pair, %n = cute.call @place(%tile, %pairs_m, %tiles_n)
+              %pair, %n = cute.call @grouped_tile(%tile, %pairs_m, %tiles_n)
               %pair2 = arith.muli %pair, %c2 : i32
               %m = arith.addi %pair2, %rank : i32
               %n2 = arith.muli %n, %c2 : i32
@@ -130,12 +105,7 @@ module attributes {gpu.container_module} {
               %gB = cute.local_tile(%B, %tile_B, %at_B)
               scf.for %k = %c0 to %steps step %c1 : i32 {
                 %i = arith.addi %first, %k : i32
-                %slot = arith.remui %i, %c4 : i32
-                %round = arith.divui %i, %c4 : i32
-                %odd = arith.andi %round, %c1 : i32
-                // A new place is free.
-                %parity = arith.xori %odd, %c1 : i32
-                cute_nvgpu.mbarrier_wait %empty[%slot], %parity
+                %slot = cute_nvgpu.pipeline.producer_acquire(%ring, %i)
                 %from = cute.make_coord(_, _, %k)
                 %to = cute.make_coord(_, _, %slot)
                 %a = cute.slice(%gA, %from)
@@ -143,10 +113,8 @@ module attributes {gpu.container_module} {
                 %x = cute.slice(%sA, %to)
                 %whole = cute.slice(%sB, %to)
                 %y = cute.local_tile(%whole, %tile_B, %mine)
-                // The other block's half may come before this is said: the phase does not end without this arrival.
-                cute_nvgpu.mbarrier_arrive_and_expect_tx %full[%slot], %bytes
-                cute_nvgpu.tma_load(%load_A, [%a], %x) on %full[%slot]
-                cute_nvgpu.tma_load(%load_B, [%b], %y) on %full[%slot] multicast(%both)
+                cute_nvgpu.tma_load(%load_A, [%a], %x) on %ring[%slot]
+                cute_nvgpu.tma_load(%load_B, [%b], %y) on %ring[%slot] multicast(%both)
               }
               %next = arith.addi %first, %steps : i32
               scf.yield %next : i32
@@ -162,10 +130,9 @@ module attributes {gpu.container_module} {
         // Operands in shared memory are the same for all threads of a warpgroup, and each team has a whole tile: the first thread's will do.
         %g = cute.make_coord(%c0)
         %stores = arith.cmpi eq, %within, %c0 : i32
-        // Two threads of a warp say that the warp is done with a place, one to each block of the cluster: their index in the warp is its rank.
         %lane = arith.remui %t32, %c32 : i32
-        %frees = arith.cmpi ult, %lane, %c2 : i32
         %leads = arith.cmpi eq, %lane, %c0 : i32
+        %barrier = arith.addi %barriers, %team : i32
         %mma = cute.static : !mma
         %tCsA = cute.tiled.mma.partition A (%mma, %sA, %g)
         %tCsB = cute.tiled.mma.partition B (%mma, %sB, %g)
@@ -182,7 +149,7 @@ module attributes {gpu.container_module} {
         %first_step = arith.muli %team, %steps : i32
         // Nobody has a turn before the first team, which waits for the phase before the first: that is over. The second team waits for the first phase.
         %end:2 = scf.for %tile = %from to %tiles step %by iter_args(%first = %first_step, %turn = %other) -> (i32, i32) : i32 {
-          %pair, %n = cute.call @place(%tile, %pairs_m, %tiles_n)
+          %pair, %n = cute.call @grouped_tile(%tile, %pairs_m, %tiles_n)
           %pair2 = arith.muli %pair, %c2 : i32
           %m = arith.addi %pair2, %rank : i32
           %acc = cute.mma.make_fragment C (%mma, "((2,2,24),2,1)")
@@ -191,10 +158,7 @@ module attributes {gpu.container_module} {
           cute_nvgpu.mbarrier_wait %turns[%team], %turn
           scf.for %k = %c0 to %steps step %c1 : i32 {
             %i = arith.addi %first, %k : i32
-            %slot = arith.remui %i, %c4 : i32
-            %round = arith.divui %i, %c4 : i32
-            %parity = arith.andi %round, %c1 : i32
-            cute_nvgpu.mbarrier_wait %full[%slot], %parity
+            %slot = cute_nvgpu.pipeline.consumer_wait(%ring, %i)
             %now = cute.make_coord(_, _, _, %slot)
             %a = cute.slice(%tCsA, %now)
             %b = cute.slice(%tCsB, %now)
@@ -204,11 +168,9 @@ module attributes {gpu.container_module} {
             // The step before is over, and its place free.
             cute_nvgpu.wgmma_wait_group 1 (%acc)
             %later = arith.cmpi sgt, %k, %c0 : i32
-            %frees_one = arith.andi %later, %frees : i1
-            scf.if %frees_one {
+            scf.if %later {
               %before = arith.subi %i, %c1 : i32
-              %freed = arith.remui %before, %c4 : i32
-              cute_nvgpu.mbarrier_arrive_at %empty[%freed], %lane
+              cute_nvgpu.pipeline.consumer_release(%ring, %before)
             }
           }
           // The last product is still under way. Those of the other team may queue up behind it.
@@ -218,10 +180,7 @@ module attributes {gpu.container_module} {
           cute_nvgpu.wgmma_wait_group 0 (%acc)
           %next_tile = arith.addi %first, %steps : i32
           %last = arith.subi %next_tile, %c1 : i32
-          %freed = arith.remui %last, %c4 : i32
-          scf.if %frees {
-            cute_nvgpu.mbarrier_arrive_at %empty[%freed], %lane
-          }
+          cute_nvgpu.pipeline.consumer_release(%ring, %last)
 
           // The sums, 64 rows at a time, while the other team multiplies.
           %iter = cute.get_iter(%acc)
@@ -241,12 +200,12 @@ module attributes {gpu.container_module} {
             scf.if %waits {
               nvvm.cp.async.bulk.wait_group 0 {read}
             }
-            nvvm.barrier id = %group number_of_threads = %c128
+            nvvm.barrier id = %barrier number_of_threads = %c128
             %f16 = cute.convert(%sum) to f16
             %tCrC = cute.tiled.copy.retile(%copy, %f16)
             cute.copy(%copy, %tCrC, %tCsC)
             nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
-            nvvm.barrier id = %group number_of_threads = %c128
+            nvvm.barrier id = %barrier number_of_threads = %c128
             scf.if %stores {
               cute_nvgpu.tma_store(%store_C, %sC, [%gC])
               nvvm.cp.async.bulk.commit.group

@@ -28,5 +28,6 @@ include "AlgorithmOps.td"
 include "FunctionOps.td"
 include "PipelineOps.td"
 include "HopperOps.td"
+include "HopperPipelines.td"
 
 #endif

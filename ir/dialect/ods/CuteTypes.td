@@ -263,14 +263,16 @@ def Cute_PipelineType : Cute_Type<"Pipeline", "pipeline"> {
   let summary = "A ring of buffers between those who fill them and those who read them";
   let description = [{
     The parameters are the number of buffers, at least 1, and how a thread knows that it has filled one: by groups of
-    asynchronous copies where nothing is written, or `immediate` where stores fill it.
+    asynchronous copies where nothing is written, `immediate` where stores fill it, or `mbarrier` where those who fill it are other warps, which
+    `cute_nvgpu.pipeline.create` makes.
 
     ```mlir
     !cute.pipeline<3>
     !cute.pipeline<2, immediate>
+    !cute.pipeline<4, mbarrier>
     ```
   }];
-  let parameters = (ins "int64_t":$stages, StringRefParameter<"immediate, or nothing">:$completion);
+  let parameters = (ins "int64_t":$stages, StringRefParameter<"immediate, mbarrier, or nothing">:$completion);
   let assemblyFormat = "`<` $stages `` custom<OptionalKeyword>($completion) `>`";
   let genVerifyDecl = 1;
 }

@@ -300,6 +300,9 @@ def CuteNvgpu_PrefetchTmaDescOp : CuteNvgpu_Op<"prefetch_tma_desc"> {
   let opDocGroup = CuteNvgpu_TmaGroup;
 }
 
+/// Says when a copy is complete: mbarriers, or a pipeline that has some.
+def CuteNvgpu_CompletedOn : AnyTypeOf<[Cute_MemRefType, Cute_PipelineType]>;
+
 def CuteNvgpu_TmaLoadOp : CuteNvgpu_Op<"tma_load", [AttrSizedOperandSegments]> {
   let summary = "Starts copying a tile into shared memory by TMA";
   let description = [{
@@ -312,6 +315,8 @@ def CuteNvgpu_TmaLoadOp : CuteNvgpu_Op<"tma_load", [AttrSizedOperandSegments]> {
 
     `policy` says how L2 keeps what is read: "evict_first" for what is read once, "evict_last" for what others read again, "evict_unchanged", which leaves the order in
     which lines go as it is, and "evict_normal" (PTX ISA, createpolicy). The other copies have it as well. It changes no result.
+
+    It may be on a place of a pipeline, `on %p[%place]`, which `cute_nvgpu.pipeline.producer_acquire` gave.
 
     Without an mbarrier, in a kernel with `cute.roles`, `cute-specialize-warps` chooses the thread, the place in a ring, and the barriers. There the atom may be one for the
     last tile (`rest` of `cute_nvgpu.atom.make_tma_load`), whose rows outside do not arrive: `rest(%rows, %missing)` says how many rows, elements along the first mode of the
@@ -335,7 +340,7 @@ def CuteNvgpu_TmaLoadOp : CuteNvgpu_Op<"tma_load", [AttrSizedOperandSegments]> {
   // That coordinates and the tensor may have been exchanged is said by the verifier.
   let arguments = (ins CuteNvgpu_AnyTmaLoad:$atom, Variadic<AnyType>:$coords,
                        Arg<AnyType, "", [MemWrite]>:$destination,
-                       Arg<Optional<Cute_MemRefType>, "", [MemRead, MemWrite]>:$barriers, Optional<I32>:$index, Optional<I16>:$mask,
+                       Arg<Optional<CuteNvgpu_CompletedOn>, "", [MemRead, MemWrite]>:$barriers, Optional<I32>:$index, Optional<I16>:$mask,
                        Optional<I32>:$rest, Optional<I32>:$missing, OptionalAttr<StrAttr>:$policy);
   let assemblyFormat = [{ `(` $atom `,` `[` $coords `]` `,` $destination `)` (`on` $barriers^ `[` $index `]`)? (`multicast` `(` $mask^ `)`)?
     (`rest` `(` $rest^ `,` $missing `)`)? (`policy` $policy^)? attr-dict `:`
@@ -416,7 +421,7 @@ def CuteNvgpu_BulkLoadOp : CuteNvgpu_Op<"bulk_load"> {
     ```
   }];
   let arguments = (ins Arg<Cute_MemRefType, "", [MemRead]>:$source, Arg<Cute_MemRefType, "", [MemWrite]>:$destination,
-                       Arg<Cute_MemRefType, "", [MemRead, MemWrite]>:$barriers, I32:$index, OptionalAttr<StrAttr>:$policy);
+                       Arg<CuteNvgpu_CompletedOn, "", [MemRead, MemWrite]>:$barriers, I32:$index, OptionalAttr<StrAttr>:$policy);
   let assemblyFormat = [{ `(` $source `,` $destination `)` `on` $barriers `[` $index `]` (`policy` $policy^)? attr-dict `:`
     `(` qualified(type($source)) `,` qualified(type($destination)) `)` `,` qualified(type($barriers)) }];
   let opDocGroup = CuteNvgpu_TmaGroup;

@@ -4,10 +4,12 @@
 //! `graph.rs` has the dependences and `resources.rs` the units; `schedule.rs` says which of them runs when (`modulo.rs` overlaps what
 //! is computed, `place.rs` puts everything else around it, `registers.rs` estimates what that takes), which `print.rs` shows;
 //! `expand.rs` writes that out (`bounds.rs`), and `lower.rs` turns tokens into groups of copies and barriers.
+//! `handed.rs` has nothing to do with loops: it lowers the pipelines that warps with roles pass on, which their author wrote.
 
 mod bounds;
 pub(crate) mod expand;
 mod graph;
+pub(crate) mod handed;
 pub(crate) mod latencies;
 pub(crate) mod lower;
 mod modulo;

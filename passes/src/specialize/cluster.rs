@@ -3,12 +3,9 @@
 //! Thread i of one block has the same elements as thread i of another. So each thread sends to itself in the other blocks, by stores that an mbarrier there counts the
 //! bytes of, and there is no other order between threads than that of the mbarrier's phases. A second mbarrier tells those who send that what they sent before was read.
 
-use super::{
-    Who, alone,
-    emit::Emit,
-    rings::{expect, mbarriers},
-};
+use super::{Who, emit::Emit};
 use crate::arch::WARP;
+use crate::mbarriers::{alone, expect, mbarriers};
 use cute_arith::Predicate;
 use cute_ir::ops::{arith, cute, cute_nvgpu, nvvm};
 use cute_ir::{

@@ -1,10 +1,10 @@
 //! The part of those who compute: products that go on while their warps do, and stores by TMA.
 
 use super::{
-    alone,
     emit::Emit,
-    rings::{asynchronous_product, fence_proxy, has_within, is_timed, left_in_registers},
+    rings::{asynchronous_product, has_within, is_timed, left_in_registers},
 };
+use crate::mbarriers::{alone, fence_proxy};
 use crate::memory::{is_memory, root_of};
 use crate::synchronize::barrier_of;
 use cute_arith::Predicate;

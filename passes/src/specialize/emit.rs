@@ -1,7 +1,7 @@
 //! The part of a kernel that one role has, written anew.
 
 use super::{
-    Role, Who, alone,
+    Role, Who,
     compute::{Group, Release, Stored},
     rings::{Barrier, Load, Ring, has_within, is_timed, load_of},
     teams::Section,
@@ -9,6 +9,7 @@ use super::{
 };
 use crate::algorithms::{Arrival, start_load};
 use crate::launch::depend;
+use crate::mbarriers::alone;
 use cute_arith::Predicate;
 use cute_ir::ops::{cute_nvgpu, scf};
 use cute_ir::{

@@ -35,6 +35,7 @@ use crate::{
     divergence::Together,
     kernel::body_of_kernel,
     launch::{depend, lets_kernels_behind_start},
+    mbarriers::{alone, barrier_of_cluster},
     memory::root_of,
     pipeline::rings::{ring_of, slice},
     shared::in_shared,
@@ -54,6 +55,7 @@ use cute_target::{SETMAXNREG_UNIT, registers_of_warpgroups};
 use emit::Emit;
 use melior::ir::{ValueLike, operation::OperationLike};
 use rings::Ring;
+pub(crate) use rings::asynchronous_product;
 use std::collections::HashSet;
 use teams::{Team, Teams};
 
@@ -327,33 +329,6 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
     remove_attribute(kernel, ROLES);
     remove_attribute(kernel, CLUSTER);
     set_attribute(kernel, SYNCHRONIZE, top.unit());
-    Ok(())
-}
-
-/// A barrier of all threads of a cluster, with arrivals of that kind.
-fn barrier_of_cluster(b: Builder<'_>, arrive: &str) -> Result<(), Failure> {
-    b.op(arrive, &[], &[], &[])?;
-    b.op(nvvm::CLUSTER_WAIT, &[], &[], &[])?;
-    Ok(())
-}
-
-/// Writes something that is done where a condition holds.
-fn alone<'c>(
-    b: Builder<'c>,
-    condition: Val<'c>,
-    write: impl FnOnce(Builder<'c>) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    let (region, block) = Detached::with_block(&[]);
-    b.with_regions(
-        scf::IF,
-        &[condition],
-        &[],
-        &[],
-        vec![region, Detached::empty()],
-    )?;
-    let inner = Builder::at_end(b.context, block, b.location);
-    write(inner)?;
-    inner.op(scf::YIELD, &[], &[], &[])?;
     Ok(())
 }
 

@@ -3,7 +3,8 @@
 //! An atom of the last boxes of a tensor writes the first rows of what it fills. What is behind them is read by products all the same, whose sums for those rows nobody stores; it is cleared once, so
 //! that nothing is read that was never written.
 
-use super::{alone, rings::Ring};
+use super::rings::Ring;
+use crate::mbarriers::{alone, fence_proxy};
 use cute_arith::Predicate;
 use cute_ir::ops::{arith, cute, cute_nvgpu, gpu, scf};
 use cute_ir::{
@@ -165,7 +166,7 @@ impl<'c> Ring<'c> {
                     }
                 }
                 turn.op(scf::YIELD, &[], &[], &[])?;
-                super::rings::fence_proxy(b)
+                fence_proxy(b)
             })?;
         }
         Ok(clears_any)

@@ -1,8 +1,8 @@
 //! The tensors that loads by TMA fill, which become rings.
 
-use super::alone;
 use crate::{
     arch::WARP,
+    mbarriers::{alone, expect, fence_proxy, mbarriers},
     memory::{is_memory, root_of},
     pipeline::rings::{ring_of, slice},
     shared::in_shared,
@@ -15,9 +15,8 @@ use cute_ir::{
     attributes::{CLUSTER, RING, STAGES},
     diag, hopper,
     mlir::*,
-    types::{MemRef, Space, memref_of, mma_row},
+    types::{Space, memref_of, mma_row},
 };
-use cute_layout::Layout;
 use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::HashSet;
 
@@ -65,7 +64,7 @@ pub(super) enum Barrier {
 }
 
 /// The product that goes on while its warps do: its atom, its sums.
-pub(super) fn asynchronous_product<'c>(op: Op<'c>) -> Option<(Val<'c>, Val<'c>)> {
+pub(crate) fn asynchronous_product<'c>(op: Op<'c>) -> Option<(Val<'c>, Val<'c>)> {
     let (mma, sums) = match GemmArgs::of(op)? {
         GemmArgs::Mma { mma, d, .. } => (mma, d),
         GemmArgs::MmaInPlace { mma, c, .. } => (mma, c),
@@ -530,44 +529,4 @@ impl<'c> Ring<'c> {
         let phase = b.value(arith::SELECT, &[wraps, other, phase], i32_type, &[])?;
         Ok([place, phase])
     }
-}
-
-/// Room for so many mbarriers in shared memory, whose accesses are ordered here.
-pub(super) fn mbarriers(b: Builder<'_>, count: i64) -> Result<Val<'_>, Failure> {
-    let barriers = MemRef {
-        element: b.i64_type(),
-        space: Space::Smem,
-        align: hopper::BARRIER_BYTES,
-        swizzle: None,
-        inner: None,
-        layout: Layout::leaf(count, 1).map_err(|e| b.error(e.to_string()))?,
-    };
-    let ty = barriers.to_type(b.location)?;
-    b.value(cute::MEMREF_ALLOCA, &[], ty, &[(RING, b.unit())])
-}
-
-/// Arrives at one of some mbarriers, by its index, and says how many bytes its phase is to bring.
-pub(super) fn expect<'c>(
-    b: Builder<'c>,
-    [barriers, index]: [Val<'c>; 2],
-    bytes: Val<'c>,
-) -> Result<(), Failure> {
-    let operands = [barriers, index, bytes];
-    b.op(
-        cute_nvgpu::MBARRIER_ARRIVE_AND_EXPECT_TX,
-        &operands,
-        &[],
-        &[],
-    )?;
-    Ok(())
-}
-
-/// Orders what this thread did to shared memory before what asynchronous copies and products do behind the next barrier.
-pub(super) fn fence_proxy(b: Builder<'_>) -> Result<(), Failure> {
-    let attributes = [
-        ("kind", b.attribute("#nvvm.proxy_kind<async.shared>")?),
-        ("space", b.attribute("#nvvm.shared_space<cta>")?),
-    ];
-    b.op(nvvm::FENCE_PROXY, &[], &[], &attributes)?;
-    Ok(())
 }

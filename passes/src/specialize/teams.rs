@@ -6,11 +6,12 @@
 use super::{
     BARRIER,
     emit::Emit,
-    rings::{Ring, asynchronous_product, has_within, mbarriers},
+    rings::{Ring, asynchronous_product, has_within},
 };
 use crate::{
     arch::{WARP, WARPGROUP},
     divergence::Together,
+    mbarriers::{alone, mbarriers},
 };
 use cute_arith::Predicate;
 use cute_ir::ops::{arith, cute_nvgpu, gpu, scf};
@@ -289,7 +290,7 @@ impl<'c> Emit<'_, 'c> {
         let next = b.value(arith::ADDI, &[team.number, b.i32(1)?], i32_type, &[])?;
         let next = b.value(arith::REMUI, &[next, b.i32(team.count)?], i32_type, &[])?;
         let leads = b.compare(Predicate::Eq, self.who.lane, b.i32(0)?)?;
-        super::alone(b, leads, |b| {
+        alone(b, leads, |b| {
             b.op(cute_nvgpu::MBARRIER_ARRIVE, &[team.order, next], &[], &[])?;
             Ok(())
         })

@@ -1,6 +1,6 @@
 //! `cute.block.warp_load`: each thread of a warp copies single elements into shared memory, asynchronously.
 
-use super::alone;
+use crate::mbarriers::alone;
 use crate::{
     arch::WARP,
     partition::{is_there, part_at, varying},

@@ -49,6 +49,8 @@ const FIXED: &[&str] = &[
     cute::PIPELINE_CONSUMER_WAIT,
     cute::PIPELINE_PRODUCER_COMMIT,
     cute::PIPELINE_CONSUMER_RELEASE,
+    cute_nvgpu::PIPELINE_PRODUCER_ACQUIRE,
+    cute_nvgpu::PIPELINE_CONSUMER_WAIT,
 ];
 
 /// The result types of an op of which no more can be said before a function is called: those of a call and of an op that is deferred, and those of operands whose types
@@ -204,9 +206,11 @@ pub(super) fn infer<'c>(
                 .filter(|ty| vector_of(*ty).is_some())
                 .collect())
         }
-        cute::PARAM | cute::PIPELINE_PRODUCER_ACQUIRE | cute::PIPELINE_CONSUMER_WAIT => {
-            Ok(vec![types::int_type(context, 32)])
-        }
+        cute::PARAM
+        | cute::PIPELINE_PRODUCER_ACQUIRE
+        | cute::PIPELINE_CONSUMER_WAIT
+        | cute_nvgpu::PIPELINE_PRODUCER_ACQUIRE
+        | cute_nvgpu::PIPELINE_CONSUMER_WAIT => Ok(vec![types::int_type(context, 32)]),
         cute::PIPELINE_PRODUCER_COMMIT | cute::PIPELINE_CONSUMER_RELEASE => {
             Ok(vec![types::token_type(context)])
         }

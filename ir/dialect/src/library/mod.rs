@@ -19,6 +19,10 @@ const PARTS: &[(&str, &str)] = &[
     ("std/mma", include_str!("../../../lib/std/mma.mlir")),
     ("std/reduce", include_str!("../../../lib/std/reduce.mlir")),
     ("std/scan", include_str!("../../../lib/std/scan.mlir")),
+    (
+        "std/schedule",
+        include_str!("../../../lib/std/schedule.mlir"),
+    ),
     ("std/softmax", include_str!("../../../lib/std/softmax.mlir")),
 ];
 

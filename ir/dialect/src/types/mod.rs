@@ -324,8 +324,9 @@ fn completion_of(name: &str) -> Result<Completion, String> {
     match name {
         "" => Ok(Completion::Group),
         "immediate" => Ok(Completion::Immediate),
+        "mbarrier" => Ok(Completion::Mbarrier),
         _ => Err(format!(
-            "expected a pipeline of `immediate` completion, or nothing for groups of asynchronous copies, found {name}"
+            "expected a pipeline of `immediate` or `mbarrier` completion, or nothing for groups of asynchronous copies, found {name}"
         )),
     }
 }
@@ -335,8 +336,8 @@ fn completion_name(completion: Completion) -> &'static str {
     match completion {
         Completion::Group => "",
         Completion::Immediate => "immediate",
-        // No pipeline is made of these: `cute-specialize-warps` makes their barriers.
         Completion::Mbarrier => "mbarrier",
+        // No pipeline is made of these.
         Completion::BulkGroup => "bulk",
     }
 }

@@ -1,6 +1,6 @@
 //! Barriers, TMA and products of warpgroups.
 
-use super::{Checked, tensor as operand};
+use super::{Checked, pipelines, tensor as operand};
 use crate::{
     algorithm,
     hopper::{self, Convolution, check_barriers},
@@ -8,7 +8,11 @@ use crate::{
     ops::{cute_nvgpu, gpu},
     types::{self, CuteType, MemRef, Space},
 };
-use cute_layout::{IntTuple, atoms::FragKind, tma::TmaBox};
+use cute_layout::{
+    IntTuple,
+    atoms::{Completion, FragKind},
+    tma::TmaBox,
+};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 use std::sync::Arc;
 
@@ -210,11 +214,24 @@ pub(super) fn verify_tma_load(op: cute_nvgpu::TmaLoad<'_>) -> Checked {
         );
     }
     match (op.barriers(), op.index()) {
-        (Some(barriers), index) => {
-            check_indexed(&operand(3, barriers)?, index.is_some(), Space::Smem)
-        }
+        (Some(on), index) => check_completed_on(3, on, index, Space::Smem),
         (None, None) => Ok(()),
         (None, Some(_)) => Err("expected an mbarrier before its index".to_owned()),
+    }
+}
+
+/// Checks that what is to say when a copy is complete is an mbarrier in a space, or a place of a pipeline that has some.
+fn check_completed_on(number: usize, on: Val<'_>, index: Option<Val<'_>>, space: Space) -> Checked {
+    match (pipelines::completion_of(on), index) {
+        (Some(Completion::Mbarrier), Some(_)) if space == Space::Smem => Ok(()),
+        (Some(Completion::Mbarrier), None) => Err(
+            "expected a place of the pipeline, `on %p[%place]`, which cute_nvgpu.pipeline.producer_acquire gives".to_owned(),
+        ),
+        (Some(_), _) => Err(format!(
+            "expected mbarriers of {space}, or a pipeline with mbarriers of this block, !cute.pipeline<N, mbarrier>, found {}",
+            on.r#type()
+        )),
+        (None, index) => check_indexed(&operand(number, on)?, index.is_some(), space),
     }
 }
 
@@ -248,7 +265,7 @@ pub(super) fn verify_bulk_load(op: cute_nvgpu::BulkLoad<'_>) -> Checked {
             "expected no policy of L2, which a copy between blocks does not pass".to_owned(),
         );
     }
-    check_indexed(&operand(2, op.barriers())?, true, destination)
+    check_completed_on(2, op.barriers(), Some(op.index()), destination)
 }
 
 pub(super) fn verify_map_dsmem(op: cute_nvgpu::ArchMapDsmem<'_>) -> Checked {

@@ -40,6 +40,7 @@ mod calls;
 mod facts;
 mod hopper;
 mod partitions;
+mod pipelines;
 mod values;
 mod views;
 
@@ -153,6 +154,20 @@ pub fn verify(op: Op<'_>) -> Result<(), Failure> {
         | cute_nvgpu::MBARRIER_WAIT
         | cute_nvgpu::MBARRIER_TRY_WAIT
         | cute_nvgpu::CP_ASYNC_MBARRIER_ARRIVE => hopper::verify_barrier(op),
+        cute_nvgpu::NAMED_BARRIERS => pipelines::verify_named_barriers(op),
+        cute_nvgpu::PIPELINE_CREATE => {
+            with(cute_nvgpu::PipelineCreate::of(op), pipelines::verify_create)
+        }
+        cute_nvgpu::PIPELINE_PRODUCER_ACQUIRE
+        | cute_nvgpu::PIPELINE_PRODUCER_COMMIT
+        | cute_nvgpu::PIPELINE_CONSUMER_WAIT
+        | cute_nvgpu::PIPELINE_CONSUMER_RELEASE
+        | cute::PIPELINE_CREATE
+        | cute::PIPELINE_PRODUCER_ACQUIRE
+        | cute::PIPELINE_PRODUCER_COMMIT
+        | cute::PIPELINE_PRODUCER_TAIL
+        | cute::PIPELINE_CONSUMER_WAIT
+        | cute::PIPELINE_CONSUMER_RELEASE => pipelines::verify_pipeline(op),
         cute_nvgpu::ARCH_MAP_DSMEM => {
             with(cute_nvgpu::ArchMapDsmem::of(op), hopper::verify_map_dsmem)
         }

@@ -1,0 +1,500 @@
+//! `cute-lower-handed-pipelines`: pipelines that warps with roles pass on by hand become mbarriers.
+//!
+//! A place has two: one that its bytes complete, or the copies of the threads that fill it, and one at which a thread of each warp that reads it arrives. What is
+//! number i is in place i modulo the number of places, for the (i / places)th time, whose lowest bit is the parity of its phase. The bytes of a place are those
+//! of the loads on it, times the blocks that send as many; its readers are counted when it is made, so that neither stands in the kernel twice.
+
+use crate::{
+    arch::WARP,
+    kernel::body_of_kernel,
+    mbarriers::{alone, barrier_of_cluster, expect, fence_proxy, mbarriers},
+    memory::root_of,
+    shared::in_shared,
+    specialize::asynchronous_product,
+};
+use cute_arith::Predicate;
+use cute_ir::ops::{arith, cute, cute_nvgpu, gpu, nvvm};
+use cute_ir::{
+    Anchor, Expected, Failure, PassSpec,
+    block::block_size_of,
+    diag,
+    mlir::*,
+    types::{CuteType, memref_of},
+};
+use melior::ir::{ValueLike, operation::OperationLike};
+use std::collections::{HashMap, HashSet};
+
+/// The pass.
+pub(crate) const PASS: PassSpec = PassSpec {
+    name: "cute-lower-handed-pipelines",
+    description: "Lower pipelines between warps with roles to mbarriers",
+    anchor: Anchor::Kernel,
+    options: &[],
+    run,
+};
+
+fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(), Failure> {
+    let body = body_of_kernel(kernel)?;
+    let creates = nested_ops_of(body).into_iter();
+    let creates: Vec<_> = creates.filter_map(cute_nvgpu::PipelineCreate::of).collect();
+    let (Some(first), Some(last)) = (creates.first(), creates.last()) else {
+        return Ok(());
+    };
+    let threads = threads_of(kernel)?;
+    let pipelines = creates.iter().map(|create| Pipeline::of(*create, threads));
+    let pipelines = pipelines.collect::<Result<Vec<_>, _>>()?;
+    check_order(body, last.op(), &pipelines)?;
+
+    let b = Builder::before(first.op());
+    let made = pipelines.into_iter().map(|pipeline| pipeline.allocate(b));
+    let made = made.collect::<Result<Vec<_>, _>>()?;
+    let b = Builder::after(last.op()).step("pipelines");
+    let dimension = [("dimension", b.attribute("#gpu<dim x>")?)];
+    let thread = b.value(gpu::THREAD_ID, &[], b.index_type(), &dimension)?;
+    let thread = b.value(arith::INDEX_CAST, &[thread], b.i32_type(), &[])?;
+    let is_first = b.compare(Predicate::Eq, thread, b.i32(0)?)?;
+    alone(b, is_first, |b| {
+        for pipeline in &made {
+            pipeline.init(b)?;
+        }
+        b.op(nvvm::FENCE_MBARRIER_INIT, &[], &[], &[])?;
+        Ok(())
+    })?;
+    if made.iter().any(|pipeline| pipeline.of.blocks > 1) {
+        // What made the mbarriers is fenced: arrivals need not wait for more.
+        barrier_of_cluster(b, nvvm::CLUSTER_ARRIVE_RELAXED)?;
+    } else {
+        b.op(gpu::BARRIER, &[], &[], &[])?;
+    }
+    let lane = b.value(arith::REMUI, &[thread, b.i32(WARP)?], b.i32_type(), &[])?;
+
+    let read = read_by_threads(body);
+    let multiplies = nested_ops_of(body)
+        .into_iter()
+        .any(|op| asynchronous_product(op).is_some());
+    let mut old = Vec::new();
+    for pipeline in &made {
+        old.extend(pipeline.lower(lane, read.as_ref(), multiplies)?);
+    }
+    old.extend(creates.iter().map(|create| create.op()));
+    rewriter.erase_all(old)
+}
+
+/// The threads of the kernel's blocks, which are along x alone.
+fn threads_of(kernel: Op<'_>) -> Result<i64, Failure> {
+    match block_size_of(kernel) {
+        Some([threads, 1, 1]) => Ok(threads),
+        Some([x, y, z]) => Err(diag::error(
+            kernel.location(),
+            format!(
+                "has pipelines and blocks of {x} x {y} x {z} threads; expected threads along x alone"
+            ),
+        )),
+        None => Err(diag::error(
+            kernel.location(),
+            "has pipelines and no known_block_size; expected how many threads a block has, known_block_size = array<i32: 384, 1, 1>",
+        )),
+    }
+}
+
+/// The tensors in shared memory, by the values that allocate them, that other instructions than products of warpgroups read; nothing where one cannot be told.
+fn read_by_threads(body: Blk<'_>) -> Option<HashSet<ValueKey>> {
+    let mut read = HashSet::new();
+    for op in nested_ops_of(body) {
+        if op.region_count() > 0 || asynchronous_product(op).is_some() {
+            continue;
+        }
+        if matches!(name_of(op), cute_nvgpu::TMA_STORE | cute_nvgpu::BULK_STORE) {
+            continue;
+        }
+        let all = || operands_of(op);
+        let values: Vec<Val<'_>> = match effects_of(op) {
+            Some(effects) => {
+                let reads = effects.iter().filter(|e| e.kind == EffectKind::Read);
+                reads
+                    .flat_map(|e| e.value.map_or_else(all, |value| vec![value]))
+                    .collect()
+            }
+            None => all(),
+        };
+        for value in values.into_iter().filter(|value| in_shared(*value)) {
+            let root = root_of(value);
+            defining_op(root).filter(|op| name_of(*op) == cute::MEMREF_ALLOCA)?;
+            read.insert(key(root));
+        }
+    }
+    Some(read)
+}
+
+/// Refuses pipelines that are made within a loop or a branch, and uses ahead of where all threads have met.
+fn check_order<'c>(body: Blk<'c>, last: Op<'c>, pipelines: &[Pipeline<'c>]) -> Result<(), Failure> {
+    let places: HashMap<_, _> = (ops_of(body).into_iter().enumerate())
+        .map(|(place, op)| (op_key(op), place))
+        .collect();
+    let place_of = |op: Op<'c>| {
+        let mut around = std::iter::successors(Some(op), |op| parent_op(*op));
+        around.find_map(|op| places.get(&op_key(op)).copied())
+    };
+    for pipeline in pipelines {
+        let create = pipeline.create.op();
+        if !places.contains_key(&op_key(create)) {
+            return Err(diag::error(
+                create.location(),
+                "makes a pipeline within a loop or a branch; expected it in the kernel's own block, where all threads come by once",
+            ));
+        }
+        let early = users_of(pipeline.create.pipeline())
+            .into_iter()
+            .find(|user| place_of(*user) <= place_of(last));
+        if let Some(user) = early {
+            return Err(diag::error_with_notes(
+                user.location(),
+                "uses a pipeline before the last one is made; expected all uses behind it, where all threads have met",
+                &[(last.location(), "the last pipeline")],
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A ring of buffers by hand.
+struct Pipeline<'c> {
+    create: cute_nvgpu::PipelineCreate<'c>,
+    places: i64,
+    /// The warps of a block that read a place.
+    warps: i64,
+    /// The blocks of the cluster that fill each other's places.
+    blocks: i64,
+    /// The threads whose `cp.async` fill a place; none where bulk copies do.
+    threads: Option<i64>,
+    acquires: Vec<cute_nvgpu::PipelineProducerAcquire<'c>>,
+    commits: Vec<cute_nvgpu::PipelineProducerCommit<'c>>,
+    waits: Vec<cute_nvgpu::PipelineConsumerWait<'c>>,
+    releases: Vec<cute_nvgpu::PipelineConsumerRelease<'c>>,
+    loads: Vec<Load<'c>>,
+}
+
+/// A bulk copy on a place of a pipeline.
+#[derive(Clone, Copy)]
+struct Load<'c> {
+    op: Op<'c>,
+    /// The index of the place.
+    place: Option<Val<'c>>,
+    destination: Val<'c>,
+    /// The blocks that it reaches, a bit each.
+    mask: Option<Val<'c>>,
+}
+
+impl<'c> Load<'c> {
+    fn of(op: Op<'c>) -> Option<Self> {
+        if let Some(load) = cute_nvgpu::TmaLoad::of(op) {
+            return Some(Self {
+                op,
+                place: load.index(),
+                destination: load.destination(),
+                mask: load.mask(),
+            });
+        }
+        let load = cute_nvgpu::BulkLoad::of(op)?;
+        Some(Self {
+            op,
+            place: Some(load.index()),
+            destination: load.destination(),
+            mask: None,
+        })
+    }
+
+    /// The bytes that it brings to this block, and those that blocks which do the same send here.
+    fn bytes(&self, blocks: i64) -> Result<i64, Failure> {
+        let b = Builder::before(self.op);
+        let memref = memref_of(self.destination).expected(b, "a tensor")?;
+        let bytes = memref.bytes().map_err(|e| b.error(e))?;
+        let Some(mask) = self.mask else {
+            return Ok(bytes);
+        };
+        // A bit for each of 16 blocks, so that the last is no sign.
+        let Some(mask) = constant_of(mask).map(|mask| mask & 0xffff) else {
+            return Err(b.error(
+                "loads into blocks of the cluster that only the kernel knows, so that a place's bytes are not known; expected a constant mask",
+            ));
+        };
+        if mask >> blocks != 0 || mask == 0 {
+            return Err(b.error(format!(
+                "loads into the blocks of mask {mask:#b} through a pipeline whose places {blocks} block{} fill; expected bits of blocks of the \
+                 pipeline, `blocks` of cute_nvgpu.pipeline.create",
+                if blocks == 1 { "" } else { "s" }
+            )));
+        }
+        Ok(bytes * i64::from(mask.count_ones()))
+    }
+}
+
+impl<'c> Pipeline<'c> {
+    fn of(create: cute_nvgpu::PipelineCreate<'c>, threads_of_block: i64) -> Result<Self, Failure> {
+        let b = Builder::before(create.op());
+        let Some(CuteType::Pipeline { stages, .. }) = CuteType::of(create.pipeline().r#type())
+        else {
+            return Err(b.error("expected a pipeline"));
+        };
+        let mut pipeline = Self {
+            create,
+            places: stages,
+            warps: integer_of(create.op(), "warps").expected(b, "the number of warps")?,
+            blocks: integer_of(create.op(), "blocks").unwrap_or(1),
+            threads: integer_of(create.op(), "threads"),
+            acquires: Vec::new(),
+            commits: Vec::new(),
+            waits: Vec::new(),
+            releases: Vec::new(),
+            loads: Vec::new(),
+        };
+        let filling = pipeline.threads.unwrap_or(1);
+        if pipeline.warps * WARP > threads_of_block || filling > threads_of_block {
+            return Err(b.error(format!(
+                "makes a pipeline that {} warps read and {filling} thread{} fill{}, in blocks of {threads_of_block} threads; expected no more than there are",
+                pipeline.warps,
+                if filling == 1 { "" } else { "s" },
+                if filling == 1 { "s" } else { "" },
+            )));
+        }
+        for user in users_of(create.pipeline()) {
+            pipeline.take(user)?;
+        }
+        pipeline.check()?;
+        Ok(pipeline)
+    }
+
+    fn take(&mut self, user: Op<'c>) -> Result<(), Failure> {
+        if let Some(op) = cute_nvgpu::PipelineProducerAcquire::of(user) {
+            self.acquires.push(op);
+        } else if let Some(op) = cute_nvgpu::PipelineProducerCommit::of(user) {
+            self.commits.push(op);
+        } else if let Some(op) = cute_nvgpu::PipelineConsumerWait::of(user) {
+            self.waits.push(op);
+        } else if let Some(op) = cute_nvgpu::PipelineConsumerRelease::of(user) {
+            self.releases.push(op);
+        } else if let Some(load) = Load::of(user) {
+            self.loads.push(load);
+        } else {
+            return Err(diag::error(
+                user.location(),
+                format!(
+                    "'{}' op takes a pipeline with mbarriers; expected only operations on pipelines, and loads `on` it",
+                    name_of(user)
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Refuses pipelines on which somebody would wait for ever.
+    fn check(&self) -> Result<(), Failure> {
+        let b = Builder::before(self.create.op());
+        let missing = [
+            (self.acquires.is_empty(), "fills", "producer_acquire"),
+            (self.waits.is_empty(), "waits for", "consumer_wait"),
+            (self.releases.is_empty(), "releases", "consumer_release"),
+            (
+                self.threads.is_some() && self.commits.is_empty(),
+                "commits",
+                "producer_commit",
+            ),
+        ];
+        for (is_missing, what, op) in missing {
+            if is_missing {
+                return Err(b.error(format!(
+                    "makes a pipeline that nobody {what}, so that others wait for ever; expected a cute_nvgpu.pipeline.{op} of it"
+                )));
+            }
+        }
+        match self.threads {
+            Some(threads) => {
+                if let Some(load) = self.loads.first() {
+                    return Err(diag::error(
+                        load.op.location(),
+                        format!(
+                            "loads on a pipeline that `cp.async` of {threads} threads fills; expected no `threads` where it is made, or copies by cp.async"
+                        ),
+                    ));
+                }
+            }
+            None => {
+                if let Some(commit) = self.commits.first() {
+                    return Err(diag::error(
+                        commit.op().location(),
+                        "commits copies by cp.async to a pipeline that bulk copies fill; expected `threads` where it is made, as many as copy",
+                    ));
+                }
+            }
+        }
+        let of_a_place = |load: &Load<'c>| {
+            self.acquires.iter().any(|acquire| {
+                load.place == Some(acquire.place()) && block_of(acquire.op()) == block_of(load.op)
+            })
+        };
+        match self.loads.iter().find(|load| !of_a_place(load)) {
+            Some(load) => Err(diag::error(
+                load.op.location(),
+                "loads on no place that this block of operations acquires, so that its bytes are not known; expected the result of a \
+                 cute_nvgpu.pipeline.producer_acquire beside it as the index",
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn allocate(self, b: Builder<'c>) -> Result<Made<'c>, Failure> {
+        Ok(Made {
+            full: mbarriers(b, self.places)?,
+            empty: mbarriers(b, self.places)?,
+            of: self,
+        })
+    }
+
+    /// The place of what has a number.
+    fn place(&self, b: Builder<'c>, number: Val<'c>) -> Result<Val<'c>, Failure> {
+        let places = b.i32(self.places)?;
+        b.value(arith::REMUI, &[number, places], b.i32_type(), &[])
+    }
+
+    /// The parity of the phase that what has a number completes.
+    fn parity(&self, b: Builder<'c>, number: Val<'c>) -> Result<Val<'c>, Failure> {
+        let places = b.i32(self.places)?;
+        let round = b.value(arith::DIVUI, &[number, places], b.i32_type(), &[])?;
+        b.value(arith::ANDI, &[round, b.i32(1)?], b.i32_type(), &[])
+    }
+}
+
+/// A pipeline with its mbarriers.
+struct Made<'c> {
+    of: Pipeline<'c>,
+    full: Val<'c>,
+    empty: Val<'c>,
+}
+
+impl<'c> Made<'c> {
+    fn init(&self, b: Builder<'c>) -> Result<(), Failure> {
+        let filling = self.of.threads.unwrap_or(1);
+        for place in 0..self.of.places {
+            for (barriers, count) in [
+                (self.full, filling),
+                (self.empty, self.of.warps * self.of.blocks),
+            ] {
+                let operands = [barriers, b.i32(place)?, b.i32(count)?];
+                b.op(cute_nvgpu::MBARRIER_INIT, &operands, &[], &[])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what its operations are, and returns those that are done with. `read` are the tensors that threads read, and `multiplies` tells whether there are
+    /// products of warpgroups.
+    fn lower(
+        &self,
+        lane: Val<'c>,
+        read: Option<&HashSet<ValueKey>>,
+        multiplies: bool,
+    ) -> Result<Vec<Op<'c>>, Failure> {
+        let of = &self.of;
+        for load in &of.loads {
+            let operands = operands_of(load.op).into_iter().enumerate();
+            for (index, _) in operands.filter(|(_, value)| *value == of.create.pipeline()) {
+                set_operand(load.op, index, self.full);
+            }
+        }
+        for acquire in &of.acquires {
+            self.acquire(*acquire)?;
+        }
+        for commit in &of.commits {
+            let b = Builder::before(commit.op());
+            let operands = [self.full, of.place(b, commit.iteration())?];
+            let noinc = [("noinc", b.unit())];
+            b.op(cute_nvgpu::CP_ASYNC_MBARRIER_ARRIVE, &operands, &[], &noinc)?;
+        }
+        for wait in &of.waits {
+            let b = Builder::before(wait.op());
+            let place = of.place(b, wait.iteration())?;
+            let parity = of.parity(b, wait.iteration())?;
+            b.op(
+                cute_nvgpu::MBARRIER_WAIT,
+                &[self.full, place, parity],
+                &[],
+                &[],
+            )?;
+            if of.threads.is_some() && multiplies {
+                // Products of warpgroups do not come to memory the way that copies by threads do.
+                fence_proxy(b)?;
+            }
+            replace_uses(wait.place(), place);
+        }
+        for release in &of.releases {
+            self.release(*release, lane, read)?;
+        }
+        let ops = [
+            of.acquires.iter().map(|op| op.op()).collect::<Vec<_>>(),
+            of.commits.iter().map(|op| op.op()).collect(),
+            of.waits.iter().map(|op| op.op()).collect(),
+            of.releases.iter().map(|op| op.op()).collect(),
+        ];
+        Ok(ops.concat())
+    }
+
+    fn acquire(&self, acquire: cute_nvgpu::PipelineProducerAcquire<'c>) -> Result<(), Failure> {
+        let (of, b) = (&self.of, Builder::before(acquire.op()));
+        let place = of.place(b, acquire.iteration())?;
+        // A place that nothing has filled yet is free: the phase before the first one is over.
+        let parity = of.parity(b, acquire.iteration())?;
+        let other = b.value(arith::XORI, &[parity, b.i32(1)?], b.i32_type(), &[])?;
+        b.op(
+            cute_nvgpu::MBARRIER_WAIT,
+            &[self.empty, place, other],
+            &[],
+            &[],
+        )?;
+        if of.threads.is_none() {
+            let loads = of.loads.iter();
+            let own = loads.filter(|load| load.place == Some(acquire.place()));
+            let bytes = own.map(|load| load.bytes(of.blocks));
+            let bytes: i64 = bytes.sum::<Result<_, _>>()?;
+            if bytes == 0 {
+                return Err(b.error(
+                    "acquires a place on which nothing is loaded; expected loads `on` the pipeline at this index",
+                ));
+            }
+            expect(b, [self.full, place], b.i32(bytes)?)?;
+        }
+        replace_uses(acquire.place(), place);
+        Ok(())
+    }
+
+    fn release(
+        &self,
+        release: cute_nvgpu::PipelineConsumerRelease<'c>,
+        lane: Val<'c>,
+        read: Option<&HashSet<ValueKey>>,
+    ) -> Result<(), Failure> {
+        let (of, b) = (&self.of, Builder::before(release.op()));
+        let place = of.place(b, release.iteration())?;
+        let mut filled = of.loads.iter().map(|load| key(root_of(load.destination)));
+        let is_read = read.is_none_or(|read| filled.any(|root| read.contains(&root)));
+        if is_read {
+            // Bulk copies do not come to memory the way that loads do.
+            fence_proxy(b)?;
+        }
+        if is_read || of.threads.is_some() {
+            b.op(nvvm::BAR_WARP_SYNC, &[b.i32(-1)?], &[], &[])?;
+        }
+        let arrives = b.compare(Predicate::Ult, lane, b.i32(of.blocks)?)?;
+        alone(b, arrives, |b| {
+            match of.blocks {
+                1 => b.op(cute_nvgpu::MBARRIER_ARRIVE, &[self.empty, place], &[], &[])?,
+                _ => b.op(
+                    cute_nvgpu::MBARRIER_ARRIVE_AT,
+                    &[self.empty, place, lane],
+                    &[],
+                    &[],
+                )?,
+            };
+            Ok(())
+        })
+    }
+}
