@@ -204,3 +204,13 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @m {
+  gpu.func @with_roles(%i: i32) kernel attributes {known_block_size = array<i32: 384, 1, 1>, cute.roles = array<i64: 40, 232>} {
+    // expected-error @below {{makes a pipeline in a kernel with cute.roles, whose rings are made for it; expected loads without barriers there, or no cute.roles}}
+    %p = cute_nvgpu.pipeline.create warps 8 : !cute.pipeline<4, mbarrier>
+    gpu.return
+  }
+}

@@ -16,6 +16,7 @@ use cute_arith::Predicate;
 use cute_ir::ops::{arith, cute, cute_nvgpu, gpu, nvvm};
 use cute_ir::{
     Anchor, Expected, Failure, PassSpec,
+    attributes::ROLES,
     block::block_size_of,
     diag,
     mlir::*,
@@ -40,6 +41,11 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
     let (Some(first), Some(last)) = (creates.first(), creates.last()) else {
         return Ok(());
     };
+    if attribute_of(kernel, ROLES).is_some() {
+        return Err(Builder::before(first.op()).error(format!(
+            "makes a pipeline in a kernel with {ROLES}, whose rings are made for it; expected loads without barriers there, or no {ROLES}"
+        )));
+    }
     let threads = threads_of(kernel)?;
     let pipelines = creates.iter().map(|create| Pipeline::of(*create, threads));
     let pipelines = pipelines.collect::<Result<Vec<_>, _>>()?;
