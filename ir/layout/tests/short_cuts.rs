@@ -1,13 +1,8 @@
 //! The short cuts against the general code: what they give is what it gives, leaf by leaf.
 
-#[path = "../../../tests/common/source.rs"]
-mod source;
-
-use super::*;
-use crate::error::Result;
-use crate::tile::Tile;
-use crate::tuple::Kind;
-use source::{Source, refill, streams};
+use crate::common::source::{Source, refill, streams};
+use cute_layout::algebra::fast::*;
+use cute_layout::{IntTuple, Kind, Layout, Result, Tile, int};
 
 const CASES: usize = 20_000;
 
