@@ -1,15 +1,16 @@
 //! Tensor maps as parameters.
 
-use super::*;
-use crate::plan::{MapStart, Value, plan};
+use super::manifest;
+use cute_runtime::package::*;
+use cute_runtime::plan::{MapStart, Value, plan};
 
 /// The first element of the first argument.
 const FIRST: MapStart = MapStart {
     argument: Some(0),
     offset: 0,
 };
-use crate::tensor::{Given, HostTensor, generate_given};
-use crate::tensor_map::{MapElement, MapSwizzle};
+use cute_runtime::tensor::{Given, HostTensor, generate_given};
+use cute_runtime::tensor_map::{MapElement, MapSwizzle};
 
 /// A launch that passes a map of a matrix of f16, rows one after the other, of boxes of 64 columns by 128 rows.
 fn function() -> Function {
@@ -63,7 +64,7 @@ fn they_round_trip() {
     let package = build(function()).unwrap();
     let read = Package::from_bytes(&package.to_bytes().unwrap()).unwrap();
     assert_eq!(read, package);
-    let json = serde_json::to_value(package.manifest()).unwrap();
+    let json = manifest(&package);
     assert_eq!(
         json["functions"][0]["launches"][0]["params"][0],
         serde_json::json!({"tensor_map": {
@@ -119,7 +120,7 @@ fn a_box_may_be_that_of_the_rest() {
     let package = build(function).unwrap();
     let read = Package::from_bytes(&package.to_bytes().unwrap()).unwrap();
     assert_eq!(read, package);
-    let json = serde_json::to_value(package.manifest()).unwrap();
+    let json = manifest(&package);
     assert_eq!(
         json["functions"][0]["launches"][0]["params"][0]["tensor_map"]["box_sizes"],
         serde_json::json!([64, {"rest_of": 128}])
@@ -142,7 +143,7 @@ fn a_map_may_begin_at_a_byte_of_its_tensor() {
     let read = Package::from_bytes(&package.to_bytes().unwrap()).unwrap();
     assert_eq!(read, package);
     // No number stands where readers that know of no offset expect one: they refuse it.
-    let json = serde_json::to_value(package.manifest()).unwrap();
+    let json = manifest(&package);
     assert_eq!(
         json["functions"][0]["launches"][0]["params"][0]["tensor_map"]["arg"],
         serde_json::json!({"tensor": 0, "offset": {"mul": [{"leaf": [0, 2]}, 6]}})
@@ -305,7 +306,7 @@ fn pixels(map: &mut MapParam) -> &mut Im2colParam {
     map.im2col.as_mut().unwrap()
 }
 
-fn planned(function: &Function) -> Result<crate::TensorMap, String> {
+fn planned(function: &Function) -> Result<cute_runtime::TensorMap, String> {
     let given = [(); 2].map(|()| Given::Shape(vec![72, 9, 7, 3]));
     let tensors = generate_given(function, &given, 1).unwrap();
     let launches = plan(function, &tensors, 1).map_err(|error| error.to_string())?;
@@ -320,7 +321,7 @@ fn columns_of_pixels_round_trip() {
     let package = build(images()).unwrap();
     let read = Package::from_bytes(&package.to_bytes().unwrap()).unwrap();
     assert_eq!(read, package);
-    let json = serde_json::to_value(package.manifest()).unwrap();
+    let json = manifest(&package);
     let map = &json["functions"][0]["launches"][0]["params"][0]["tensor_map"];
     assert_eq!(map["box_sizes"], serde_json::json!([64, 128]));
     assert_eq!(

@@ -1,7 +1,7 @@
 //! Maps: what a package says of them, and what it may not say.
 
-use super::tests::{build, round_trip, tensor};
-use super::*;
+use super::{build, computing, operation, round_trip, tensor};
+use cute_runtime::package::*;
 
 /// `Y = f16(exp(f32(X) - max) / sum)`, and the sums.
 fn softmax() -> Map {
@@ -66,14 +66,11 @@ fn maps_round_trip() {
     );
     // What nothing is read for.
     let text = r#"{"kind": "map", "outputs": [1], "region": {"ops": [], "yields": [0]}}"#;
-    let compute: Compute = serde_json::from_str(text).unwrap();
-    assert!(matches!(&compute, Compute::Map(map) if map.inputs.is_empty() && map.outputs == [1]));
+    let function = computing(text).unwrap();
     assert!(
-        serde_json::to_value(&compute)
-            .unwrap()
-            .get("inputs")
-            .is_none()
+        matches!(&function.computes[0], Compute::Map(map) if map.inputs.is_empty() && map.outputs == [1])
     );
+    assert!(!function.to_json().unwrap().contains(r#""inputs""#));
     for (bad, says) in [
         (
             r#"{"reduce": "max", "of": [0], "along": [0], "type": "f32"}"#,
@@ -100,8 +97,8 @@ fn maps_round_trip() {
             "a reduction is `of` one value, found 2",
         ),
     ] {
-        let error = serde_json::from_str::<RegionOp>(bad).unwrap_err();
-        assert!(error.to_string().contains(says), "{error}");
+        let error = operation(bad).unwrap_err();
+        assert!(error.contains(says), "{error}");
     }
 }
 
@@ -195,24 +192,6 @@ fn an_output_may_be_an_input() {
     );
     function.args[1] = tensor("Y", "f16", "(8,6):(1,8)", Access::ReadWrite);
     build(function).unwrap();
-}
-
-#[test]
-fn every_type_that_a_reduction_takes_is_one() {
-    use ReduceOp::{Add, Maximum, Mean, Minimum};
-    for element in crate::Element::ALL {
-        for (op, takes) in [
-            (Add, ["f32", "f64", "i32"].contains(&element.name())),
-            (Mean, ["f32", "f64"].contains(&element.name())),
-            (Maximum, true),
-            (Minimum, true),
-        ] {
-            let ops = vec![RegionOp::reduce(op, 0, [0], element.name())];
-            let yields = vec![1];
-            let types = Region { ops, yields }.types(&[element], |_| Ok(element));
-            assert_eq!(types.is_ok(), takes, "{op:?} of {element}: {types:?}");
-        }
-    }
 }
 
 /// `change` changes the map on softmax, which is then refused for that reason.
@@ -449,19 +428,4 @@ fn what_has_one_place_has_one_value() {
     function.args[0] = tensor("X", "f16", "(8,1):(1,1)", Access::Read);
     function.args[1] = tensor("Y", "f16", "(8,1):(1,0)", Access::Write);
     build(function).unwrap();
-}
-
-#[test]
-fn values_vary_along_the_modes_of_what_they_are_made_of() {
-    let region = softmax().region;
-    let of = |input: [bool; 2]| -> Vec<[bool; 2]> {
-        let values = region.varying(vec![input.to_vec()], 2);
-        values.into_iter().map(|v| [v[0], v[1]]).collect()
-    };
-    let (all, none, rows) = ([true; 2], [false; 2], [true, false]);
-    assert_eq!(of(all), [all, all, rows, all, all, rows, all, all]);
-    assert_eq!(of(rows), [rows; 8]);
-    assert_eq!(of(none), [none; 8]);
-    assert_eq!(region.reduced(), Some(vec![1]));
-    assert_eq!(Region::default().reduced(), None);
 }

@@ -1,9 +1,20 @@
+mod epilogue;
+mod fused;
+mod lines;
+mod map;
+mod map_found;
+mod places;
+mod prologue;
+mod reduced;
+
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use super::*;
-use crate::package::{Access, Arg};
-use crate::tensor::generate;
+use cute_runtime::package::{Access, Arg};
+use cute_runtime::package::{Compute, Function, Gemm};
+use cute_runtime::tensor::generate;
+use cute_runtime::tensor::{HostTensor, Matrix};
+use cute_runtime::verify::*;
 
 /// C = A * B^T with M, N, K that are no multiples of anything the checks use.
 struct Case {
@@ -318,7 +329,7 @@ fn unwritten_and_nan_elements_are_told_apart() {
         );
         assert_eq!(report.method, Method::ScanOnly);
         let at = (17 * 264 + 5) * 2;
-        case.c().bytes_mut()[at..at + 2].fill(crate::tensor::POISON);
+        case.c().bytes_mut()[at..at + 2].fill(cute_runtime::tensor::POISON);
         let report = case.verify();
         assert_eq!(
             report.failures,

@@ -1,9 +1,12 @@
 //! Products with an epilogue: right results pass, each kind of mistake is found.
 
-use super::*;
-use crate::package::{Access, Arg, Epilogue, Region, RegionOp};
-use crate::tensor::{generate, round_to};
 use cute_arith::ScalarOp as Op;
+use cute_runtime::Element;
+use cute_runtime::package::{Access, Arg, Epilogue, Region, RegionOp};
+use cute_runtime::package::{Compute, Function, Gemm};
+use cute_runtime::tensor::{HostTensor, Matrix};
+use cute_runtime::tensor::{generate, round_to};
+use cute_runtime::verify::*;
 
 const M: usize = 96;
 const N: usize = 80;
@@ -269,10 +272,10 @@ impl Case {
                 }
                 for op in &epilogue.region.ops {
                     let (exact, rounds) = match &op.value {
-                        crate::package::RegionValue::Constant(value) => (*value, false),
-                        crate::package::RegionValue::Scalar(_)
-                        | crate::package::RegionValue::Reduce(..) => unreachable!(),
-                        crate::package::RegionValue::Op(of_op, of) => {
+                        cute_runtime::package::RegionValue::Constant(value) => (*value, false),
+                        cute_runtime::package::RegionValue::Scalar(_)
+                        | cute_runtime::package::RegionValue::Reduce(..) => unreachable!(),
+                        cute_runtime::package::RegionValue::Op(of_op, of) => {
                             let of: Vec<f64> = of.iter().map(|v| values[*v]).collect();
                             (of_op.exact(&of), *of_op == Op::Convert)
                         }
@@ -534,7 +537,7 @@ fn what_was_there_before_is_what_is_read() {
 fn what_is_not_written_is_found() {
     let mut case = gelu_tanh().case();
     let at = case.after[3].layout().at((5 + 9 * M) as i64) as usize * 4;
-    case.after[3].bytes_mut()[at..at + 4].fill(crate::tensor::POISON);
+    case.after[3].bytes_mut()[at..at + 4].fill(cute_runtime::tensor::POISON);
     let mut sampled = gelu_tanh().case().sampled();
     sampled.after = case.after.clone();
     for case in [case, sampled] {

@@ -1,8 +1,11 @@
 //! Outputs of an epilogue that are reduced: right results pass, each kind of mistake is found.
 
-use super::*;
-use crate::package::{Access, Arg, Epilogue, ReduceOp, Region};
-use crate::tensor::{generate, round_to};
+use cute_runtime::Element;
+use cute_runtime::package::{Access, Arg, Epilogue, ReduceOp, Region};
+use cute_runtime::package::{Compute, Function, Gemm};
+use cute_runtime::tensor::{HostTensor, Matrix};
+use cute_runtime::tensor::{generate, round_to};
+use cute_runtime::verify::*;
 
 const M: usize = 70;
 const N: usize = 50;
@@ -69,7 +72,7 @@ fn case() -> Case {
     };
     after[2].fill_with(|index| sum(index as usize % M, index as usize / M));
     for (at, (op, layout)) in OUTPUTS.iter().enumerate() {
-        let layout = crate::layout::Parsed::parse(layout).unwrap();
+        let layout = cute_runtime::layout::Parsed::parse(layout).unwrap();
         let is_one = |mode: usize| layout.mode_leaves(mode)[0].1 == 0;
         let (rows, columns) = (is_one(0), is_one(1));
         after[3 + at].fill_with(|index| {
@@ -159,7 +162,7 @@ fn mistakes_are_found() {
 #[test]
 fn what_was_never_written_is_found() {
     let mut case = case();
-    let layout = crate::layout::Parsed::parse(OUTPUTS[0].1).unwrap();
+    let layout = cute_runtime::layout::Parsed::parse(OUTPUTS[0].1).unwrap();
     case.after[3] = HostTensor::poisoned(Element::F32, layout).unwrap();
     let reports = case.reports().unwrap();
     let text = reports[1].to_string();

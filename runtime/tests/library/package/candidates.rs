@@ -1,8 +1,8 @@
 //! Candidates that a package holds for whoever measures.
 
-use super::*;
-use crate::plan::{candidates, plan};
-use crate::tensor::{Given, HostTensor, generate_given};
+use cute_runtime::package::*;
+use cute_runtime::plan::{candidates, plan};
+use cute_runtime::tensor::{Given, HostTensor, generate_given};
 
 /// A copy of `n` numbers by one of two kernels, of which the first suits multiples of 8.
 fn function() -> Function {

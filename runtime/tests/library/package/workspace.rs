@@ -1,8 +1,9 @@
 //! Workspaces, and launches that take place on a condition.
 
-use super::*;
-use crate::plan::{Planned, Value, check_disjoint, plan, workspace_bytes};
-use crate::tensor::{ArgError, Given, HostTensor, generate_given};
+use super::manifest;
+use cute_runtime::package::*;
+use cute_runtime::plan::{Planned, Value, check_disjoint, plan, workspace_bytes};
+use cute_runtime::tensor::{ArgError, Given, HostTensor, generate_given};
 
 /// Two launches on a vector of `n` numbers: one of blocks of partial sums where n is at least 64, and one of the whole.
 fn function() -> Function {
@@ -59,7 +60,7 @@ fn they_round_trip() {
     let package = build(function()).unwrap();
     let read = Package::from_bytes(&package.to_bytes().unwrap()).unwrap();
     assert_eq!(read, package);
-    let json = serde_json::to_value(package.manifest()).unwrap();
+    let json = manifest(&package);
     let function = &json["functions"][0];
     assert_eq!(
         function["workspace"],

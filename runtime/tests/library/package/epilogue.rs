@@ -1,8 +1,8 @@
 //! Epilogues of products: what a package says of them, and what it may not say.
 
-use super::tests::{build, refused, round_trip, says_of, tensor};
-use super::*;
+use super::{build, manifest, operation, refused, round_trip, says_of, tensor};
 use cute_arith::ScalarOp;
+use cute_runtime::package::*;
 
 fn relu() -> Region {
     Region {
@@ -61,7 +61,7 @@ fn outputs_may_be_reduced() {
         function
     };
     let package = build(reduced("maximum", "f32", "(8,6):(1,0)")).unwrap();
-    let json = serde_json::to_value(package.manifest()).unwrap();
+    let json = manifest(&package);
     let epilogue = &json["functions"][0]["computes"][0]["epilogue"];
     assert_eq!(epilogue["reduce"], serde_json::json!(["maximum"]));
     assert_eq!(
@@ -128,10 +128,10 @@ fn epilogues_round_trip() {
             }
         })
     );
-    let scalar: RegionOp = serde_json::from_str(r#"{"scalar": 5, "type": "f32"}"#).unwrap();
-    assert_eq!(scalar, RegionOp::scalar(5, "f32"));
-    let one: RegionOp = serde_json::from_str(r#"{"constant": 1, "type": "f32"}"#).unwrap();
-    assert_eq!(one, RegionOp::constant(1.0, "f32"));
+    let scalar = operation(r#"{"scalar": 5, "type": "f32"}"#);
+    assert_eq!(scalar, Ok(RegionOp::scalar(5, "f32")));
+    let one = operation(r#"{"constant": 1, "type": "f32"}"#);
+    assert_eq!(one, Ok(RegionOp::constant(1.0, "f32")));
     for (bad, says) in [
         (
             r#"{"op": "pow", "of": [0], "type": "f32"}"#,
@@ -144,8 +144,8 @@ fn epilogues_round_trip() {
         ),
         (r#"{"constant": 1}"#, "type"),
     ] {
-        let error = serde_json::from_str::<RegionOp>(bad).unwrap_err();
-        assert!(error.to_string().contains(says), "{error}");
+        let error = operation(bad).unwrap_err();
+        assert!(error.contains(says), "{error}");
     }
 }
 

@@ -1,11 +1,12 @@
 //! Fused maps: what is right passes, in whatever order and from however many tiles it was computed, and mistakes are found.
 
-use super::super::tests_map::{Case, ORDERS, Setup, op, reduce};
-use super::super::{Report, VerifyError};
-use super::*;
-use crate::package::RegionOp;
-use crate::tensor::round_to;
+use super::map::{Case, ORDERS, Setup, op, reduce};
 use cute_arith::ScalarOp as Op;
+use cute_runtime::Element;
+use cute_runtime::package::ReduceOp;
+use cute_runtime::package::RegionOp;
+use cute_runtime::tensor::round_to;
+use cute_runtime::verify::*;
 
 /// The extents of batch, rows, columns, K and E.
 const EXTENTS: [i64; 5] = [2, 6, 40, 8, 5];
@@ -302,6 +303,6 @@ fn inputs_must_be_finite() {
     let mut case = attention().case();
     case.before[1].set(5, f64::INFINITY);
     let before = Some(case.before.as_slice());
-    let said = super::super::verify_from(&case.function, before, &case.after, &case.config);
+    let said = verify_from(&case.function, before, &case.after, &case.config);
     assert!(matches!(said, Err(VerifyError::NotFinite { .. })));
 }

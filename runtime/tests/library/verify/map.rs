@@ -1,17 +1,20 @@
 //! Maps: what is right passes, in whatever order it was summed.
 
-use super::*;
-use crate::package::{Access, Arg, Map, Number, ReduceOp, Region, RegionOp, RegionValue};
-use crate::tensor::{generate, round_to};
 use cute_arith::ScalarOp as Op;
+use cute_runtime::Element;
+use cute_runtime::package::{Access, Arg, Map, Number, ReduceOp, Region, RegionOp, RegionValue};
+use cute_runtime::package::{Compute, Function};
+use cute_runtime::tensor::HostTensor;
+use cute_runtime::tensor::{generate, round_to};
+use cute_runtime::verify::*;
 
 /// Tensors (element type, layout), those that are read and those that are written, and the region.
 #[derive(Clone)]
-pub(super) struct Setup {
-    pub(super) tensors: Vec<(&'static str, &'static str)>,
-    pub(super) inputs: Vec<usize>,
-    pub(super) outputs: Vec<usize>,
-    pub(super) region: Region,
+pub struct Setup {
+    pub tensors: Vec<(&'static str, &'static str)>,
+    pub inputs: Vec<usize>,
+    pub outputs: Vec<usize>,
+    pub region: Region,
 }
 
 const WHOLE: &str = "(48,80):(80,1)";
@@ -19,17 +22,17 @@ const PADDED: &str = "(48,80):(84,1)";
 const ROW: &str = "(48,80):(0,1)";
 const COLUMN: &str = "(48,80):(1,0)";
 
-pub(super) fn op(op: Op, of: &[usize], element: &str) -> RegionOp {
+pub fn op(op: Op, of: &[usize], element: &str) -> RegionOp {
     RegionOp::apply(op, of.iter().copied(), element)
 }
 
-pub(super) fn reduce(op: ReduceOp, of: usize, along: &[usize], element: &str) -> RegionOp {
+pub fn reduce(op: ReduceOp, of: usize, along: &[usize], element: &str) -> RegionOp {
     RegionOp::reduce(op, of, along.iter().copied(), element)
 }
 
 impl Setup {
     /// The tensors are the inputs, and then the outputs.
-    pub(super) fn new(
+    pub fn new(
         inputs: &[(&'static str, &'static str)],
         outputs: &[(&'static str, &'static str)],
         ops: Vec<RegionOp>,
@@ -48,7 +51,7 @@ impl Setup {
     }
 }
 
-pub(super) fn softmax(element: &'static str) -> Setup {
+pub fn softmax(element: &'static str) -> Setup {
     let ops = vec![
         op(Op::Convert, &[0], "f32"),
         reduce(ReduceOp::Maximum, 1, &[1], "f32"),
@@ -62,7 +65,7 @@ pub(super) fn softmax(element: &'static str) -> Setup {
 }
 
 /// `(x - mean) / sqrt(variance + 1e-5) * weight + bias`
-pub(super) fn layer_norm() -> Setup {
+pub fn layer_norm() -> Setup {
     let ops = vec![
         reduce(ReduceOp::Mean, 0, &[1], "f32"),
         op(Op::Sub, &[0, 3], "f32"),
@@ -78,7 +81,7 @@ pub(super) fn layer_norm() -> Setup {
     Setup::new(&inputs, &[("f32", WHOLE)], ops, &[11])
 }
 
-pub(super) fn rms_norm() -> Setup {
+pub fn rms_norm() -> Setup {
     let ops = vec![
         op(Op::Convert, &[0], "f32"),
         op(Op::Mul, &[2, 2], "f32"),
@@ -94,13 +97,13 @@ pub(super) fn rms_norm() -> Setup {
 }
 
 /// Sums of rows, once for each.
-pub(super) fn row_sum(element: &'static str) -> Setup {
+pub fn row_sum(element: &'static str) -> Setup {
     let ops = vec![reduce(ReduceOp::Add, 0, &[1], element)];
     Setup::new(&[(element, WHOLE)], &[(element, COLUMN)], ops, &[1])
 }
 
 /// The maximum of each column, and how far elements are below it.
-pub(super) fn below_maximum() -> Setup {
+pub fn below_maximum() -> Setup {
     let ops = vec![
         reduce(ReduceOp::Maximum, 0, &[0], "f16"),
         op(Op::Sub, &[0, 1], "f16"),
@@ -113,7 +116,7 @@ pub(super) fn below_maximum() -> Setup {
     )
 }
 
-pub(super) fn transpose() -> Setup {
+pub fn transpose() -> Setup {
     Setup::new(
         &[("f16", WHOLE)],
         &[("f16", "(48,80):(1,48)")],
@@ -122,13 +125,13 @@ pub(super) fn transpose() -> Setup {
     )
 }
 
-pub(super) fn cast() -> Setup {
+pub fn cast() -> Setup {
     let ops = vec![op(Op::Convert, &[0], "f16")];
     Setup::new(&[("f32", WHOLE)], &[("f16", WHOLE)], ops, &[1])
 }
 
 /// Sums of bytes in integers, and what each is beside the smallest.
-pub(super) fn integers() -> Setup {
+pub fn integers() -> Setup {
     let ops = vec![
         op(Op::Convert, &[0], "i32"),
         reduce(ReduceOp::Add, 1, &[1], "i32"),
@@ -144,7 +147,7 @@ pub(super) fn integers() -> Setup {
 }
 
 /// One line of all there is.
-pub(super) fn one_line() -> Setup {
+pub fn one_line() -> Setup {
     let ops = vec![
         reduce(ReduceOp::Mean, 0, &[0], "f32"),
         op(Op::Sub, &[0, 1], "f32"),
@@ -158,7 +161,7 @@ pub(super) fn one_line() -> Setup {
 }
 
 /// Shares of the sum along the first of three modes, one of which nests.
-pub(super) fn along_the_first() -> Setup {
+pub fn along_the_first() -> Setup {
     let ops = vec![
         op(Op::Abs, &[0], "f32"),
         reduce(ReduceOp::Add, 1, &[0], "f32"),
@@ -172,7 +175,7 @@ pub(super) fn along_the_first() -> Setup {
 }
 
 /// Bytes, scaled by the largest magnitude along the last two of three modes, and that.
-pub(super) fn along_the_last() -> Setup {
+pub fn along_the_last() -> Setup {
     let ops = vec![
         op(Op::Abs, &[0], "f32"),
         reduce(ReduceOp::Maximum, 1, &[1, 2], "f32"),
@@ -187,7 +190,7 @@ pub(super) fn along_the_last() -> Setup {
 }
 
 /// A map in place, by which elements below the mean of their row become 0.
-pub(super) fn in_place() -> Setup {
+pub fn in_place() -> Setup {
     let ops = vec![
         op(Op::Convert, &[0], "f32"),
         reduce(ReduceOp::Mean, 1, &[1], "f32"),
@@ -203,7 +206,7 @@ pub(super) fn in_place() -> Setup {
 }
 
 /// An activation of three modes, of which the last is short, times a number.
-pub(super) fn activation() -> Setup {
+pub fn activation() -> Setup {
     let ops = vec![
         RegionOp::scalar(2, "f32"),
         op(Op::Mul, &[0, 1], "f32"),
@@ -214,9 +217,9 @@ pub(super) fn activation() -> Setup {
 }
 
 /// The place of [`one_line`] in [`all`].
-pub(super) const ONE_LINE: usize = 10;
+pub const ONE_LINE: usize = 10;
 
-pub(super) fn all() -> Vec<Setup> {
+pub fn all() -> Vec<Setup> {
     vec![
         softmax("f16"),
         softmax("f32"),
@@ -238,7 +241,7 @@ pub(super) fn all() -> Vec<Setup> {
 
 /// The order in which a kernel sums a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Order {
+pub enum Order {
     Forwards,
     Backwards,
     Pairwise,
@@ -246,7 +249,7 @@ pub(super) enum Order {
     Lanes,
 }
 
-pub(super) const ORDERS: [Order; 4] = [
+pub const ORDERS: [Order; 4] = [
     Order::Forwards,
     Order::Backwards,
     Order::Pairwise,
@@ -254,7 +257,7 @@ pub(super) const ORDERS: [Order; 4] = [
 ];
 
 /// The sum of numbers of that type, rounded after each addition.
-pub(super) fn sum(order: Order, element: Element, terms: &[f64]) -> f64 {
+pub fn sum(order: Order, element: Element, terms: &[f64]) -> f64 {
     let add = |a: f64, b: &f64| round_to(element, a + b);
     match order {
         Order::Forwards => terms.iter().fold(0.0, add),
@@ -286,11 +289,11 @@ fn reduced(op: ReduceOp, order: Order, element: Element, terms: &[f64]) -> f64 {
     }
 }
 
-pub(super) struct Case {
-    pub(super) function: Function,
-    pub(super) before: Vec<HostTensor>,
-    pub(super) after: Vec<HostTensor>,
-    pub(super) config: Config,
+pub struct Case {
+    pub function: Function,
+    pub before: Vec<HostTensor>,
+    pub after: Vec<HostTensor>,
+    pub config: Config,
 }
 
 impl Setup {
@@ -322,13 +325,13 @@ impl Setup {
         });
         let function = Function::new("f", args, vec![]).computing(vec![Compute::Map(map)]);
         // It is one that a package may have.
-        let package = crate::package::Package::builder("test").function(function.clone());
+        let package = cute_runtime::package::Package::builder("test").function(function.clone());
         package.build().unwrap();
         function
     }
 
     /// Random inputs, and outputs that nothing was written to.
-    pub(super) fn start(&self) -> Case {
+    pub fn start(&self) -> Case {
         let function = self.function();
         let before = generate(&function, 7).unwrap();
         Case {
@@ -340,7 +343,7 @@ impl Setup {
     }
 
     /// A right result, as a GPU has it: every operation rounded to its type.
-    pub(super) fn case(&self) -> Case {
+    pub fn case(&self) -> Case {
         let mut case = self.start();
         case.compute(Order::Lanes, |_, _, value| value);
         case
@@ -348,7 +351,7 @@ impl Setup {
 }
 
 impl Case {
-    pub(super) fn map(&self) -> Map {
+    pub fn map(&self) -> Map {
         let Compute::Map(map) = &self.function.computes[0] else {
             unreachable!()
         };
@@ -356,7 +359,7 @@ impl Case {
     }
 
     /// Computes all outputs; `change` changes a value of the region, by the element's index and the value's number.
-    pub(super) fn compute(&mut self, order: Order, change: impl Fn(i64, usize, f64) -> f64) {
+    pub fn compute(&mut self, order: Order, change: impl Fn(i64, usize, f64) -> f64) {
         let map = self.map();
         let layout = self.before[map.outputs[0]].layout().clone();
         let all: Vec<i64> = (0..layout.size()).collect();
@@ -416,13 +419,13 @@ impl Case {
         }
     }
 
-    pub(super) fn reports(&self) -> Vec<Report> {
+    pub fn reports(&self) -> Vec<Report> {
         let before = Some(self.before.as_slice());
         verify_from(&self.function, before, &self.after, &self.config).unwrap()
     }
 
     /// The case of which only a part is compared, where there is more than one line.
-    pub(super) fn sampled(mut self) -> Case {
+    pub fn sampled(mut self) -> Case {
         let map = self.map();
         let elements = self.before[map.outputs[0]].layout().size() as u64;
         self.config.full_limit = 0;
@@ -611,7 +614,7 @@ fn tensors_may_be_empty() {
         )
         .function();
         function.args.pop();
-        let layout = crate::layout::Parsed::parse(layout).unwrap();
+        let layout = cute_runtime::layout::Parsed::parse(layout).unwrap();
         let tensor = || HostTensor::poisoned(Element::F32, layout.clone()).unwrap();
         let reports = verify(&function, &[tensor(), tensor()], &Config::default()).unwrap();
         assert!(

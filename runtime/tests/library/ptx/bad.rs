@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use super::*;
+use super::SAMPLE;
+use cute_runtime::ptx::*;
 
 fn inside(text: &str) -> String {
     format!(".version 8.0\n.target sm_80\n.entry k()\n{{\n{text}\n}}\n")

@@ -1,9 +1,11 @@
 //! Maps: each kind of mistake is found, and nothing is said where nothing can be.
 
-use super::tests_map::*;
-use super::*;
-use crate::package::ReduceOp;
+use super::map::*;
 use cute_arith::ScalarOp as Op;
+use cute_runtime::Element;
+use cute_runtime::package::{Compute, ReduceOp};
+use cute_runtime::tensor::HostTensor;
+use cute_runtime::verify::*;
 
 /// Checks that an output is wrong, compared as a whole and, where `anywhere` is wrong, in part.
 #[track_caller]
@@ -179,7 +181,7 @@ fn a_missing_operation_is_found() {
         let input = case.before[0].clone();
         let toward_zero = |index: i64| {
             let value = input.get(index).unwrap();
-            let near = crate::tensor::round_to(Element::F16, value);
+            let near = cute_runtime::tensor::round_to(Element::F16, value);
             match near.abs() > value.abs() {
                 // The next smaller one, of numbers that are not tiny.
                 true => near - near.abs().log2().floor().exp2() * 2f64.powi(-10) * near.signum(),
@@ -244,7 +246,9 @@ fn what_is_not_written_is_found() {
             if !element.is_float() {
                 // Bytes have no poison, and are compared.
                 found(setup, at, true, |case| {
-                    case.after[*output].bytes_mut().fill(crate::tensor::POISON);
+                    case.after[*output]
+                        .bytes_mut()
+                        .fill(cute_runtime::tensor::POISON);
                 });
                 continue;
             }
@@ -252,7 +256,7 @@ fn what_is_not_written_is_found() {
                 let mut case = setup.case();
                 let place = case.after[*output].layout().at(1) as usize * element.size();
                 let bytes = &mut case.after[*output].bytes_mut()[place..place + element.size()];
-                bytes.fill(crate::tensor::POISON);
+                bytes.fill(cute_runtime::tensor::POISON);
                 let (row, column) = match case.after[*output].layout() {
                     layout if layout.is_repeated(0) => (0, 0),
                     layout if layout.rank() == 1 => (0, 1),
@@ -342,10 +346,10 @@ fn one_place_holds_one_value() {
     case.tensors[1].1 = "(6,20):(20,1)";
     let case = case.case();
     let mut function = case.function.clone();
-    if let crate::package::Arg::Tensor { layout, .. } = &mut function.args[1] {
+    if let cute_runtime::package::Arg::Tensor { layout, .. } = &mut function.args[1] {
         *layout = "(6,20):(?,?)".into();
     }
-    let layout = crate::layout::Parsed::parse("(6,20):(1,0)").unwrap();
+    let layout = cute_runtime::layout::Parsed::parse("(6,20):(1,0)").unwrap();
     let mut out = HostTensor::poisoned(Element::F32, layout).unwrap();
     out.fill_with(|index| -case.before[0].get(index).unwrap());
     let mut after = case.after.clone();

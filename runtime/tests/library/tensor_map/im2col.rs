@@ -1,6 +1,6 @@
 //! Maps by im2col.
 
-use super::*;
+use cute_runtime::tensor_map::*;
 
 /// Columns of 64 channels by 128 pixels of 8 images of 20 x 24 pixels of 96 channels, under a filter of 3 x 3 with padding by 1.
 fn map() -> TensorMap {
@@ -177,5 +177,5 @@ fn pixels_are_stepped_through_and_images_are_not() {
 
 #[test]
 fn changed_bytes_are_recognised() {
-    super::tests::changes_are_recognised(&map());
+    super::changes_are_recognised(&map());
 }

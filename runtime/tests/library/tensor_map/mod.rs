@@ -1,4 +1,6 @@
-use super::*;
+mod im2col;
+
+use cute_runtime::tensor_map::*;
 
 /// A box of 64x128 of a tensor of 4096x1000 `f16`.
 fn map() -> TensorMap {
@@ -181,7 +183,7 @@ fn only_floats_are_filled_with_nan() {
 }
 
 /// Asserts that each byte behind a map's magic number is checked.
-pub(super) fn changes_are_recognised(map: &TensorMap) {
+pub fn changes_are_recognised(map: &TensorMap) {
     let bytes = map.to_emulated().unwrap();
     for at in 8..128 {
         let mut changed = bytes;

@@ -1,8 +1,11 @@
 //! Computes other than products: right results pass, each kind of mistake is found.
 
-use super::*;
-use crate::package::{Access, Arg, Number};
-use crate::tensor::{Given, generate_given};
+use cute_runtime::Element;
+use cute_runtime::package::{Access, Arg, Number};
+use cute_runtime::package::{Compute, Factor, Function, Gemm};
+use cute_runtime::tensor::HostTensor;
+use cute_runtime::tensor::{Given, generate_given};
+use cute_runtime::verify::*;
 
 /// A function on tensors of those layouts and types; the last one is its output.
 fn function(compute: Compute, tensors: &[(&str, &str)]) -> Function {
@@ -89,7 +92,7 @@ impl Case {
         let size = self.output().element().size();
         if self.output().element().is_float() {
             let at = self.output().layout().at(0) as usize * size;
-            self.output().bytes_mut()[at..at + size].fill(crate::tensor::POISON);
+            self.output().bytes_mut()[at..at + size].fill(cute_runtime::tensor::POISON);
             let report = self.verify();
             assert!(
                 matches!(report.failures[..], [Failure::Unwritten { count: 1, .. }]),

@@ -1,7 +1,7 @@
 //! The statements of a package on arguments that come with a launch, and those that it may not make.
 
-use super::tests::{refused as refused_of, says_of};
-use super::*;
+use super::{computing, manifest, refused as refused_of, says_of};
+use cute_runtime::package::*;
 
 /// `out = alpha * in` on tensors whose shape comes with the launch.
 fn scale() -> Function {
@@ -84,7 +84,7 @@ fn round_trip() {
     let bytes = package.to_bytes().unwrap();
     assert_eq!(Package::from_bytes(&bytes).unwrap(), package);
     // As the documentation has it.
-    let json = serde_json::to_value(package.manifest()).unwrap();
+    let json = manifest(&package);
     let function = &json["functions"][0];
     assert_eq!(
         function["args"][2],
@@ -153,15 +153,20 @@ fn computes_round_trip() {
         },
     ];
     for compute in all {
-        let json = serde_json::to_string(&compute).unwrap();
+        let function = Function::new("f", vec![], vec![]).computing(vec![compute]);
+        let json = function.to_json().unwrap();
         assert!(
-            json.starts_with(&format!(r#"{{"kind":"{}""#, compute.kind())),
+            json.contains(&format!(r#"[{{"kind":"{}""#, function.computes[0].kind())),
             "{json}"
         );
-        assert_eq!(serde_json::from_str::<Compute>(&json).unwrap(), compute);
+        assert_eq!(Function::from_json(&json).unwrap(), function);
     }
-    assert!(serde_json::from_str::<Compute>(r#"{"kind": "conv", "x": 0}"#).is_err());
-    assert!(serde_json::from_str::<Param>(r#"{"address": 0}"#).is_err());
+    assert!(computing(r#"{"kind": "conv", "x": 0}"#).is_err());
+    let launches = vec![Launch::fixed("k", [1; 3], [1; 3], 0, 0..1)];
+    let json = Function::new("f", vec![], launches).to_json().unwrap();
+    assert!(Function::from_json(&json).is_ok());
+    let other = json.replace(r#"{"pointer":0}"#, r#"{"address":0}"#);
+    assert!(other != json && Function::from_json(&other).is_err());
 }
 
 #[test]

@@ -1,9 +1,12 @@
 //! Products with prologues: right results pass, each kind of mistake is found.
 
-use super::*;
-use crate::package::{Access, Arg, Region, RegionOp};
-use crate::tensor::{generate, round_to};
 use cute_arith::ScalarOp as Op;
+use cute_runtime::Element;
+use cute_runtime::package::{Access, Arg, Region, RegionOp};
+use cute_runtime::package::{Compute, Function, Gemm, Prologue};
+use cute_runtime::tensor::{HostTensor, Matrix};
+use cute_runtime::tensor::{generate, round_to};
+use cute_runtime::verify::*;
 
 const M: usize = 48;
 const K: usize = 64;

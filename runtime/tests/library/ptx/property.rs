@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::*;
+use cute_runtime::ptx::*;
 
 fn symbol() -> impl Strategy<Value = &'static str> {
     select(vec![

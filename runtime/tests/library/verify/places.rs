@@ -1,10 +1,13 @@
 //! Verification of products of tensors at coordinates and of rows by index: what is right is right, and what reads one element elsewhere is not.
 
-use super::*;
-use crate::layout::Parsed;
-use crate::package::tests::{step, tensor};
-use crate::package::{Access, At, Expr};
-use crate::tensor::generate;
+use crate::package::{step, tensor};
+use cute_runtime::Element;
+use cute_runtime::layout::Parsed;
+use cute_runtime::package::{Access, At, Expr};
+use cute_runtime::package::{Compute, Function, Gemm};
+use cute_runtime::tensor::HostTensor;
+use cute_runtime::tensor::generate;
+use cute_runtime::verify::*;
 
 /// Y(q,n) = the sum over channels c and taps s of X(c, q + s - 1) F(n,(c,s)).
 fn convolution() -> Function {

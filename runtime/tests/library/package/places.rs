@@ -1,7 +1,7 @@
 //! Products of tensors at coordinates and of rows by index: what a package says of them, and what it may not say.
 
-use super::tests::{build, round_trip, step, tensor};
-use super::*;
+use super::{build, round_trip, step, tensor};
+use cute_runtime::package::*;
 
 /// Taps of 3 with padding of 1, over lines of 5 pixels of 2 channels.
 fn taps() -> At {
@@ -151,28 +151,4 @@ fn groups_of_rows_have_ends() {
         },
     );
     assert!(found.contains("groups of rows alone"), "{found}");
-}
-
-#[test]
-fn sizes_are_those_of_the_matrix() {
-    let known = taps().known(&Environment::default(), 2).unwrap();
-    assert_eq!(known.start, [0, -1]);
-    assert_eq!(known.modes[0][3], [0, 3]);
-    assert_eq!(known.modes[1][5], [1, 2]);
-    let mut many = taps();
-    many.modes[1].push(step(i64::MAX / 4, 1, 0));
-    assert!(many.known(&Environment::default(), 2).is_err());
-    let compute = Compute::Gemm(at(taps()));
-    let sizes = [
-        vec![Some(2), Some(5)],
-        vec![Some(4), Some(6)],
-        vec![Some(5), Some(4)],
-    ];
-    let shapes = compute.shapes(&sizes, &Environment::default());
-    assert_eq!(shapes[0], [Some(5), Some(6)]);
-    let known: Vec<Vec<i64>> = shapes
-        .into_iter()
-        .map(|s| s.into_iter().flatten().collect())
-        .collect();
-    assert_eq!(compute.flops(&known), Some(2.0 * 5.0 * 4.0 * 6.0));
 }

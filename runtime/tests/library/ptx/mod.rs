@@ -1,10 +1,10 @@
-use super::*;
+use cute_runtime::ptx::*;
 
 mod bad;
 mod property;
 
 /// A module with every construct.
-pub(super) const SAMPLE: &str = r#"
+pub const SAMPLE: &str = r#"
 // A comment, and /* another */
 .version 8.7
 .target sm_90a, debug

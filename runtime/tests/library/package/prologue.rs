@@ -1,8 +1,8 @@
 //! Prologues of products: what a package says of them, and what it may not say.
 
-use super::tests::{build, round_trip, tensor};
-use super::*;
+use super::{build, round_trip, tensor};
 use cute_arith::ScalarOp;
+use cute_runtime::package::*;
 
 /// A prologue with a scale for each column of the product.
 fn scaled() -> Prologue {
