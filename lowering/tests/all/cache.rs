@@ -14,7 +14,7 @@ func.func @gemm(%A: !a, %B: !a, %C: !a) {
 "#;
 
 /// A kernel that is compiled and warned of.
-const WARNED: &str = include_str!("../../test/Inputs/warned.mlir");
+const WARNED: &str = include_str!("../../../test/Inputs/warned.mlir");
 
 fn compiler(options: &str, folder: &Path) -> Compiler {
     let options = CompileOptions::parse(options).unwrap();
@@ -53,7 +53,7 @@ fn a_hit_is_what_was_compiled_with_its_warnings() {
         // One that has no context yet, on another thread.
         let other = std::thread::scope(|scope| {
             let other = scope.spawn(|| {
-                let compiler = crate::compiler("arch=sm_80", folder.path());
+                let compiler = self::compiler("arch=sm_80", folder.path());
                 compiler.compile_text(name, text).unwrap()
             });
             other.join().unwrap()
@@ -100,7 +100,7 @@ fn what_is_imported_counts_by_its_text() {
     };
     fs::write(at("outer.mlir"), "cute.import \"factor.mlir\"").unwrap();
     factor("2.0");
-    let text = include_str!("../../test/Inputs/imports.mlir");
+    let text = include_str!("../../../test/Inputs/imports.mlir");
     let name = at("a.mlir").display().to_string();
     let compile = || {
         let compiler = compiler("arch=sm_80", folder.path());

@@ -146,7 +146,7 @@ fn notes_and_warnings_keep_their_places() {
     let note = note.expect("a note where the other definition is");
     assert_eq!(note.severity, Severity::Note);
     // A kernel that is compiled and warned of: a loop to be pipelined of which nothing can run ahead.
-    let warned = include_str!("../../test/Inputs/warned.mlir");
+    let warned = include_str!("../../../test/Inputs/warned.mlir");
     let compiled = compiler.compile_text("warned.mlir", warned).unwrap();
     let [warning] = &compiled.diagnostics[..] else {
         panic!("{:?}", compiled.diagnostics)

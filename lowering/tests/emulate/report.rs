@@ -1,30 +1,15 @@
 //! Tests that what `cute-report` tells from layouts is what the emulator counts when the kernel runs: sectors, and
-//! wavefronts, for each line and step of every kernel that the tests and the examples compile.
+//! wavefronts, for each line and step of every kernel that is run.
 //!
-//! The options that they compile with are read from their `RUN:` and `GPU:` lines, as `tests/emulate` does. The report is made of the module as it
-//! is lowered, and of the text itself where kernels stand in it.
+//! The report is made of the module as it is lowered, and of the text itself where kernels stand in it.
 
-#[path = "../common/mod.rs"]
-mod common;
-#[path = "../emulate/sources.rs"]
-#[allow(dead_code)]
-mod sources;
-
-use common::{Gemm, compile, parallel, root, run_passes, said};
+use crate::common::parallel;
+use crate::sources::Compiled;
+use crate::{AS_THEY_ARE, CONFIGURATIONS, Configurations, Ran, lowered, parsed};
 use cute_passes::report::{self, AccessReport};
-use cute_runtime::{
-    device::Device,
-    emulator::{Config, Emulator},
-    tensor,
-};
-use melior::{Context, ir::Module};
-use sources::{Compiled, compiled, cuts, multiply_adds};
-use std::collections::{BTreeMap, BTreeSet};
-
-/// Multiply-adds up to which a source is run.
-const AS_IT_IS: i64 = 1 << 26;
-/// Instructions of a block after which a run is stopped.
-const MOST_INSTRUCTIONS: u64 = 4_000_000;
+use cute_runtime::emulator::Report;
+use melior::ir::Module;
+use std::collections::BTreeMap;
 
 /// A line, its step and a kind of access.
 type Key = (u32, Option<String>, String);
@@ -63,9 +48,19 @@ struct Counted {
     wavefronts: u64,
 }
 
+impl Counted {
+    fn add(&mut self, other: Counted) {
+        self.warps += other.warps;
+        self.threads += other.threads;
+        self.requests += other.requests;
+        self.sectors += other.sectors;
+        self.wavefronts += other.wavefronts;
+    }
+}
+
 /// Told of sectors, and of wavefronts.
 #[derive(Clone, Debug, Default)]
-struct Lines {
+pub struct Lines {
     sectors: BTreeMap<Key, Told>,
     wavefronts: BTreeMap<Key, Told>,
     unknown: Vec<String>,
@@ -108,7 +103,7 @@ fn tell(
 }
 
 /// The report's lines, after `change`, for a test of this test.
-fn told(module: &Module, steps: bool, change: &dyn Fn(&mut AccessReport)) -> Lines {
+pub fn told(module: &Module, steps: bool, change: &dyn Fn(&mut AccessReport)) -> Lines {
     let mut lines = Lines::default();
     for kernel in report::of_module(module.as_operation(), None).kernels {
         if let Some((_, why)) = &kernel.unknown {
@@ -150,43 +145,37 @@ fn told(module: &Module, steps: bool, change: &dyn Fn(&mut AccessReport)) -> Lin
     lines
 }
 
-/// The counts of the emulator for a source's functions.
-fn counted(
-    context: &Context,
-    source: &Compiled,
-    steps: bool,
-) -> Result<BTreeMap<Key, Counted>, String> {
-    let package = compile(context, &source.text, &source.options)?;
-    let mut all: BTreeMap<Key, Counted> = BTreeMap::new();
-    let functions = &package.manifest().functions;
-    for (function, said) in functions.iter().flat_map(|function| {
-        let runs = source.runs(&function.name).into_iter();
-        runs.map(move |said| (function, said))
-    }) {
-        let emulator = Emulator::new(Config {
-            max_instructions: MOST_INSTRUCTIONS,
-            ..Config::default()
-        });
-        let given = sources::given(function, &said)?;
-        let mut tensors = tensor::generate_given(function, &given, 0).map_err(|e| e.to_string())?;
-        let mut program = emulator
-            .load(&package, function)
-            .map_err(|e| e.to_string())?;
-        program.run(&mut tensors).map_err(|e| e.to_string())?;
-        let report = program.report().ok_or("no report")?;
+/// The counts of the emulator by lines and steps, of all runs together.
+#[derive(Clone, Debug, Default)]
+pub struct Counts(BTreeMap<Key, Counted>);
+
+impl Counts {
+    /// Adds what a run counted.
+    pub fn add(&mut self, report: &Report) {
         for step in report.launches.iter().flat_map(|launch| &launch.steps) {
             let Some(place) = &step.source else { continue };
             let class = serde_name(&format!("{:?}", step.class));
-            let key = (place.line, place.step.clone().filter(|_| steps), class);
-            let sum = all.entry(key).or_default();
-            sum.warps += step.counts.warps;
-            sum.threads += step.counts.threads;
-            sum.requests += step.counts.global.requests;
-            sum.sectors += step.counts.global.sectors;
-            sum.wavefronts += step.counts.shared.actual;
+            let key = (place.line, place.step.clone(), class);
+            let sum = self.0.entry(key).or_default();
+            sum.add(Counted {
+                warps: step.counts.warps,
+                threads: step.counts.threads,
+                requests: step.counts.global.requests,
+                sectors: step.counts.global.sectors,
+                wavefronts: step.counts.shared.actual,
+            });
         }
     }
-    Ok(all)
+
+    /// The counts by lines alone.
+    fn without_steps(&self) -> Counts {
+        let mut lines = Counts::default();
+        for ((line, _, class), counted) in &self.0 {
+            let key = (*line, None, class.clone());
+            lines.0.entry(key).or_default().add(*counted);
+        }
+        lines
+    }
 }
 
 /// `LoadMatrix` as `load_matrix`.
@@ -237,11 +226,7 @@ fn before<'a>(key: &Key, told: &'a BTreeMap<Key, Told>) -> Vec<&'a Told> {
 }
 
 /// The differences of a report and the emulator.
-fn disagreements(
-    told: &Lines,
-    counted: &BTreeMap<Key, Counted>,
-    compared: &mut Compared,
-) -> Vec<String> {
+fn disagreements(told: &Lines, Counts(counted): &Counts, compared: &mut Compared) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut compare = |what: &str,
                        told: &BTreeMap<Key, Told>,
@@ -311,75 +296,64 @@ fn disagreements(
     wrong
 }
 
-/// The module as far as `cute-to-nvvm`.
-fn lowered<'c>(context: &'c Context, source: &Compiled) -> Result<Module<'c>, String> {
-    let mut module = parsed(context, source)?;
-    let passes = common::passes(&source.options)?;
-    let (passes, _) = passes
-        .split_once(",cute-to-nvvm")
-        .ok_or("expected cute-to-nvvm")?;
-    run_passes(&mut module, passes, true)?;
-    Ok(module)
-}
-
-fn parsed<'c>(context: &'c Context, source: &Compiled) -> Result<Module<'c>, String> {
-    said(context, || {
-        Module::parse(context, &source.text).ok_or_else(|| "the text cannot be read".to_owned())
-    })
-}
-
 /// Tells whether all that is computed is computed by kernels that stand in the module.
 fn has_kernels(module: &Module) -> bool {
     let report = report::of_module(module.as_operation(), None);
     !report.kernels.is_empty() && report.untiled == 0
 }
 
-fn small(context: &Context, source: &Compiled) -> bool {
-    source.has_kernels()
-        || multiply_adds(context, &source.text).is_some_and(|count| count <= AS_IT_IS)
+/// Tells whether the report follows a source, of which this is the lowered module: it does not follow what warps with roles share of C.
+pub fn follows(source: &Compiled, module: &Module) -> bool {
+    let has_roles = || module.as_operation().to_string().contains("mbarrier");
+    source.text.contains("cute.roles") || !has_roles()
+}
+
+impl Compared {
+    fn add(&mut self, other: Compared) {
+        self.exact += other.exact;
+        self.moved += other.moved;
+        self.between += other.between;
+        self.bounded += other.bounded;
+    }
+}
+
+/// The differences of the report and what was counted, of a source with its name; none where the report does not follow it.
+fn differences(ran: &Ran, compared: &mut Compared) -> Option<Vec<String>> {
+    let told = ran.told.as_ref()?;
+    // A run that failed was not counted.
+    let failed = ran.failures.iter().cloned();
+    let wrong = disagreements(told, &ran.counted, compared).into_iter();
+    let named = wrong.map(|wrong| format!("{}: {wrong}", ran.name));
+    Some(failed.chain(named).collect())
 }
 
 #[test]
 fn the_report_is_what_the_emulator_counts() {
-    let all = compiled(&root());
-    let found = parallel(&all, |source| {
-        let context = cute_ir::context();
-        if !small(&context, source) {
-            return None;
-        }
-        // The report does not follow what warps with roles share of C.
-        let module = lowered(&context, source);
-        let has_roles = |module: &Module| module.as_operation().to_string().contains("mbarrier");
-        if module.as_ref().is_ok_and(has_roles) && !source.text.contains("cute.roles") {
-            return None;
-        }
+    let (mut wrong, mut compared, mut sources) = (Vec::new(), Compared::default(), 0);
+    let found = parallel(&AS_THEY_ARE, |(source, ran)| {
+        let ran = ran.as_ref()?;
         let mut compared = Compared::default();
-        let mut wrong = Vec::new();
-        let mut look = |steps: bool, module: Result<Module, String>| -> Result<(), String> {
-            let told = told(&module?, steps, &|_| ());
-            let counted = counted(&context, source, steps)?;
-            let more = disagreements(&told, &counted, &mut compared);
-            wrong.extend(more.into_iter().map(|w| format!("{}: {w}", source.name())));
-            Ok(())
-        };
-        let mut failed = look(true, module).err();
+        let mut wrong = differences(ran, &mut compared)?;
         // The report is on kernels whose functions stand in place of their calls.
         let has_calls = ["func.call", "cute.call", " call @"]
             .iter()
             .any(|call| source.text.contains(call));
-        if !has_calls && parsed(&context, source).is_ok_and(|module| has_kernels(&module)) {
-            failed = failed.or(look(false, parsed(&context, source)).err());
+        if !has_calls
+            && let Ok(module) = parsed(&cute_ir::context(), source)
+            && has_kernels(&module)
+        {
+            let told = told(&module, false, &|_| ());
+            let more = disagreements(&told, &ran.counted.without_steps(), &mut compared);
+            wrong.extend(
+                more.into_iter()
+                    .map(|wrong| format!("{}: {wrong}", ran.name)),
+            );
         }
-        wrong.extend(failed.map(|e| format!("{}: {e}", source.name())));
         Some((wrong, compared))
     });
-    let (mut wrong, mut compared, mut sources) = (Vec::new(), Compared::default(), 0);
     for (more, of) in found.into_iter().flatten() {
         wrong.extend(more);
-        compared.exact += of.exact;
-        compared.moved += of.moved;
-        compared.between += of.between;
-        compared.bounded += of.bounded;
+        compared.add(of);
         sources += 1;
     }
     println!("{sources} sources with options: {compared:?}");
@@ -395,72 +369,29 @@ fn the_report_is_what_the_emulator_counts() {
 /// Configurations of the kernels that are too large to be run as they are, on problems that are not.
 #[test]
 fn the_report_is_right_for_every_configuration() {
-    let all = compiled(&root());
-    let found = parallel(&all, |source: &Compiled| {
-        let context = cute_ir::context();
-        cuts(&context, source)
-    });
-    let (mut seen, mut tasks) = (BTreeSet::new(), Vec::new());
-    for found in found.into_iter().map(Result::unwrap) {
-        for cut in found {
-            if !seen.insert(format!("{:?}", cut.options)) {
-                continue;
-            }
-            let [m, n, k] = cut.tile;
-            // Rows that begin at lines, and rows that do not.
-            for gaps in [[0, 0, 0], [8, 24, 8]] {
-                let gemm = Gemm {
-                    extents: [2 * m, n, (cut.stages + 1) * k],
-                    gaps,
-                };
-                let file = format!("{gemm:?}").into();
-                tasks.push(Compiled::of(file, gemm.source(), cut.options.clone()));
-            }
-        }
-    }
-    let found = parallel(&tasks, |source| {
-        let context = cute_ir::context();
-        let mut compared = Compared::default();
-        let wrong = lowered(&context, source).and_then(|module| {
-            let told = told(&module, true, &|_| ());
-            let counted = counted(&context, source, true)?;
-            Ok(disagreements(&told, &counted, &mut compared))
-        });
-        let wrong = wrong.unwrap_or_else(|e| vec![e]);
-        let named: Vec<String> = wrong
-            .into_iter()
-            .map(|w| format!("{}: {w}", source.name()))
-            .collect();
-        (named, compared)
-    });
+    let Configurations { count, ran } = &*CONFIGURATIONS;
     let (mut wrong, mut compared) = (Vec::new(), Compared::default());
-    for (more, of) in found {
-        wrong.extend(more);
-        compared.exact += of.exact;
-        compared.moved += of.moved;
-        compared.between += of.between;
-        compared.bounded += of.bounded;
+    for ran in ran {
+        wrong.extend(differences(ran, &mut compared).unwrap_or_default());
     }
-    println!("{} configurations: {compared:?}", seen.len());
+    println!("{count} configurations: {compared:?}");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(seen.len() >= 30, "found {} configurations", seen.len());
+    assert!(*count >= 30, "found {count} configurations");
 }
 
 /// A report that is wrong is found to be.
 #[test]
 fn a_wrong_report_disagrees() {
-    let all = compiled(&root());
-    let context = cute_ir::context();
-    let source = all
+    let small = AS_THEY_ARE
         .iter()
-        .find(|source| small(&context, source))
-        .expect("a small source");
-    let module = lowered(&context, source).unwrap();
-    let counted = counted(&context, source, true).unwrap();
+        .find_map(|(source, ran)| Some((source, ran.as_ref()?)));
+    let (source, ran) = small.expect("a small source");
+    let context = cute_ir::context();
+    let module = lowered(&context, source).unwrap().module;
     let wrong = |change: &dyn Fn(&mut AccessReport)| {
         disagreements(
             &told(&module, true, change),
-            &counted,
+            &ran.counted,
             &mut Compared::default(),
         )
         .len()
