@@ -27,7 +27,7 @@ const SEEDS: u64 = 3;
 const AS_IT_IS: i64 = 1 << 26;
 
 /// Problems for a configuration: one tile, and K of one stage; K shorter than the pipeline is; K that goes
-/// round its ring of buffers several times, twice; more tiles along M than blocks are grouped by. Rows are as
+/// round its ring of buffers once, twice and several times; more tiles along M than blocks are grouped by. Rows are as
 /// long as they are apart, or shorter.
 fn problems(cut: &Cut) -> Vec<Gemm> {
     let [m, n, k] = cut.tile;
@@ -39,6 +39,7 @@ fn problems(cut: &Cut) -> Vec<Gemm> {
         gemm([1, 1, 1], [0, 0, 0]),
         gemm([3, 1, (cut.stages - 1).max(1)], [8, 16, 24]),
         gemm([1, 2, cut.stages], [0, 8, 0]),
+        gemm([2, 1, cut.stages + 1], [0, 0, 0]),
         gemm([2, 1, 2 * cut.stages + 3], [24, 0, 8]),
         gemm([cut.raster + 1, 2, 1], [0, 0, 0]),
     ]
