@@ -78,7 +78,7 @@ fn square<'a>(shape: &'a [i64; 2], strides: &'a [i64; 2]) -> Vec<Argument<'a>> {
 
 /// The functions: a product of open matrices, and the same with nothing left open and one kernel.
 fn functions() -> [(&'static str, Function); 2] {
-    let open: Function = serde_json::from_str(OPEN).expect("a function");
+    let open = Function::from_json(OPEN).expect("a function");
     let mut fixed = open.clone();
     for arg in &mut fixed.args {
         if let cute_runtime::Arg::Tensor { layout, .. } = arg {

@@ -7,11 +7,6 @@ mod check;
 mod emulated;
 mod im2col;
 
-#[cfg(test)]
-mod tests;
-#[cfg(test)]
-mod tests_im2col;
-
 use crate::element::Element;
 
 pub use check::{GRANULE, TensorMapError, is_map_start};

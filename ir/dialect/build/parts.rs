@@ -151,7 +151,7 @@ pub fn kinds_rust(types: &[PartsDef]) -> String {
     let names: Vec<&str> = types.iter().map(|ty| ty.name.as_str()).collect();
     let mut text = format!(
         "/// A kind of type or attribute of the dialects, as C++ numbers it too.\n\
-         #[derive(Clone, Copy, Debug, PartialEq, Eq)]\n#[repr(i32)]\npub(crate) enum Kind {{ {} }}\n",
+         #[doc(hidden)]\n#[derive(Clone, Copy, Debug, PartialEq, Eq)]\n#[repr(i32)]\npub enum Kind {{ {} }}\n",
         names.join(", ")
     );
     let all: Vec<String> = names.iter().map(|name| format!("Kind::{name}")).collect();

@@ -13,6 +13,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 using namespace cute;
@@ -156,11 +157,34 @@ void cuteOpDropReferences(MlirOperation op) {
   unwrap(op)->dropAllReferences();
 }
 
-void *cuteOpFingerprint(MlirOperation op) { return new OperationFingerPrint(unwrap(op)); }
-
-bool cuteFingerprintIsOf(void *fingerprint, MlirOperation op) {
-  std::unique_ptr<OperationFingerPrint> before(static_cast<OperationFingerPrint *>(fingerprint));
-  return *before == OperationFingerPrint(unwrap(op));
+// As MLIR's OperationFingerPrint, but not by SHA-1, which takes as long as the passes: nobody forges IR.
+uint64_t cuteOpFingerprint(MlirOperation op) {
+  uint64_t hash = 0;
+  SmallVector<uint64_t, 64> words;
+  unwrap(op)->walk([&](Operation *inner) {
+    words.assign({hash, inner->hashProperties()});
+    auto add = [&](const void *pointer) { words.push_back(reinterpret_cast<uintptr_t>(pointer)); };
+    add(inner);
+    add(inner->getParentOp());
+    add(inner->getRawDictionaryAttrs().getAsOpaquePointer());
+    add(inner->getLoc().getAsOpaquePointer());
+    for (Value operand : inner->getOperands())
+      add(operand.getAsOpaquePointer());
+    for (Block *successor : inner->getSuccessors())
+      add(successor);
+    for (Type type : inner->getResultTypes())
+      add(type.getAsOpaquePointer());
+    for (Region &region : inner->getRegions())
+      for (Block &block : region) {
+        add(&block);
+        for (BlockArgument argument : block.getArguments()) {
+          add(argument.getAsOpaquePointer());
+          add(argument.getType().getAsOpaquePointer());
+        }
+      }
+    hash = llvm::xxh3_64bits({reinterpret_cast<const uint8_t *>(words.data()), words.size_in_bytes()});
+  });
+  return hash;
 }
 
 void cuteWalkTypes(MlirOperation op, void (*sink)(MlirType, void *), void *user) {

@@ -109,10 +109,8 @@ void *cuteTypeTable(MlirType type);
 /// Lets an op, and what is within it, use no values and no blocks any more.
 void cuteOpDropReferences(MlirOperation op);
 
-/// The fingerprint of an op and of all that is within it, by which a change is found.
-void *cuteOpFingerprint(MlirOperation op);
-/// Tells whether an op is as it was when its fingerprint was taken, which is freed.
-bool cuteFingerprintIsOf(void *fingerprint, MlirOperation op);
+/// A number for an op and all that is within it, by which a change is found.
+uint64_t cuteOpFingerprint(MlirOperation op);
 
 /// Gives `sink` the question whether the op of a loaded dialect was meant that is spelt most like this name, if one is near.
 void cuteMeantOp(MlirContext context, MlirStringRef name, MlirStringCallback sink, void *user);

@@ -82,7 +82,9 @@ impl Layout {
         Layout::new_static(shape, stride).or_else(|(s, d)| Layout::new_general(s, d))
     }
 
-    pub(crate) fn new_general(shape: IntTuple, stride: IntTuple) -> Result<Layout> {
+    // Public for tests, as the next one.
+    #[doc(hidden)]
+    pub fn new_general(shape: IntTuple, stride: IntTuple) -> Result<Layout> {
         shape.check_bounds()?;
         if !shape.congruent(&stride) {
             return Err(LayoutError::NotCongruent {
@@ -115,7 +117,8 @@ impl Layout {
     }
 
     /// [`Layout::new`] for static integers, with all that it requires checked in one pass. Else the parts come back.
-    pub(crate) fn new_static(
+    #[doc(hidden)]
+    pub fn new_static(
         shape: IntTuple,
         stride: IntTuple,
     ) -> std::result::Result<Layout, (IntTuple, IntTuple)> {

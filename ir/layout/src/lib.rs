@@ -15,10 +15,6 @@
 //! - At a negative index a layout is extended as an odd function: `L(-i) = -L(i)`.
 #![warn(missing_docs, unreachable_pub)]
 
-// The generators of the tests name the crate from outside.
-#[cfg(test)]
-extern crate self as cute_layout;
-
 pub mod algebra;
 pub mod atoms;
 pub mod descriptor;

@@ -11,6 +11,7 @@ mod common;
 mod composition;
 mod cute_figures;
 mod descriptor;
+mod errors;
 mod fuzz_smoke;
 mod gemm_layouts;
 mod im2col;
@@ -20,6 +21,8 @@ mod layouts;
 #[path = "../benches/gemm_layouts.rs"]
 mod measured;
 mod ops;
+mod parameters;
+mod short_cuts;
 mod swizzles;
 mod symbolic;
 mod symbolic_layouts;

@@ -330,3 +330,13 @@ fn alignments_are_those_of_the_instructions() {
     );
     assert!(CopyAtom::auto_vectorizing(6).is_err());
 }
+
+#[test]
+fn every_type_is_found_by_its_name() {
+    for elem in Elem::ALL {
+        assert_eq!(Elem::named(elem.name()), Some(elem));
+        assert!((1..=64).contains(&elem.bits()));
+    }
+    assert_eq!(Elem::named("si8"), Some(Elem::I8));
+    assert_eq!(Elem::named("index"), None);
+}

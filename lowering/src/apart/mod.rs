@@ -181,7 +181,7 @@ fn side_by_side<T: Send, R: Send>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{binary::ops_named, initialize};
+    use crate::binary::ops_named;
 
     /// A module of kernels with `head` before them; each has a loop, a branch of several ways, an array of its own, and the text of `body` in it.
     fn module(head: &str, kernels: usize, body: impl Fn(usize) -> String) -> String {
@@ -224,7 +224,6 @@ mod tests {
 
     /// Compares the PTX of a module with that of the whole of it. Returns whether it was compiled in parts.
     fn compared(text: &str) -> bool {
-        initialize();
         let context = context();
         let module = parse_module(&context, "kernels.mlir", text).expect(text);
         let module: Op<'_> = ops_named(module.as_operation(), "gpu.module").unwrap()[0];

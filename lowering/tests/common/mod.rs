@@ -8,7 +8,7 @@ use cute_lowering::{CompileOptions, from_module};
 use cute_runtime::{
     Function, Package,
     device::{Device, DeviceError},
-    emulator::{Config, Emulator, Finding},
+    emulator::{Config, Emulator, Finding, Report},
     tensor::{self, Given},
     verify::{self, Data},
 };
@@ -127,7 +127,7 @@ pub fn compile(context: &Context, text: &str, options: &CompileOptions) -> Resul
 pub enum Outcome {
     /// No finding, and the result that the function promises.
     Right {
-        printed: String,
+        report: Box<Report>,
     },
     Findings(Vec<Finding>),
     /// No finding, and another result.
@@ -152,23 +152,27 @@ pub fn run(package: &Package, function: &Function, seed: u64) -> Outcome {
 
 /// Runs a function as [`run`] does, with what the package leaves open.
 pub fn run_given(package: &Package, function: &Function, given: &[Given], seed: u64) -> Outcome {
-    run_on(package, function, given, None, seed)
+    run_with(package, function, given, config(seed))
 }
 
-/// Runs a function as [`run_given`] does, on a GPU of so many multiprocessors.
-pub fn run_on(
+/// The settings of a run with this seed.
+pub fn config(seed: u64) -> Config {
+    Config {
+        seed,
+        max_instructions: MOST_INSTRUCTIONS,
+        ..Config::default()
+    }
+}
+
+/// Runs a function as [`run_given`] does, with other settings.
+pub fn run_with(
     package: &Package,
     function: &Function,
     given: &[Given],
-    sms: Option<u32>,
-    seed: u64,
+    config: Config,
 ) -> Outcome {
-    let emulator = Emulator::new(Config {
-        seed,
-        sms,
-        max_instructions: MOST_INSTRUCTIONS,
-        ..Config::default()
-    });
+    let seed = config.seed;
+    let emulator = Emulator::new(config);
     let tensors = tensor::generate_given(function, given, seed).map_err(|error| error.to_string());
     let mut tensors = match tensors {
         Ok(tensors) => tensors,
@@ -184,11 +188,9 @@ pub fn run_on(
         Err(DeviceError::Findings(findings)) => return Outcome::Findings(findings),
         Err(error) => return Outcome::Refused(error.to_string()),
     }
-    let printed = program
-        .report()
-        .map_or_else(String::new, |report| report.printed.clone());
+    let report = Box::new(program.report().cloned().unwrap_or_default());
     if function.computes.is_empty() {
-        return Outcome::Right { printed };
+        return Outcome::Right { report };
     }
     let config = verify::Config {
         seed,
@@ -200,7 +202,7 @@ pub fn run_on(
         Ok(reports) => match reports.iter().find(|report| !report.passed()) {
             Some(report) => Outcome::Wrong(format!("{report:?}")),
             None if reports.is_empty() => Outcome::Refused("nothing was verified".to_owned()),
-            None => Outcome::Right { printed },
+            None => Outcome::Right { report },
         },
     }
 }

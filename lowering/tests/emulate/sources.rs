@@ -28,7 +28,6 @@ pub struct Compiled {
 
 impl Compiled {
     /// A text that is in no file.
-    #[allow(dead_code)]
     pub fn of(file: PathBuf, text: String, options: CompileOptions) -> Self {
         Self {
             file,

@@ -19,8 +19,9 @@ mod list;
 mod maps;
 mod views;
 
-use common::{Gemm, Outcome, compile, parallel, run_on};
+use common::{Gemm, Outcome, compile, parallel, run_with};
 use cute_lowering::{CompileOptions, Options};
+use cute_runtime::emulator::Config;
 use cute_runtime::tensor::Given;
 use cute_runtime::{Function, ImageSource, Package};
 use list::{Entry, Verdict};
@@ -216,7 +217,13 @@ const OTHERS: [Subject; 4] = [
 /// The verdict on a mutant in the first order that showed something.
 fn judge(subject: &Subject, package: &Package, function: &Function) -> Verdict {
     for seed in 0..subject.seeds() {
-        match run_on(package, function, &subject.given(), subject.sms, seed) {
+        // Most are wrong in every block, so that the first one tells.
+        let config = Config {
+            sms: subject.sms,
+            stop_at_findings: true,
+            ..common::config(seed)
+        };
+        match run_with(package, function, &subject.given(), config) {
             Outcome::Right { .. } => {}
             Outcome::Findings(findings) => return Verdict::Finding(findings[0].kind.name()),
             Outcome::Wrong(_) => return Verdict::WrongResult,

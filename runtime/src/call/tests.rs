@@ -15,7 +15,7 @@ const SMS: u32 = 132;
 const GPU: Memory = Memory::Cuda(0);
 
 fn open() -> Function {
-    serde_json::from_str(OPEN).unwrap()
+    Function::from_json(OPEN).unwrap()
 }
 
 fn tensor(name: &str, element: &str, layout: &str, align: u32, access: Access) -> Arg {

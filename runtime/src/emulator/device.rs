@@ -33,6 +33,9 @@ pub struct Config {
     /// Multiprocessors of the GPU that is emulated, which launches may ask for; those of a GPU of the architecture
     /// ([`Arch::multiprocessors`]) if none. Findings and results depend on it as launches do, and time does not.
     pub sms: Option<u32>,
+    /// Whether a launch ends behind the first block that something is found in, in the order of their numbers: sooner, but what is wrong
+    /// in others is not told, and results are not whole. Where blocks may wait for each other, all of them run.
+    pub stop_at_findings: bool,
 }
 
 impl Default for Config {
@@ -42,6 +45,7 @@ impl Default for Config {
             max_instructions: 100_000_000,
             arch: None,
             sms: None,
+            stop_at_findings: false,
         }
     }
 }
@@ -538,6 +542,7 @@ impl Emulated {
                 registers,
                 seed: self.config.seed,
                 limit: self.config.max_instructions,
+                stop_at_findings: self.config.stop_at_findings,
                 cores,
             });
             report.launches.push(outcome.report);

@@ -131,6 +131,9 @@ fn run_core(
             Some(End::Finished) => {}
         }
         let (findings, printed) = block.finish();
+        if launch.stop_at_findings && !launch.kernel.waits && !findings.is_empty() {
+            halted.fetch_min(linear, Relaxed);
+        }
         if !findings.is_empty() || !printed.is_empty() {
             core.ended.push((linear, findings, printed));
         }

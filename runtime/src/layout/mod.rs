@@ -154,12 +154,12 @@ impl Parsed {
     }
 
     /// Shape and stride of every leaf of a top-level mode, the fastest first; none of a mode that there is not.
-    pub(crate) fn mode_leaves(&self, mode: usize) -> &[(i64, i64)] {
+    pub fn mode_leaves(&self, mode: usize) -> &[(i64, i64)] {
         self.modes.get(mode).map_or(&[], Vec::as_slice)
     }
 
     /// Tells whether a top-level mode has several elements, all at one place.
-    pub(crate) fn is_repeated(&self, mode: usize) -> bool {
+    pub fn is_repeated(&self, mode: usize) -> bool {
         let leaves = self.mode_leaves(mode);
         let size: i64 = leaves.iter().map(|(shape, _)| shape).product();
         size > 1
@@ -211,7 +211,7 @@ impl Parsed {
     }
 
     /// The offsets that elements lie at. Elements that a stride of 0 places on each other count once.
-    pub(crate) fn places(&self) -> impl Iterator<Item = i64> {
+    pub fn places(&self) -> impl Iterator<Item = i64> {
         let leaves = self.leaves().filter(|(_, stride)| *stride != 0);
         let leaves: Vec<(i64, i64)> = leaves.collect();
         (0..self.places_count()).map(move |index| {

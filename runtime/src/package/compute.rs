@@ -713,7 +713,7 @@ impl Compute {
     }
 
     /// Operations of one run, for those whose speed is measured by them; `sizes` are those of the roles.
-    pub(crate) fn flops(&self, sizes: &[Vec<i64>]) -> Option<f64> {
+    pub fn flops(&self, sizes: &[Vec<i64>]) -> Option<f64> {
         let product = |sizes: &[i64]| sizes.iter().map(|&n| n as f64).product::<f64>();
         let count = |sizes: &[i64], mode: usize| sizes.get(mode).map_or(0.0, |&n| n as f64);
         match (self, sizes) {

@@ -446,11 +446,17 @@ mod tests {
             json,
             r#"{"add":[{"ceil_div":[{"leaf":[0,1]},128]},{"scalar":3}]}"#
         );
-        assert_eq!(serde_json::from_str::<Expr>(&json).unwrap(), sum);
+        assert_eq!(
+            serde_json::from_slice::<Expr>(json.as_bytes()).unwrap(),
+            sum
+        );
         let waves = Expr::apply(Op::Mul, vec![Expr::Constant(2), Expr::SmCount]);
         let json = serde_json::to_string(&waves).unwrap();
         assert_eq!(json, r#"{"mul":[2,{"device":"sm_count"}]}"#);
-        assert_eq!(serde_json::from_str::<Expr>(&json).unwrap(), waves);
+        assert_eq!(
+            serde_json::from_slice::<Expr>(json.as_bytes()).unwrap(),
+            waves
+        );
         assert_eq!(waves.constant(), None);
         let environment = Environment {
             sm_count: Some(132),
@@ -463,11 +469,17 @@ mod tests {
             (json.as_str(), value.to_string().as_str()),
             (r#"{"value":2}"#, "v2")
         );
-        assert_eq!(serde_json::from_str::<Expr>(&json).unwrap(), value);
+        assert_eq!(
+            serde_json::from_slice::<Expr>(json.as_bytes()).unwrap(),
+            value
+        );
         for op in Op::ALL {
             let expr = Expr::Apply(*op, vec![Expr::Constant(-1); op.arity()]);
             let json = serde_json::to_string(&expr).unwrap();
-            assert_eq!(serde_json::from_str::<Expr>(&json).unwrap(), expr);
+            assert_eq!(
+                serde_json::from_slice::<Expr>(json.as_bytes()).unwrap(),
+                expr
+            );
         }
     }
 
@@ -504,7 +516,9 @@ mod tests {
             ("1.5", "an integer"),
             ("18446744073709551615", "does not fit 64 bits"),
         ] {
-            let error = serde_json::from_str::<Expr>(json).unwrap_err().to_string();
+            let error = serde_json::from_slice::<Expr>(json.as_bytes())
+                .unwrap_err()
+                .to_string();
             assert!(error.contains(says), "{json}: {error}");
         }
         // Deeper than the stack: serde_json stops.
@@ -513,6 +527,6 @@ mod tests {
             r#"{"fits_32":["#.repeat(10_000),
             "]}".repeat(10_000)
         );
-        assert!(serde_json::from_str::<Expr>(&deep).is_err());
+        assert!(serde_json::from_slice::<Expr>(deep.as_bytes()).is_err());
     }
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::candidates::CandidateChoice;
 use super::compute::Compute;
+use super::error::PackageError;
 use super::expr::Expr;
 use crate::element::Element;
 use crate::layout::Pattern;
@@ -49,6 +50,23 @@ pub struct Function {
 }
 
 impl Function {
+    /// Reads a function as a manifest has it. Whoever calls this has not the code for it compiled once more, as whoever asks serde has.
+    ///
+    /// # Errors
+    /// [`PackageError::Json`] if the text is not that of a function.
+    pub fn from_json(text: &str) -> Result<Function, PackageError> {
+        // Of bytes, as manifests are.
+        serde_json::from_slice(text.as_bytes()).map_err(PackageError::Json)
+    }
+
+    /// The text of a function in a manifest.
+    ///
+    /// # Errors
+    /// [`PackageError::Json`] if a number of it is none in JSON.
+    pub fn to_json(&self) -> Result<String, PackageError> {
+        serde_json::to_string(self).map_err(PackageError::Json)
+    }
+
     /// A function that requires nothing, has no workspace, and does not say what it computes.
     pub fn new(name: impl Into<String>, args: Vec<Arg>, launches: Vec<Launch>) -> Function {
         Function {

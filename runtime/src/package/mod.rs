@@ -15,25 +15,6 @@ mod validate;
 mod validate_compute;
 mod validate_region;
 
-#[cfg(test)]
-pub(crate) mod tests;
-#[cfg(test)]
-mod tests_candidates;
-#[cfg(test)]
-mod tests_dynamic;
-#[cfg(test)]
-mod tests_epilogue;
-#[cfg(test)]
-mod tests_map;
-#[cfg(test)]
-mod tests_places;
-#[cfg(test)]
-mod tests_prologue;
-#[cfg(test)]
-mod tests_tensor_map;
-#[cfg(test)]
-mod tests_workspace;
-
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -124,3 +124,52 @@ impl At {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::package::{Compute, Gemm};
+
+    fn step(extent: i64, by: i64, along: usize) -> Step {
+        Step {
+            extent: Expr::Constant(extent),
+            by: Expr::Constant(by),
+            along,
+        }
+    }
+
+    /// Taps of 3 with padding of 1, over lines of 5 pixels of 2 channels.
+    fn taps() -> At {
+        At {
+            start: vec![Expr::Constant(0), Expr::Constant(-1)],
+            modes: vec![vec![step(5, 1, 1)], vec![step(2, 1, 0), step(3, 1, 1)]],
+        }
+    }
+
+    #[test]
+    fn sizes_are_those_of_the_matrix() {
+        let known = taps().known(&Environment::default(), 2).unwrap();
+        assert_eq!(known.start, [0, -1]);
+        assert_eq!(known.modes[0][3], [0, 3]);
+        assert_eq!(known.modes[1][5], [1, 2]);
+        let mut many = taps();
+        many.modes[1].push(step(i64::MAX / 4, 1, 0));
+        assert!(many.known(&Environment::default(), 2).is_err());
+        let compute = Compute::Gemm(Gemm {
+            at_a: Some(Box::new(taps())),
+            ..Gemm::new(0, 1, 2, "f32")
+        });
+        let sizes = [
+            vec![Some(2), Some(5)],
+            vec![Some(4), Some(6)],
+            vec![Some(5), Some(4)],
+        ];
+        let shapes = compute.shapes(&sizes, &Environment::default());
+        assert_eq!(shapes[0], [Some(5), Some(6)]);
+        let known: Vec<Vec<i64>> = shapes
+            .into_iter()
+            .map(|s| s.into_iter().flatten().collect())
+            .collect();
+        assert_eq!(compute.flops(&known), Some(2.0 * 5.0 * 4.0 * 6.0));
+    }
+}

@@ -657,3 +657,56 @@ fn unwrapped(text: &str) -> &str {
     }
     inner
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn softmax() -> Region {
+        Region {
+            ops: vec![
+                RegionOp::apply(ScalarOp::Convert, [0], "f32"),
+                RegionOp::reduce(ReduceOp::Maximum, 1, [1], "f32"),
+                RegionOp::apply(ScalarOp::Sub, [1, 2], "f32"),
+                RegionOp::apply(ScalarOp::Exp, [3], "f32"),
+                RegionOp::reduce(ReduceOp::Add, 4, [1], "f32"),
+                RegionOp::apply(ScalarOp::Div, [4, 5], "f32"),
+                RegionOp::apply(ScalarOp::Convert, [6], "f16"),
+            ],
+            yields: vec![7, 5],
+        }
+    }
+
+    #[test]
+    fn every_type_that_a_reduction_takes_is_one() {
+        use ReduceOp::{Add, Maximum, Mean, Minimum};
+        for element in Element::ALL {
+            for (op, takes) in [
+                (Add, ["f32", "f64", "i32"].contains(&element.name())),
+                (Mean, ["f32", "f64"].contains(&element.name())),
+                (Maximum, true),
+                (Minimum, true),
+            ] {
+                let ops = vec![RegionOp::reduce(op, 0, [0], element.name())];
+                let yields = vec![1];
+                let types = Region { ops, yields }.types(&[element], |_| Ok(element));
+                assert_eq!(types.is_ok(), takes, "{op:?} of {element}: {types:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn values_vary_along_the_modes_of_what_they_are_made_of() {
+        let region = softmax();
+        let of = |input: [bool; 2]| -> Vec<[bool; 2]> {
+            let values = region.varying(vec![input.to_vec()], 2);
+            values.into_iter().map(|v| [v[0], v[1]]).collect()
+        };
+        let (all, none, rows) = ([true; 2], [false; 2], [true, false]);
+        assert_eq!(of(all), [all, all, rows, all, all, rows, all, all]);
+        assert_eq!(of(rows), [rows; 8]);
+        assert_eq!(of(none), [none; 8]);
+        assert_eq!(region.reduced(), Some(vec![1]));
+        assert_eq!(Region::default().reduced(), None);
+    }
+}

@@ -459,7 +459,8 @@ pub enum Immediate {
 }
 
 impl Linkage {
-    pub(super) const ALL: [(&'static str, Linkage); 4] = [
+    /// Each with its name, in the order of the variants.
+    pub const ALL: [(&'static str, Linkage); 4] = [
         ("extern", Linkage::Extern),
         ("visible", Linkage::Visible),
         ("weak", Linkage::Weak),
@@ -479,8 +480,9 @@ impl Space {
 }
 
 impl Type {
+    /// Each with its name, in the order of the variants.
     #[rustfmt::skip]
-    pub(super) const ALL: [(&'static str, Type); 25] = [
+    pub const ALL: [(&'static str, Type); 25] = [
         ("b8", Type::B8), ("b16", Type::B16), ("b32", Type::B32), ("b64", Type::B64), ("b128", Type::B128),
         ("u8", Type::U8), ("u16", Type::U16), ("u32", Type::U32), ("u64", Type::U64),
         ("s8", Type::S8), ("s16", Type::S16), ("s32", Type::S32), ("s64", Type::S64),

@@ -18,9 +18,6 @@ mod parser;
 mod places;
 mod print;
 
-#[cfg(test)]
-mod tests;
-
 pub use ast::*;
 pub use class::Class;
 pub use error::{MAX_BYTES, MAX_DEPTH, ParseError};

@@ -57,7 +57,7 @@ pub(super) fn store(element: Element, bytes: &mut [u8], offset: i64, value: f64)
 }
 
 /// The number that a type has for a value: rounded to nearest even, integers saturated.
-pub(crate) fn round_to(element: Element, value: f64) -> f64 {
+pub fn round_to(element: Element, value: f64) -> f64 {
     match element {
         // Most are of these types, and need no bytes.
         Element::F32 => f64::from(value as f32),

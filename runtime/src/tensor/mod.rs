@@ -7,8 +7,7 @@ mod native;
 mod npy;
 mod small;
 
-pub use access::Matrix;
-pub(crate) use access::round_to;
+pub use access::{Matrix, round_to};
 pub use array::Array;
 pub use fill::Distribution;
 pub(crate) use fill::{SplitMix, mix};

@@ -78,7 +78,7 @@ struct Fused<'a> {
 }
 
 /// Tells whether a region is evaluated here: whether it reduces along different modes, or sums products that tensor cores may sum.
-pub(super) fn is_fused(region: &Region, arguments: usize) -> bool {
+pub fn is_fused(region: &Region, arguments: usize) -> bool {
     let op = |value: usize| Some(&region.ops.get(value.checked_sub(arguments)?)?.value);
     let is_widened = |value: &usize| matches!(op(*value), Some(RegionValue::Op(ScalarOp::Convert, of)) if of.iter().all(|of| *of < arguments));
     let mut modes = BTreeSet::new();
@@ -695,7 +695,3 @@ impl Iterator for Odometer<'_, '_> {
         Some((at, self.fused.place(self.modes, &self.steps, at)))
     }
 }
-
-#[cfg(test)]
-#[path = "tests_fused.rs"]
-mod tests;

@@ -43,26 +43,12 @@ mod region;
 mod report;
 mod tolerance;
 
-#[cfg(test)]
-mod tests;
-#[cfg(test)]
-mod tests_epilogue;
-#[cfg(test)]
-mod tests_lines;
-#[cfg(test)]
-mod tests_map;
-#[cfg(test)]
-mod tests_map_found;
-#[cfg(test)]
-mod tests_places;
-#[cfg(test)]
-mod tests_prologue;
-#[cfg(test)]
-mod tests_reduced;
-
 use std::time::Instant;
 
 pub use expected::{Closeness, closeness};
+// For tests, which stand outside so that the library is compiled once.
+#[doc(hidden)]
+pub use fused::is_fused;
 pub use report::{Deviation, Failure, Method, Report};
 
 use crate::element::{Element, UnknownElement};

@@ -388,3 +388,47 @@ fn assertions() {
     );
     only(kernel("\ntrap;"), Kind::Trap, 1);
 }
+
+/// Blocks 1 and 2 of four read behind the end; no block writes what it should.
+#[test]
+fn a_launch_ends_behind_the_first_block_with_findings_where_that_is_asked_for() {
+    let run = || {
+        kernel(
+            "mov.u32 %r0, %ctaid.x; and.b32 %r1, %r0, 2; shr.u32 %r1, %r1, 1; xor.b32 %r1, %r1, %r0; and.b32 %r1, %r1, 1;\n\
+             mul.wide.u32 %s1, %r1, 4; add.s64 %s1, %s90, %s1;\nld.global.u32 %r2, [%s1];",
+        )
+        .input([7])
+        .output(1)
+        .grid(4)
+    };
+    for seed in 0..3 {
+        let all = run().seeded(seed).unwrap().report;
+        let some = run().stopping().seeded(seed).unwrap().report;
+        let found = |report: &Report| -> Vec<(Kind, u64)> {
+            let findings = report.findings.iter();
+            findings
+                .map(|finding| (finding.kind, finding.count))
+                .collect()
+        };
+        assert_eq!(
+            found(&all),
+            [(Kind::OutOfBounds, 64), (Kind::NeverWritten, 1)]
+        );
+        assert_eq!(found(&some), [(Kind::OutOfBounds, 32)]);
+        assert_eq!((all.halted, some.halted), (false, true));
+        let thread = some.findings[0].thread.unwrap();
+        assert_eq!(thread.block, [1, 0, 0]);
+        // Where nothing is found, nothing is left out.
+        let right = kernel(
+            "mov.u32 %r0, %ctaid.x; mul.wide.u32 %s1, %r0, 4; add.s64 %s1, %s90, %s1;\nst.global.u32 [%s1], %r0;",
+        );
+        let right = right
+            .output(4)
+            .grid(4)
+            .block(1)
+            .stopping()
+            .seeded(seed)
+            .unwrap();
+        assert!(right.report.findings.is_empty() && !right.report.halted);
+    }
+}

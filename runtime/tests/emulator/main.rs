@@ -42,6 +42,7 @@ struct Run {
     block: u32,
     dynamic_smem: u32,
     limit: u64,
+    stops: bool,
 }
 
 /// The results of a run.
@@ -61,6 +62,7 @@ fn kernel(body: &str) -> Run {
         block: 32,
         dynamic_smem: 0,
         limit: 1_000_000,
+        stops: false,
     }
 }
 
@@ -111,6 +113,12 @@ impl Run {
 
     fn limit(mut self, instructions: u64) -> Run {
         self.limit = instructions;
+        self
+    }
+
+    /// Ends the launch behind the first block with findings.
+    fn stopping(mut self) -> Run {
+        self.stops = true;
         self
     }
 
@@ -185,8 +193,8 @@ impl Run {
         let emulator = Emulator::new(Config {
             seed,
             max_instructions: self.limit,
-            arch: None,
-            sms: None,
+            stop_at_findings: self.stops,
+            ..Config::default()
         });
         let mut program = emulator.load(&package, &function)?;
         let mut tensors: Vec<HostTensor> = function

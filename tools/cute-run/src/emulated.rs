@@ -19,6 +19,7 @@ pub fn config(cli: &Cli, run: u32) -> Config {
         max_instructions: cli.max_instructions.unwrap_or(default.max_instructions),
         arch: cli.arch.clone(),
         sms: cli.sms,
+        ..default
     }
 }
 

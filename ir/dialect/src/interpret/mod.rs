@@ -6,9 +6,10 @@
 //! ([`traced_view`]), so that an op that is a function of its operands' types needs nothing here.
 
 mod numbers;
-#[cfg(test)]
-mod tests;
 
+// For tests, which stand outside so that the library is compiled once.
+#[doc(hidden)]
+pub use numbers::Leaves;
 pub use numbers::{Digit, Numbers, Trouble, digits};
 
 use crate::{

@@ -111,7 +111,7 @@ impl View {
 }
 
 /// The leaves of the layout algebra, of which a start is a tuple: where strides are basis elements, a coordinate.
-pub(super) struct Leaves;
+pub struct Leaves;
 
 fn text(error: LayoutError) -> String {
     error.to_string()

@@ -116,8 +116,7 @@ unsafe extern "C" {
     pub(super) fn cuteTypeGet(location: MlirLocation, parts: *const CuteParts) -> MlirType;
     pub(super) fn cuteTypeTable(r#type: MlirType) -> *mut c_void;
     pub(super) fn cuteOpDropReferences(op: MlirOperation);
-    pub(super) fn cuteOpFingerprint(op: MlirOperation) -> *mut c_void;
-    pub(super) fn cuteFingerprintIsOf(fingerprint: *mut c_void, op: MlirOperation) -> bool;
+    pub(super) fn cuteOpFingerprint(op: MlirOperation) -> u64;
     pub(super) fn cuteMeantOp(
         context: MlirContext,
         name: MlirStringRef,

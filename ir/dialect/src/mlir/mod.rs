@@ -29,8 +29,6 @@ mod register;
 mod replace;
 mod rewriter;
 mod target;
-#[cfg(test)]
-mod tests;
 mod types;
 
 pub use attempts::{AttemptsSpec, Outcome};
@@ -50,9 +48,11 @@ pub use manager::{parse_module, run_pipeline};
 pub use mend::{Mended, mend_types};
 pub use names::ops;
 
+// For tests, which stand outside so that the library is compiled once, as some of what follows.
+#[doc(hidden)]
+pub use parts::{Kind, Parts, inferred, type_of as type_of_parts};
 pub(crate) use parts::{
-    Kind, Parts, attribute_of_parts, checked, parts_of_attribute, parts_of_type, read, tiled_mma,
-    type_of,
+    attribute_of_parts, checked, parts_of_attribute, parts_of_type, read, tiled_mma, type_of,
 };
 pub use place::{Place, called_from, callers_of, place_of};
 pub use register::{

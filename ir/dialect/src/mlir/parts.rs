@@ -22,8 +22,9 @@ use std::{
 include!(concat!(env!("OUT_DIR"), "/kinds.rs"));
 
 /// A type or an attribute of the dialects as its parameters by sort, each in the order of its `.td` file.
+#[doc(hidden)]
 #[derive(Clone, Debug)]
-pub(crate) struct Parts<'c, 't> {
+pub struct Parts<'c, 't> {
     pub kind: Kind,
     pub types: Vec<Type<'c>>,
     pub texts: Vec<&'t str>,
@@ -74,10 +75,7 @@ impl<'c> Parts<'c, 'c> {
 }
 
 /// The type of these parts. Errors, at `location`: parts that are none of such a type.
-pub(crate) fn type_of<'c>(
-    location: Location<'c>,
-    parts: &Parts<'c, '_>,
-) -> Result<Type<'c>, Failure> {
+pub fn type_of<'c>(location: Location<'c>, parts: &Parts<'c, '_>) -> Result<Type<'c>, Failure> {
     let raw = to_raw(location, parts);
     // SAFETY: the lists are as long as is said or, where there are too many, refused for their number.
     let ty = unsafe { Type::from_option_raw(ffi::cuteTypeGet(location.to_raw(), &raw)) };
@@ -187,7 +185,7 @@ pub(crate) fn tiled_mma(ty: Type<'_>) -> Result<&TiledMma, String> {
 
 /// The result types of the op of that name on operands of these types, with these attributes, inferred once in a context: ops are verified
 /// behind each pass, and most are like others. Errors: those of `infer`, each time.
-pub(super) fn inferred<'c>(
+pub fn inferred<'c>(
     name: &str,
     operands: &[Type<'c>],
     attributes: Attribute<'c>,

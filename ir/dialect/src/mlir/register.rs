@@ -568,13 +568,10 @@ unsafe fn run_on_op(pass: &PassSpec, op: MlirOperation, options: &[&str]) -> Opt
         })
     };
     let changed = changes::so_far() != before;
-    if let Some(fingerprint) = fingerprint {
-        // SAFETY: the op lives, and the fingerprint is used once.
-        let (same, op) = unsafe {
-            let same = ffi::cuteFingerprintIsOf(fingerprint, op);
-            (same, OperationRef::from_raw(op))
-        };
-        if done && !changed && !same {
+    if let Some(before) = fingerprint.filter(|_| done && !changed) {
+        // SAFETY: the op lives.
+        let (after, op) = unsafe { (ffi::cuteOpFingerprint(op), OperationRef::from_raw(op)) };
+        if after != before {
             let text = format!("{} has changed IR, and nothing has counted it", pass.name);
             diag::bug(op.location(), Caller::caller(), &text);
             return None;

@@ -62,8 +62,9 @@ impl Layout {
         fast::coalesce(self).map_or_else(|| self.coalesce_general(), Ok)
     }
 
-    // Without the short cut.
-    pub(super) fn coalesce_general(&self) -> Result<Layout> {
+    // Without the short cut; public for the tests of that.
+    #[doc(hidden)]
+    pub fn coalesce_general(&self) -> Result<Layout> {
         if let (IntTuple::Leaf(_), IntTuple::Leaf(_)) = (self.shape(), self.stride()) {
             return Ok(self.clone());
         }

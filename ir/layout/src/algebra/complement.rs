@@ -53,8 +53,9 @@ impl Layout {
         fast::complement(self, cotarget).map_or_else(|| self.complement_as(cotarget, false), Ok)
     }
 
-    // Without the short cut.
-    pub(super) fn complement_general(&self, cotarget: &IntTuple) -> Result<Layout> {
+    // Without the short cut; public for the tests of that.
+    #[doc(hidden)]
+    pub fn complement_general(&self, cotarget: &IntTuple) -> Result<Layout> {
         self.complement_as(cotarget, true)
     }
 

@@ -19,8 +19,9 @@ impl Layout {
         fast::logical_divide(self, tile).map_or_else(|| self.logical_divide_general(tile), Ok)
     }
 
-    // Without the short cut.
-    pub(super) fn logical_divide_general(&self, tile: &Tile) -> Result<Layout> {
+    // Without the short cut; public for the tests of that.
+    #[doc(hidden)]
+    pub fn logical_divide_general(&self, tile: &Tile) -> Result<Layout> {
         match tile {
             Tile::Underscore => Ok(self.clone()),
             Tile::Layout(t) => {
@@ -43,8 +44,9 @@ impl Layout {
         fast::zipped_divide(self, tile).map_or_else(|| self.zipped_divide_general(tile), Ok)
     }
 
-    // Without the short cut.
-    pub(super) fn zipped_divide_general(&self, tile: &Tile) -> Result<Layout> {
+    // Without the short cut; public for the tests of that.
+    #[doc(hidden)]
+    pub fn zipped_divide_general(&self, tile: &Tile) -> Result<Layout> {
         let (tile, rest) = self.logical_divide(tile)?.unzip("zipped_divide", tile)?;
         Layout::from_modes(&[tile, rest])
     }

@@ -27,8 +27,9 @@ impl Layout {
         fast::right_inverse(self).map_or_else(|| self.right_inverse_general(), Ok)
     }
 
-    // Without the short cut.
-    pub(super) fn right_inverse_general(&self) -> Result<Layout> {
+    // Without the short cut; public for the tests of that.
+    #[doc(hidden)]
+    pub fn right_inverse_general(&self) -> Result<Layout> {
         if self.has_symbols() || !self.shape().is_static() {
             return self.right_inverse_open();
         }
@@ -64,8 +65,9 @@ impl Layout {
         fast::left_inverse(self).map_or_else(|| self.left_inverse_general(), Ok)
     }
 
-    // Without the short cut.
-    pub(super) fn left_inverse_general(&self) -> Result<Layout> {
+    // Without the short cut; public for the tests of that.
+    #[doc(hidden)]
+    pub fn left_inverse_general(&self) -> Result<Layout> {
         if self.has_symbols() {
             return self.left_inverse_symbolic();
         }

@@ -11,7 +11,9 @@ mod complement;
 mod composed;
 mod composition;
 pub(crate) mod divide;
-mod fast;
+// For tests, which stand outside so that the library is compiled once.
+#[doc(hidden)]
+pub mod fast;
 mod inverse;
 mod inverse_basis;
 mod kernel;

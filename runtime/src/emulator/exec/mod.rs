@@ -146,6 +146,8 @@ pub(super) struct Launch<'a> {
     pub seed: u64,
     /// Instructions that the warps of one block may execute.
     pub limit: u64,
+    /// Tells whether blocks after the first one with findings need not run.
+    pub stop_at_findings: bool,
     /// Cores of this machine that its blocks run on, at most.
     pub cores: usize,
 }

@@ -159,6 +159,7 @@ impl Session {
                 registers: 0,
                 seed: self.config.seed,
                 limit: self.config.max_instructions,
+                stop_at_findings: self.config.stop_at_findings,
                 cores,
             })
         };

@@ -36,8 +36,9 @@ impl Layout {
         fast::composition(self, rhs).map_or_else(|| self.composition_general(rhs), Ok)
     }
 
-    // Without the short cut.
-    pub(super) fn composition_general(&self, rhs: &Layout) -> Result<Layout> {
+    // Without the short cut; public for the tests of that.
+    #[doc(hidden)]
+    pub fn composition_general(&self, rhs: &Layout) -> Result<Layout> {
         let mut c = Composer {
             lhs: self,
             rhs,

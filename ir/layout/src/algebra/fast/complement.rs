@@ -5,7 +5,7 @@ use crate::layout::Layout;
 use crate::tuple::IntTuple;
 
 /// See [`Layout::complement`].
-pub(crate) fn complement(l: &Layout, cotarget: &IntTuple) -> Option<Layout> {
+pub fn complement(l: &Layout, cotarget: &IntTuple) -> Option<Layout> {
     from_flat(&rest(l.shape(), l.stride(), cotarget.size().ok()?)?)
 }
 

@@ -8,7 +8,7 @@ use crate::leaf::Leaf;
 use crate::tuple::IntTuple;
 
 /// See [`Layout::composition`].
-pub(crate) fn composition(lhs: &Layout, rhs: &Layout) -> Option<Layout> {
+pub fn composition(lhs: &Layout, rhs: &Layout) -> Option<Layout> {
     let mut c = Composer::new(lhs.shape(), lhs.stride())?;
     let mut bounds = Bounds::NONE;
     let (shape, stride) = c.walk(rhs.shape(), rhs.stride(), 0, &mut bounds)?;

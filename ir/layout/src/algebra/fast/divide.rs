@@ -11,14 +11,14 @@ use crate::tuple::IntTuple;
 type Pair = (IntTuple, IntTuple);
 
 /// See [`Layout::logical_divide`].
-pub(crate) fn logical_divide(l: &Layout, tile: &Tile) -> Option<Layout> {
+pub fn logical_divide(l: &Layout, tile: &Tile) -> Option<Layout> {
     let mut bounds = Bounds::NONE;
     let (shape, stride) = logical(l.shape(), l.stride(), tile, 0, &mut bounds)?;
     Some(Layout::assembled(shape, stride))
 }
 
 /// See [`Layout::zipped_divide`].
-pub(crate) fn zipped_divide(l: &Layout, tile: &Tile) -> Option<Layout> {
+pub fn zipped_divide(l: &Layout, tile: &Tile) -> Option<Layout> {
     let mut bounds = Bounds::NONE;
     let ((s0, d0), (s1, d1)) = zipped(l.shape(), l.stride(), tile, 0, &mut bounds)?;
     Some(Layout::assembled(pair(s0, s1), pair(d0, d1)))

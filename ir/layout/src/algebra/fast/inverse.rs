@@ -22,7 +22,7 @@ fn by_stride(l: &Layout) -> Option<Modes> {
 }
 
 /// See [`Layout::right_inverse`].
-pub(crate) fn right_inverse(l: &Layout) -> Option<Layout> {
+pub fn right_inverse(l: &Layout) -> Option<Layout> {
     let mut out = Flat::new();
     let mut next = 1i64;
     for (s, d, step) in by_stride(l)? {
@@ -35,7 +35,7 @@ pub(crate) fn right_inverse(l: &Layout) -> Option<Layout> {
 }
 
 /// See [`Layout::left_inverse`], where no modes overlap.
-pub(crate) fn left_inverse(l: &Layout) -> Option<Layout> {
+pub fn left_inverse(l: &Layout) -> Option<Layout> {
     let mut modes = by_stride(l)?;
     modes.retain(|m| m.1 != 0 && m.0 > 1);
     let mut out = Flat::new();

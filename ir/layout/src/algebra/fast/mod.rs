@@ -10,13 +10,11 @@ mod complement;
 mod composition;
 mod divide;
 mod inverse;
-#[cfg(test)]
-mod tests;
 
-pub(crate) use complement::complement;
-pub(crate) use composition::composition;
-pub(crate) use divide::{logical_divide, zipped_divide};
-pub(crate) use inverse::{left_inverse, right_inverse};
+pub use complement::complement;
+pub use composition::composition;
+pub use divide::{logical_divide, zipped_divide};
+pub use inverse::{left_inverse, right_inverse};
 
 use smallvec::SmallVec;
 
@@ -75,7 +73,7 @@ fn trim(out: &mut Flat) {
 }
 
 /// See [`Layout::coalesce`], for a tuple.
-pub(crate) fn coalesce(l: &Layout) -> Option<Layout> {
+pub fn coalesce(l: &Layout) -> Option<Layout> {
     let mut out = extending(l.shape(), l.stride())?;
     trim(&mut out);
     from_flat(&out)
