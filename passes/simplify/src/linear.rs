@@ -75,17 +75,15 @@ impl Form {
 
 /// Writes the sums among `classes` in order, beside what stands there already.
 pub(crate) fn normalise(graph: &mut Graph, classes: &[Id]) {
-    let mut forms = Forms {
-        known: FxHashMap::default(),
-    };
+    let mut forms = Forms::new(graph);
     let sums: Vec<(Id, Form)> = classes
         .iter()
         .filter(|&&id| constant(graph, id).is_none() && is_linear(graph, id))
-        .map(|&id| (id, forms.of(graph, id, 0)))
+        .map(|&id| (id, forms.of(graph, id)))
         .collect();
     for (id, mut form) in sums {
         let width = width(graph, id);
-        forms.combine(graph, &mut form, width);
+        combine(graph, &mut form, width);
         if form.terms.len() <= MOST_TERMS {
             let written = write(graph, &form, width);
             graph.join(id, written, "the terms of a sum in order");
@@ -102,51 +100,81 @@ fn is_linear(graph: &Graph, id: Id) -> bool {
     })
 }
 
+/// The forms of classes, each found out once.
 struct Forms {
-    /// The forms of classes; nothing stands for a class that is being flattened: in a cycle, it is an atom.
-    known: FxHashMap<Id, Option<Form>>,
+    /// The place of each class's form, by the class's number.
+    places: Vec<u32>,
+    all: Vec<Form>,
 }
 
+/// The place of the form of a class that was not asked for.
+const UNKNOWN: u32 = u32::MAX;
+/// The place of the form of a class that is being flattened: in a cycle, it is an atom.
+const OPEN: u32 = u32::MAX - 1;
+
 impl Forms {
-    fn of(&mut self, graph: &Graph, id: Id, nesting: usize) -> Form {
+    /// No forms yet of the classes of a graph, to which none is added while forms are asked for.
+    fn new(graph: &Graph) -> Forms {
+        Forms {
+            places: vec![UNKNOWN; graph.count()],
+            all: Vec::new(),
+        }
+    }
+
+    /// The form of a class.
+    fn of(&mut self, graph: &Graph, id: Id) -> Form {
+        let place = self.place(graph, id, 0);
+        self.all[place].clone()
+    }
+
+    fn keep(&mut self, form: Form) -> usize {
+        self.all.push(form);
+        self.all.len() - 1
+    }
+
+    /// The place of the form of a class.
+    fn place(&mut self, graph: &Graph, id: Id, nesting: usize) -> usize {
         let id = graph.find(id);
+        let at = usize::from(id);
+        match self.places[at] {
+            UNKNOWN => {}
+            OPEN => return self.keep(Form::atom(id)),
+            place => return place as usize,
+        }
         if let Some(value) = constant(graph, id) {
-            return Form {
+            let place = self.keep(Form {
                 constant: value,
                 ..Form::default()
-            };
+            });
+            self.places[at] = place as u32;
+            return place;
         }
         if nesting > MOST_NESTING {
-            return Form::atom(id);
+            return self.keep(Form::atom(id));
         }
-        match self.known.get(&id) {
-            Some(Some(form)) => return form.clone(),
-            Some(None) => return Form::atom(id),
-            None => {}
-        }
-        self.known.insert(id, None);
+        self.places[at] = OPEN;
         let form = self
             .flatten(graph, id, nesting + 1)
             .filter(|f| f.terms.len() <= MOST_TERMS);
-        let form = form.unwrap_or_else(|| Form::atom(id));
-        self.known.insert(id, Some(form.clone()));
-        form
+        let place = self.keep(form.unwrap_or_else(|| Form::atom(id)));
+        self.places[at] = place as u32;
+        place
     }
 
     /// Returns the form of a class by a sum in it if it has one, else by its product with the smallest constant, whose other
     /// factor says most about the value.
     fn flatten(&mut self, graph: &Graph, id: Id, nesting: usize) -> Option<Form> {
         let nodes = &graph[id].nodes;
-        let all = mask(width(graph, id));
         let sum = nodes.iter().find_map(|t| match *t {
             Term::Op(op @ (Op::Add | Op::Sub), [a, b]) => Some((op, a, b)),
             _ => None,
         });
         if let Some((op, a, b)) = sum {
-            let mut form = self.of(graph, a, nesting);
+            let all = mask(width(graph, id));
             let sign = if op == Op::Add { 1 } else { all };
-            let other = self.of(graph, b, nesting);
-            form.add_scaled(&other, sign, all);
+            let [one, other] = [a, b].map(|operand| self.place(graph, operand, nesting));
+            let mut form = self.all[one].clone();
+            form.add_scaled(&self.all[other], sign, all);
             return Some(form);
         }
         let scaled = |t: &Term| match *t {
@@ -156,58 +184,65 @@ impl Forms {
             _ => None,
         };
         let (scale, factor) = nodes.iter().filter_map(scaled).min()?;
+        let factor = self.place(graph, factor, nesting);
         let mut form = Form::default();
-        let factor = self.of(graph, factor, nesting);
-        form.add_scaled(&factor, scale, all);
+        form.add_scaled(&self.all[factor], scale, mask(width(graph, id)));
         Some(form)
     }
+}
 
-    /// Puts quotients and remainders, and masks of one value, together until no two atoms fit.
-    fn combine(&mut self, graph: &mut Graph, form: &mut Form, width: u32) {
-        while let Some((one, other, merged)) = self.fitting(graph, form, width) {
-            form.remove(one);
-            form.remove(other);
-            form.add_scaled(&merged, 1, mask(width));
-        }
+/// Puts quotients and remainders, and masks of one value, together until no two atoms fit.
+fn combine(graph: &mut Graph, form: &mut Form, width: u32) {
+    while let Some((one, other, merged)) = fitting(graph, form, width) {
+        form.remove(one);
+        form.remove(other);
+        form.add_scaled(&merged, 1, mask(width));
     }
+}
 
-    fn fitting(&mut self, graph: &mut Graph, form: &Form, width: u32) -> Option<(Id, Id, Form)> {
-        let all = mask(width);
-        if form.terms.len() > MOST_TERMS {
-            return None;
+/// Two atoms of a form that fit, and what they are together.
+fn fitting(graph: &mut Graph, form: &Form, width: u32) -> Option<(Id, Id, Form)> {
+    let all = mask(width);
+    if !(2..=MOST_TERMS).contains(&form.terms.len()) {
+        return None;
+    }
+    // Few sums have a remainder or a mask, and of the others nothing more is asked.
+    let is_rest = |term: &Term| matches!(term, Term::Op(Op::RemU | Op::And, _));
+    let mut atoms = form.terms.iter().map(|&(atom, _)| atom);
+    if !atoms.any(|atom| graph[atom].nodes.iter().any(is_rest)) {
+        return None;
+    }
+    let parts: SmallVec<[Parts; 4]> = form
+        .terms
+        .iter()
+        .map(|&(atom, _)| Parts::of(graph, atom))
+        .collect();
+    for (&(rest, small), of_rest) in form.terms.iter().zip(&parts) {
+        if of_rest.is_no_rest() {
+            continue;
         }
-        let parts: SmallVec<[Parts; 4]> = form
-            .terms
-            .iter()
-            .map(|&(atom, _)| Parts::of(graph, atom))
-            .collect();
-        for (&(rest, small), of_rest) in form.terms.iter().zip(&parts) {
-            if of_rest.is_no_rest() {
+        for (&(other, large), of_other) in form.terms.iter().zip(&parts) {
+            if rest == other {
                 continue;
             }
-            for (&(other, large), of_other) in form.terms.iter().zip(&parts) {
-                if rest == other {
-                    continue;
-                }
-                let mut merged = Form::default();
-                if let Some((x, c)) = of_other.quotient_of(of_rest)
-                    && large == c.wrapping_mul(small) & all
-                {
-                    merged.add_scaled(&Form::atom(x), small, all);
-                    return Some((rest, other, merged));
-                }
-                if large == small
-                    && let Some((x, bits)) = of_other.mask_beside(of_rest)
-                {
-                    let bits = add_constant(graph, bits, width);
-                    let masked = add_op(graph, Op::And, x, bits);
-                    merged.add_scaled(&Form::atom(masked), small, all);
-                    return Some((rest, other, merged));
-                }
+            let mut merged = Form::default();
+            if let Some((x, c)) = of_other.quotient_of(of_rest)
+                && large == c.wrapping_mul(small) & all
+            {
+                merged.add_scaled(&Form::atom(x), small, all);
+                return Some((rest, other, merged));
+            }
+            if large == small
+                && let Some((x, bits)) = of_other.mask_beside(of_rest)
+            {
+                let bits = add_constant(graph, bits, width);
+                let masked = add_op(graph, Op::And, x, bits);
+                merged.add_scaled(&Form::atom(masked), small, all);
+                return Some((rest, other, merged));
             }
         }
-        None
     }
+    None
 }
 
 /// The ways in which a class is a part of a value: the value, and the divisor or the mask of each.
@@ -286,17 +321,14 @@ struct Like {
 pub(crate) fn group(graph: &mut Graph, most: usize) {
     let mut classes: Vec<Id> = graph.classes().collect();
     classes.sort_unstable();
-    let mut forms = Forms {
-        known: FxHashMap::default(),
-    };
+    // All forms are of the graph as it is, before sums are taken apart otherwise.
+    let mut forms = Forms::new(graph);
+    classes.retain(|&id| constant(graph, id).is_none() && is_linear(graph, id));
+    let found: Vec<Form> = classes.iter().map(|&id| forms.of(graph, id)).collect();
     let mut sums: Vec<(Id, u32, Form)> = Vec::new();
-    for &id in &classes {
-        if constant(graph, id).is_some() || !is_linear(graph, id) {
-            continue;
-        }
+    for (&id, mut form) in classes.iter().zip(found) {
         let width = width(graph, id);
-        let mut form = forms.of(graph, id, 0);
-        forms.combine(graph, &mut form, width);
+        combine(graph, &mut form, width);
         if (2..=MOST_TERMS).contains(&form.terms.len()) {
             sums.push((id, width, form));
         }

@@ -39,47 +39,79 @@ const MOST_ALIKE_BELOW: usize = 2;
 /// The number of levels that a class is above what has changed where nothing below it has.
 const FAR: u32 = u32::MAX;
 
-/// A rule as terms of one kind are asked about: what it asks of the classes of a term's operands, one after the other.
+/// A rule as terms of one kind are asked about.
 struct Asked {
     rule: usize,
-    height: u32,
-    needs: [u64; 3],
-    needs_below: [u64; 3],
     /// The number of levels below each operand that it looks at.
     heights: [u32; 3],
-    /// Tells whether its operands are one class, twice.
-    is_same: bool,
-    /// Tells whether it says the same with the operands the other way round.
-    is_symmetric: bool,
 }
 
-/// The rules by the kind of their root, in order.
-fn of_kinds() -> &'static [Vec<Asked>] {
-    static ALL: OnceLock<Vec<Vec<Asked>>> = OnceLock::new();
-    ALL.get_or_init(|| {
-        let mut all: Vec<Vec<Asked>> = (0..u64::BITS).map(|_| Vec::new()).collect();
-        for (rule, compiled) in compiled().iter().enumerate() {
-            let lhs = &compiled.lhs;
-            let (mut needs, mut needs_below, mut heights) = ([0; 3], [0; 3], [0; 3]);
-            for (at, part) in lhs.pat.parts().iter().enumerate() {
-                needs[at] = part.needs;
-                needs_below[at] = part.needs_below;
-                heights[at] = part.height as u32;
+/// The rules by whose bits sets of them are written: those of one kind, in order.
+type Set = u128;
+
+/// The rules for terms of one kind. What they ask of the classes of a term's operands is asked once for all that ask the same.
+#[derive(Default)]
+struct OfKind {
+    asked: Vec<Asked>,
+    /// What is asked of each operand, one after the other: bits, bits below it, and who asks for these.
+    needs: [Vec<(u64, u64, Set)>; 3],
+    /// Those that look so many levels down or further.
+    from_height: Vec<Set>,
+    /// Those whose operands are one class, twice.
+    same: Set,
+    /// Those that say the same with the operands the other way round.
+    symmetric: Set,
+}
+
+impl OfKind {
+    fn ask(&mut self, rule: usize, compiled: &Compiled) {
+        let lhs = &compiled.lhs;
+        let bit: Set = 1 << self.asked.len();
+        let mut heights = [0; 3];
+        let mut needs = [(0, 0); 3];
+        for (at, part) in lhs.pat.parts().iter().enumerate() {
+            needs[at] = (part.needs, part.needs_below);
+            heights[at] = part.height as u32;
+        }
+        for (all, (own, below)) in self.needs.iter_mut().zip(needs) {
+            match all.iter_mut().find(|(a, b, _)| (*a, *b) == (own, below)) {
+                Some((.., set)) => *set |= bit,
+                None => all.push((own, below, bit)),
             }
-            let is_same = match lhs.pat.parts() {
-                [a, b] => matches!((&a.pat, &b.pat), (Pat::Var(a), Pat::Var(b)) if a == b),
-                _ => false,
-            };
+        }
+        let levels = self.from_height.len().max(lhs.height + 1);
+        self.from_height.resize(levels, 0);
+        for set in &mut self.from_height[..=lhs.height] {
+            *set |= bit;
+        }
+        if let [a, b] = lhs.pat.parts()
+            && matches!((&a.pat, &b.pat), (Pat::Var(a), Pat::Var(b)) if a == b)
+        {
+            self.same |= bit;
+        }
+        if compiled.is_symmetric() {
+            self.symmetric |= bit;
+        }
+        self.asked.push(Asked { rule, heights });
+    }
+
+    /// Those that a class may be operand `at` for.
+    fn taking(&self, at: usize, row: &Row) -> Set {
+        let fits =
+            |&&(own, below, _): &&(u64, u64, Set)| own & !row.bits == 0 && below & !row.below == 0;
+        let found = self.needs[at].iter().filter(fits);
+        found.fold(0, |all, (.., set)| all | set)
+    }
+}
+
+/// The rules by the kind of their root.
+fn of_kinds() -> &'static [OfKind] {
+    static ALL: OnceLock<Vec<OfKind>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let mut all: Vec<OfKind> = (0..u64::BITS).map(|_| OfKind::default()).collect();
+        for (rule, compiled) in compiled().iter().enumerate() {
             // Each left side is an operation, whose bit it needs.
-            all[lhs.needs.trailing_zeros() as usize].push(Asked {
-                rule,
-                height: lhs.height as u32,
-                needs,
-                needs_below,
-                heights,
-                is_same,
-                is_symmetric: compiled.is_symmetric(),
-            });
+            all[compiled.lhs.needs.trailing_zeros() as usize].ask(rule, compiled);
         }
         all
     })
@@ -226,51 +258,58 @@ impl<'g> Table<'g> {
         &self,
         root: &Root,
         term: &Term,
-        asked: &[Asked],
-        rules: &[Compiled],
+        rules: &OfKind,
+        compiled: &[Compiled],
         matches: &mut Vec<Match>,
     ) {
+        let Some(&deep) = rules.from_height.get(root.above as usize) else {
+            return;
+        };
         let operands = term.children();
-        // An operand that is not there lacks nothing and has not changed.
-        let (mut lacks, mut lacks_below, mut above) = ([0; 3], [0; 3], [FAR; 3]);
-        for (at, &operand) in operands.iter().enumerate() {
-            let row = self.row(operand);
-            (lacks[at], lacks_below[at], above[at]) = (!row.bits, !row.below, row.above);
+        // An operand that is not there has not changed.
+        let mut above = [FAR; 3];
+        for (above, &operand) in above.iter_mut().zip(operands) {
+            *above = self.row(operand).above;
         }
-        let may_match = |asked: &Asked, [x, y, z]: [usize; 3]| {
-            let lacks = asked.needs[0] & lacks[x]
-                | asked.needs[1] & lacks[y]
-                | asked.needs[2] & lacks[z]
-                | asked.needs_below[0] & lacks_below[x]
-                | asked.needs_below[1] & lacks_below[y]
-                | asked.needs_below[2] & lacks_below[z];
-            let [a, b, c] = asked.heights;
-            lacks == 0 && (root.is_new || above[x] <= a || above[y] <= b || above[z] <= c)
-        };
-        let (is_same, swapped) = match *operands {
-            [a, b] => (a == b, (a != b && commutes(term)).then_some([b, a])),
-            _ => (false, None),
-        };
-        for asked in asked {
-            if root.above > asked.height || asked.is_same && !is_same {
-                continue;
+        let taking = |at: usize, of: usize| rules.taking(at, self.row(operands[of]));
+        let (mut straight, mut swapped) = (deep, 0);
+        match *operands {
+            [a, b] if a != b => {
+                straight &= !rules.same;
+                if commutes(term) {
+                    let others = straight & !rules.symmetric;
+                    swapped = others & taking(0, 1) & taking(1, 0);
+                }
+                straight &= taking(0, 0) & taking(1, 1);
             }
-            let search = |operands: &[Id], matches: &mut Vec<Match>| {
-                let search = Search {
-                    index: asked.rule,
-                    rule: &rules[asked.rule],
-                    root,
-                };
-                self.rule(&search, operands, matches);
+            _ => {
+                for at in 0..operands.len() {
+                    straight &= taking(at, at);
+                }
+            }
+        }
+        let is_new = |[a, b, c]: [u32; 3], [x, y, z]: [usize; 3]| {
+            root.is_new || above[x] <= a || above[y] <= b || above[z] <= c
+        };
+        let mut left = straight | swapped;
+        while left != 0 {
+            let at = left.trailing_zeros();
+            let has = |set: Set| set >> at & 1 == 1;
+            left &= left - 1;
+            let asked = &rules.asked[at as usize];
+            let search = Search {
+                index: asked.rule,
+                rule: &compiled[asked.rule],
+                root,
             };
-            if may_match(asked, [0, 1, 2]) {
-                search(operands, matches);
+            if has(straight) && is_new(asked.heights, [0, 1, 2]) {
+                self.rule(&search, operands, matches);
             }
-            if let Some(operands) = &swapped
-                && !asked.is_symmetric
-                && may_match(asked, [1, 0, 2])
+            if let &[a, b] = operands
+                && has(swapped)
+                && is_new(asked.heights, [1, 0, 2])
             {
-                search(operands, matches);
+                self.rule(&search, &[b, a], matches);
             }
         }
     }
