@@ -5,6 +5,9 @@
 //! `smem_pipe_write`). The counter may have a constant added to it. Remainders of one loop by one number that are a step apart hand
 //! each other on: the next turn's is what another is now. Where there is no other, it is one addition, a comparison and a selection.
 //! Powers of two stay: their remainder is one instruction.
+//!
+//! The number of a turn is how far the counter is from its start, divided by the step. Where the step is no constant, as the blocks of a launch
+//! that take turns, it is carried as well: one addition for a division of unknown numbers.
 
 use crate::loops;
 use cute_arith::Predicate;
@@ -38,9 +41,45 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
     for op in loops {
         if let Some(turns) = Turns::of(op) {
             turns.rewrite(rewriter)?;
+        } else if let Some(turns) = scf::For::of(op) {
+            carry_number(rewriter, turns)?;
         }
     }
     Ok(())
+}
+
+/// Lets a loop whose step is no constant carry the number of the turn, if anything in it divides by the step to find out.
+fn carry_number<'c>(rewriter: &'c Rewriter<'c>, turns: scf::For<'c>) -> Result<(), Failure> {
+    let Some(body) = body_of(turns.op(), 0).filter(|_| constant_of(turns.step()).is_none()) else {
+        return Ok(());
+    };
+    let counter = argument(body, 0);
+    // A counter is not below its start, whatever signs it is compared with: without signs the difference is how far it is.
+    let is_distance = |value: Val<'c>| {
+        if value == counter {
+            return constant_of(turns.lower_bound()) == Some(0);
+        }
+        let op = defining_op(value).filter(|op| name_of(*op) == arith::SUBI);
+        op.is_some_and(|op| operands_of(op) == [counter, turns.lower_bound()])
+    };
+    let is_number = |op: &Op<'c>| {
+        name_of(*op) == arith::DIVUI
+            && matches!(operands_of(*op)[..], [distance, by] if by == turns.step() && is_distance(distance))
+    };
+    let all: Vec<_> = nested_ops_of(body).into_iter().filter(is_number).collect();
+    let Some(first) = all.first() else {
+        return Ok(());
+    };
+    let (before, ty) = (Builder::before(turns.op()), counter.r#type());
+    let number = insert_argument(body, body.argument_count(), ty, first.location());
+    for op in &all {
+        replace_uses(result_of(*op, 0), number);
+        rewriter.erase(*op)?;
+    }
+    let end = ops_of(body).pop().unwrap_or(turns.op());
+    let b = Builder::before(end).at_location(location_of(number));
+    let next = b.value(arith::ADDI, &[number, b.constant(ty, 1)?], ty, &[])?;
+    loops::carry(rewriter, turns, &[before.constant(ty, 0)?], &[next])
 }
 
 /// A loop whose counter takes known steps from a known start.

@@ -136,4 +136,47 @@ gpu.module @kernels {
     llvm.store %last, %p : i32, !llvm.ptr<1>
     gpu.return
   }
+
+  // The number of a turn, where the step is no constant, is one more each turn; what is another distance, or divided by something else, stays.
+  // CHECK-LABEL: gpu.func @number
+  // CHECK-SAME: %{{.*}}, %[[FROM:[a-z0-9]+]]: i32, %[[TO:[a-z0-9]+]]: i32, %[[STEP:[a-z0-9]+]]: i32)
+  // CHECK: scf.for %[[I:.*]] = %[[FROM]] to %[[TO]] step %[[STEP]] iter_args(%[[NUMBER:.*]] = %{{.*}})
+  // CHECK-NEXT: %[[AWAY:.*]] = arith.subi %[[I]], %[[FROM]]
+  // CHECK-NEXT: llvm.store %[[NUMBER]]
+  // CHECK: scf.if
+  // CHECK-NEXT: llvm.store %[[NUMBER]]
+  // CHECK: arith.divui %[[I]], %[[STEP]]
+  // CHECK: arith.divui %[[AWAY]], %[[TO]]
+  // CHECK: %[[NEXT:.*]] = arith.addi %[[NUMBER]], %{{.*}}
+  // CHECK-NEXT: scf.yield %[[NEXT]]
+  gpu.func @number(%p: !llvm.ptr<1>, %from: i32, %to: i32, %step: i32) kernel {
+    scf.for %i = %from to %to step %step : i32 {
+      %away = arith.subi %i, %from : i32
+      %number = arith.divui %away, %step : i32
+      llvm.store %number, %p : i32, !llvm.ptr<1>
+      %is_step = arith.cmpi eq, %i, %step : i32
+      scf.if %is_step {
+        %same = arith.divui %away, %step : i32
+        llvm.store %same, %p : i32, !llvm.ptr<1>
+      }
+      %from_zero = arith.divui %i, %step : i32
+      llvm.store %from_zero, %p : i32, !llvm.ptr<1>
+      %by_another = arith.divui %away, %to : i32
+      llvm.store %by_another, %p : i32, !llvm.ptr<1>
+    }
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @number_from_zero
+  // CHECK: iter_args(%[[NUMBER:.*]] = %{{.*}})
+  // CHECK-NEXT: llvm.store %[[NUMBER]]
+  // CHECK-NOT: arith.divui
+  gpu.func @number_from_zero(%p: !llvm.ptr<1>, %to: i32, %step: i32) kernel {
+    %c0 = arith.constant 0 : i32
+    scf.for unsigned %i = %c0 to %to step %step : i32 {
+      %number = arith.divui %i, %step : i32
+      llvm.store %number, %p : i32, !llvm.ptr<1>
+    }
+    gpu.return
+  }
 }
