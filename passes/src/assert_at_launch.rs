@@ -9,6 +9,7 @@
 use crate::launch::launches_of;
 use cute_arith::{Op as Arith, Predicate};
 use cute_ir::attributes::LEAST;
+use cute_ir::block::dimension_of;
 use cute_ir::ops::{arith, cf, gpu, scf};
 use cute_ir::{Anchor, Failure, PassSpec, mlir::*, types::int_type};
 use melior::ir::ValueLike;
@@ -51,6 +52,8 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(),
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
     Argument(usize),
+    /// The number of blocks along an axis.
+    Blocks(usize),
     Constant(i64),
     Truth(bool),
     Op(Arith, Box<[Known; 2]>),
@@ -58,6 +61,28 @@ pub(crate) enum Known {
     Select(Box<[Known; 3]>),
     /// Tells whether a number fits 32 bits with a sign.
     Fits(Box<Known>),
+    /// A number as 32 bits with a sign have it.
+    Wrapped(Box<Known>),
+}
+
+/// The numbers that a launch gives to a kernel, as values on the host, or in the kernel itself, where the number of blocks is no value.
+pub(crate) struct Launched<'c> {
+    arguments: Vec<Val<'c>>,
+    blocks: Option<[Val<'c>; 3]>,
+}
+
+impl<'c> Launched<'c> {
+    /// The numbers of a launch.
+    pub(crate) fn of(launch: gpu::LaunchFunc<'c>) -> Self {
+        Self {
+            arguments: launch.kernel_operands().into_iter().collect(),
+            blocks: Some([
+                launch.grid_size_x(),
+                launch.grid_size_y(),
+                launch.grid_size_z(),
+            ]),
+        }
+    }
 }
 
 /// Conditions, each with whether it holds: those of the branches around an operation, from the outside in.
@@ -116,12 +141,17 @@ impl<'c> Found<'c> {
                 asserted.before(*launch)?;
             }
         }
+        let mut fitting = Vec::new();
         for asserted in self.asserted {
             if asserted.guards.is_empty() {
                 note(kernel, &asserted.condition)?;
+                if let Known::Fits(number) = asserted.condition {
+                    fitting.push(*number);
+                }
             }
             rewriter.erase(asserted.op.op())?;
         }
+        widen(kernel, &fitting)?;
         let mut needless = self.needless.into_iter();
         needless.try_for_each(|op| rewriter.erase(op))
     }
@@ -137,11 +167,11 @@ impl Asserted<'_> {
     /// Asserts it before a launch, for its blocks.
     fn before(&self, launch: gpu::LaunchFunc<'_>) -> Result<(), Failure> {
         let b = Builder::before(launch.op());
-        let operands: Vec<_> = launch.kernel_operands().into_iter().collect();
+        let launched = Launched::of(launch);
         let truth = int_type(b.context, 1);
-        let mut holds = self.condition.write(b, &operands)?;
+        let mut holds = self.condition.write(b, &launched)?;
         for (guard, taken) in self.guards.iter().rev() {
-            let guard = guard.write(b, &operands)?;
+            let guard = guard.write(b, &launched)?;
             let yes = b.constant(truth, 1)?;
             let arms = if *taken {
                 [guard, holds, yes]
@@ -150,11 +180,7 @@ impl Asserted<'_> {
             };
             holds = b.value(arith::SELECT, &arms, truth, &[])?;
         }
-        for blocks in [
-            launch.grid_size_x(),
-            launch.grid_size_y(),
-            launch.grid_size_z(),
-        ] {
+        for blocks in launched.blocks.into_iter().flatten() {
             if constant_of(blocks).is_some_and(|blocks| blocks > 0) {
                 continue;
             }
@@ -206,6 +232,9 @@ pub(crate) fn read<'c>(value: Val<'c>, body: Blk<'c>, nesting: usize) -> Option<
             _ => Known::Constant(constant),
         });
     }
+    if name_of(op) == gpu::GRID_DIM {
+        return dimension_of(op).map(Known::Blocks);
+    }
     let operands = operands_of(op);
     let from = operands
         .first()
@@ -244,6 +273,11 @@ pub(crate) fn read<'c>(value: Val<'c>, body: Blk<'c>, nesting: usize) -> Option<
                 Arith::DivS | Arith::RemS | Arith::FloorDivS | Arith::CeilDivS => {
                     matches!(known[1], Known::Constant(1..))
                 }
+                // Without signs the same, of what has none.
+                Arith::DivU | Arith::RemU | Arith::CeilDivU => {
+                    matches!(known[1], Known::Constant(1..)) && known[0].is_not_negative()
+                }
+                Arith::MinU | Arith::MaxU => known.iter().all(Known::is_not_negative),
                 Arith::Add | Arith::Sub | Arith::Mul => from == Some(64),
                 _ => false,
             };
@@ -262,6 +296,14 @@ fn read_fits<'c>(narrow: Val<'c>, wide: Val<'c>, body: Blk<'c>, nesting: usize) 
     let wrapped = read_wrapped(sum, body, nesting)?;
     let wide = read(wide, body, nesting)?;
     (int_width(sum.r#type()) == Some(32) && wrapped == wide).then(|| Known::Fits(Box::new(wide)))
+}
+
+/// Reads a number of 32 bits as a launch knows it, whether or not what it is computed from fits 32 bits.
+pub(crate) fn read_narrow<'c>(value: Val<'c>, body: Blk<'c>) -> Option<Known> {
+    read(value, body, MOST_NESTING).or_else(|| {
+        let wrapped = read_wrapped(value, body, MOST_NESTING)?;
+        Some(Known::Wrapped(Box::new(wrapped)))
+    })
 }
 
 /// Reads a value of a kernel as a launch knows it but for multiples of 2 to its width: sums and products are those of what their operands are.
@@ -289,9 +331,7 @@ fn compared(predicate: Predicate, of: [Known; 2]) -> Option<Known> {
         Predicate::Uge => Predicate::Sge,
         _ => return Some(Known::Compare(predicate, Box::new(of))),
     };
-    let is_positive = of
-        .iter()
-        .all(|known| known.least().is_some_and(|least| least >= 0));
+    let is_positive = of.iter().all(Known::is_not_negative);
     is_positive.then(|| Known::Compare(predicate, Box::new(of)))
 }
 
@@ -310,7 +350,8 @@ impl Known {
     pub(crate) fn parts(&self) -> usize {
         let all = |of: &[Known]| of.iter().map(Known::parts).sum::<usize>();
         1 + match self {
-            Known::Argument(_) | Known::Constant(_) | Known::Truth(_) => 0,
+            Known::Argument(_) | Known::Blocks(_) | Known::Constant(_) | Known::Truth(_) => 0,
+            Known::Wrapped(number) => 1 + number.parts(),
             Known::Op(_, of) | Known::Compare(_, of) => all(&of[..]),
             Known::Select(of) => all(&of[..]),
             Known::Fits(number) => 2 * number.parts() + 4,
@@ -322,9 +363,18 @@ impl Known {
         match self {
             Known::Constant(value) => Some(*value),
             Known::Op(Arith::MaxS, of) => of.iter().filter_map(Known::least).max(),
-            Known::Compare(..) | Known::Fits(_) => Some(0),
+            // Read of what is not below zero only.
+            Known::Op(
+                Arith::DivU | Arith::RemU | Arith::CeilDivU | Arith::MinU | Arith::MaxU,
+                _,
+            ) => Some(0),
+            Known::Blocks(_) | Known::Compare(..) | Known::Fits(_) => Some(0),
             _ => None,
         }
+    }
+
+    fn is_not_negative(&self) -> bool {
+        self.least().is_some_and(|least| least >= 0)
     }
 
     /// Tells whether it is a condition that holds for all arguments.
@@ -346,24 +396,31 @@ impl Known {
         }
     }
 
-    /// Its value before a launch that passes these operands: a number of 64 bits, or a truth value.
+    /// Its value before a launch: a number of 64 bits, or a truth value.
     pub(crate) fn write<'c>(
         &self,
         b: Builder<'c>,
-        operands: &[Val<'c>],
+        launched: &Launched<'c>,
     ) -> Result<Val<'c>, Failure> {
         let (wide, truth) = (b.i64_type(), int_type(b.context, 1));
         let all = |of: &[Known]| -> Result<Vec<Val<'c>>, Failure> {
-            of.iter().map(|known| known.write(b, operands)).collect()
+            of.iter().map(|known| known.write(b, launched)).collect()
+        };
+        let given = |value: Val<'c>| match int_width(value.r#type()) {
+            Some(64) => Ok(value),
+            Some(_) => b.value(arith::EXTSI, &[value], wide, &[]),
+            None => b.value(arith::INDEX_CAST, &[value], wide, &[]),
         };
         match self {
-            Known::Argument(index) => {
-                let value = operands[*index];
-                match int_width(value.r#type()) {
-                    Some(64) => Ok(value),
-                    Some(_) => b.value(arith::EXTSI, &[value], wide, &[]),
-                    None => b.value(arith::INDEX_CAST, &[value], wide, &[]),
-                }
+            Known::Argument(index) => given(launched.arguments[*index]),
+            Known::Blocks(axis) => {
+                let blocks = launched.blocks.map(|blocks| blocks[*axis]);
+                given(blocks.ok_or_else(|| b.error("expected a launch, whose blocks are known"))?)
+            }
+            Known::Wrapped(number) => {
+                let number = number.write(b, launched)?;
+                let narrow = b.value(arith::TRUNCI, &[number], b.i32_type(), &[])?;
+                b.value(arith::EXTSI, &[narrow], wide, &[])
             }
             Known::Constant(value) => b.constant(wide, *value),
             Known::Truth(holds) => b.constant(truth, i64::from(*holds)),
@@ -380,7 +437,7 @@ impl Known {
                 b.value(arith::SELECT, &of, of[1].r#type(), &[])
             }
             Known::Fits(number) => {
-                let number = number.write(b, operands)?;
+                let number = number.write(b, launched)?;
                 let [least, most] =
                     [i32::MIN, i32::MAX].map(|bound| b.constant(wide, bound.into()));
                 let least = b.compare(Predicate::Sle, least?, number)?;
@@ -389,6 +446,35 @@ impl Known {
             }
         }
     }
+}
+
+/// Extends arguments in place of their products with constants, where these are known to fit: a product of 64 bits is one instruction then, and constants by
+/// which it is multiplied again are one with it.
+fn widen(kernel: Op<'_>, fitting: &[Known]) -> Result<(), Failure> {
+    let is_multiple = |number: &&Known| {
+        matches!(number, Known::Op(Arith::Mul, of)
+            if matches!(&**of, [Known::Argument(_), Known::Constant(_)] | [Known::Constant(_), Known::Argument(_)]))
+    };
+    let fitting: Vec<&Known> = fitting.iter().filter(is_multiple).collect();
+    let Some(body) = body_of(kernel, 0).filter(|_| !fitting.is_empty()) else {
+        return Ok(());
+    };
+    let launched = Launched {
+        arguments: arguments_of(body),
+        blocks: None,
+    };
+    for op in nested_ops(kernel) {
+        if name_of(op) != arith::EXTSI || int_width(result_of(op, 0).r#type()) != Some(64) {
+            continue;
+        }
+        let number = read_wrapped(operands_of(op)[0], body, MOST_NESTING);
+        let Some(number) = number.filter(|number| fitting.contains(&number)) else {
+            continue;
+        };
+        let wide = number.write(Builder::before(op), &launched)?;
+        replace_uses(result_of(op, 0), wide);
+    }
+    Ok(())
 }
 
 /// Notes the least value of a kernel's argument, where a condition says one.

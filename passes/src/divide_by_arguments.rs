@@ -7,7 +7,7 @@
 //! Of 64 bits are numbers that are extended from 32. Without signs, numbers are to be below 2^31. Divisions outside of loops stay: each is paid
 //! for once.
 
-use crate::assert_at_launch::{Known, MOST_NESTING, read};
+use crate::assert_at_launch::{Known, Launched, read_narrow};
 use crate::launch::launches_of;
 use crate::reciprocals::{self, BITS};
 use crate::simplify_indices::facts;
@@ -118,7 +118,7 @@ impl<'c> Division<'c> {
             arith::EXTUI
         };
         let [number, by] = [narrow(number, extension)?, narrow(by, extension)?];
-        let divisor = read(by, body, MOST_NESTING)?;
+        let divisor = read_narrow(by, body)?;
         if matches!(divisor, Known::Constant(_)) || divisor.parts() > MOST_PARTS {
             return None;
         }
@@ -206,7 +206,7 @@ fn pass_reciprocals<'c>(
     divisors: &[Divisor],
 ) -> Result<(), Failure> {
     let typed = gpu::LaunchFunc::of(launch).expected(launch, "a launch of a kernel")?;
-    let passed: Vec<_> = typed.kernel_operands().into_iter().collect();
+    let passed = Launched::of(typed);
     let b = Builder::before(launch).at_location(launch.location());
     let reciprocals = divisors
         .iter()
@@ -241,7 +241,7 @@ fn pass_reciprocals<'c>(
 fn reciprocal<'c>(
     b: Builder<'c>,
     divisor: &Divisor,
-    passed: &[Val<'c>],
+    passed: &Launched<'c>,
 ) -> Result<Val<'c>, Failure> {
     let wide = b.i64_type();
     let choose = |x, y, z| b.value(arith::SELECT, &[x, y, z], wide, &[]);

@@ -89,5 +89,42 @@ gpu.module @kernels {
     cf.assert %some, "some rows"
     gpu.return
   }
+
+  // A product of an argument and a constant that is known to fit is one of 64 bits where it is extended; what is asserted in a branch only stays.
+  // CHECK-LABEL: gpu.func @strides(
+  // CHECK-SAME:    %[[P:[a-z0-9]+]]: !llvm.ptr<1>, %[[LD:[a-z0-9]+]]: i32, %[[OTHER:[a-z0-9]+]]: i32)
+  // CHECK-DAG: %[[WIDE:.*]] = arith.extsi %[[LD]] : i32 to i64
+  // CHECK: %[[ROWS:.*]] = arith.muli %[[WIDE]], %c16_i64
+  // CHECK: llvm.store %[[ROWS]]
+  // CHECK: %[[NARROW:.*]] = arith.muli %[[OTHER]], %c16_i32
+  // CHECK: %[[EXTENDED:.*]] = arith.extsi %[[NARROW]]
+  // CHECK: llvm.store %[[EXTENDED]]
+  gpu.func @strides(%p: !llvm.ptr<1>, %ld: i32, %other: i32) kernel {
+    %c16 = arith.constant 16 : i32
+    %w16 = arith.constant 16 : i64
+    %rows = arith.muli %ld, %c16 : i32
+    %extended = arith.extsi %rows : i32 to i64
+    %wide = arith.extsi %ld : i32 to i64
+    %same = arith.muli %wide, %w16 : i64
+    %fits = arith.cmpi eq, %extended, %same : i64
+    cf.assert %fits, "rows fit"
+    %again = arith.muli %ld, %c16 : i32
+    %offset = arith.extsi %again : i32 to i64
+    llvm.store %offset, %p : i64, !llvm.ptr<1>
+    %of_other = arith.muli %other, %c16 : i32
+    %unknown = arith.extsi %of_other : i32 to i64
+    llvm.store %unknown, %p : i64, !llvm.ptr<1>
+    gpu.return
+  }
+}
+
+// CHECK-LABEL: func.func @host_of_strides
+// CHECK: cf.assert %{{.*}}, "rows fit"
+func.func @host_of_strides(%p: !llvm.ptr<1>, %ld: i32, %other: i32) {
+  %c1 = arith.constant 1 : index
+  %c0 = arith.constant 0 : i32
+  gpu.launch_func @kernels::@strides blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+    dynamic_shared_memory_size %c0 args(%p : !llvm.ptr<1>, %ld : i32, %other : i32)
+  return
 }
 }

@@ -104,5 +104,46 @@ gpu.module @kernels {
     }
     gpu.return
   }
+
+  // The blocks of a launch, or those of its clusters, are known to it; so is a product of arguments, as 32 bits have it.
+  // CHECK-LABEL: gpu.func @by_blocks
+  // CHECK-SAME:    %[[D:[a-z0-9]+]]: i32, %[[OF_BLOCKS:[a-z0-9]+]]: i64, %[[OF_PRODUCT:[a-z0-9]+]]: i64) kernel
+  // CHECK-NOT: arith.remui
+  // CHECK-NOT: arith.divsi
+  gpu.func @by_blocks(%p: !llvm.ptr<1>, %d: i32) kernel {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c2 = arith.constant 2 : i32
+    %c8 = arith.constant 8 : i32
+    %c9 = arith.constant 9 : i32
+    %dim = gpu.grid_dim x
+    %blocks = arith.index_cast %dim : index to i32
+    %clusters = arith.divui %blocks, %c2 : i32
+    %product = arith.muli %d, %c8 : i32
+    scf.for %i = %c0 to %c9 step %c1 : i32 {
+      %own = arith.remui %i, %clusters : i32
+      llvm.store %own, %p : i32, !llvm.ptr<1>
+      %group = arith.divsi %i, %product : i32
+      llvm.store %group, %p : i32, !llvm.ptr<1>
+    }
+    gpu.return
+  }
+}
+
+// CHECK-LABEL: func.func @host_of_blocks(
+// CHECK-SAME:    %{{.*}}, %[[D:[a-z0-9]+]]: i32, %[[BLOCKS:[a-z0-9]+]]: index
+// CHECK-DAG: %[[WIDE:.*]] = arith.index_cast %[[BLOCKS]] : index to i64
+// CHECK-DAG: arith.divui %[[WIDE]], %c2_i64
+// CHECK-DAG: %[[WIDE_D:.*]] = arith.extsi %[[D]] : i32 to i64
+// CHECK-DAG: %[[PRODUCT:.*]] = arith.muli %[[WIDE_D]], %c8_i64
+// CHECK-DAG: %[[WRAPPED:.*]] = arith.trunci %[[PRODUCT]] : i64 to i32
+// CHECK-DAG: arith.extsi %[[WRAPPED]] : i32 to i64
+// CHECK: gpu.launch_func
+func.func @host_of_blocks(%p: !llvm.ptr<1>, %d: i32, %blocks: index) {
+  %c1 = arith.constant 1 : index
+  %c0 = arith.constant 0 : i32
+  gpu.launch_func @kernels::@by_blocks blocks in (%blocks, %c1, %c1) threads in (%c1, %c1, %c1)
+    dynamic_shared_memory_size %c0 args(%p : !llvm.ptr<1>, %d : i32)
+  return
 }
 }
