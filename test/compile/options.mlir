@@ -9,6 +9,7 @@
 // DUMP-NEXT:   cute-tile{arch=sm_80 {{.*}}tile=32x32x32 {{.*}}warps=1x2},
 // DUMP-NEXT:   gpu.module(
 // DUMP-NEXT:     gpu.func(
+// DUMP-NEXT:       cute-lower-handed-pipelines,
 // DUMP-NEXT:       cute-partition,
 // DUMP:        cute-to-nvvm,
 // DUMP:        gpu.module(
