@@ -1,6 +1,10 @@
 //! The bodies of kernels, and what in them is of all threads of a block together.
 
-use cute_ir::{Expected, Failure, diag, mlir::*, ops::cute};
+use cute_ir::{
+    Expected, Failure, diag,
+    mlir::*,
+    ops::{arith, cute, gpu},
+};
 use melior::ir::{ValueLike, operation::OperationLike};
 
 /// The body of a kernel, which these passes take to be structured.
@@ -13,6 +17,13 @@ pub fn body_of_kernel<'c>(kernel: Op<'c>) -> Result<Blk<'c>, Failure> {
         ));
     }
     Ok(body)
+}
+
+/// The index of a thread in its block along x, an i32.
+pub(crate) fn thread_index(b: Builder<'_>) -> Result<Val<'_>, Failure> {
+    let dimension = [("dimension", b.attribute("#gpu<dim x>")?)];
+    let thread = b.value(gpu::THREAD_ID, &[], b.index_type(), &dimension)?;
+    b.value(arith::INDEX_CAST, &[thread], b.i32_type(), &[])
 }
 
 /// A second body of a kernel, empty, whose arguments stand for those of the old one.

@@ -46,6 +46,18 @@ pub fn is_apart(kernel: Op<'_>, index: usize) -> bool {
         .any(|name| argument_attribute(kernel, index, name).is_some())
 }
 
+/// The values on which an op has an effect of a kind: all of its operands where it does not say which, or does not say what it does.
+pub(crate) fn touched<'c>(op: Op<'c>, kind: EffectKind) -> Vec<Val<'c>> {
+    let all = || operands_of(op);
+    let Some(effects) = effects_of(op) else {
+        return all();
+    };
+    let of_kind = effects.iter().filter(|effect| effect.kind == kind);
+    of_kind
+        .flat_map(|effect| effect.value.map_or_else(all, |value| vec![value]))
+        .collect()
+}
+
 /// The arguments that a kernel may write: an op that does not say what it does may write all that it is given.
 pub fn written(kernel: Op<'_>, arguments: &[Val<'_>]) -> BTreeSet<usize> {
     let mut written = BTreeSet::new();
@@ -53,17 +65,8 @@ pub fn written(kernel: Op<'_>, arguments: &[Val<'_>]) -> BTreeSet<usize> {
         .into_iter()
         .filter(|op| op.region_count() == 0)
     {
-        let targets: Vec<Val<'_>> = match effects_of(op) {
-            Some(effects) => {
-                let writes = effects.iter().filter(|e| e.kind == EffectKind::Write);
-                let all = || operands_of(op);
-                writes
-                    .flat_map(|e| e.value.map_or_else(all, |value| vec![value]))
-                    .collect()
-            }
-            None => operands_of(op),
-        };
-        for target in targets.into_iter().filter(|value| is_memory(*value)) {
+        let targets = touched(op, EffectKind::Write).into_iter();
+        for target in targets.filter(|value| is_memory(*value)) {
             let root = root_of(target);
             match arguments.iter().position(|argument| *argument == root) {
                 Some(index) => {

@@ -11,6 +11,7 @@
 
 use crate::{
     divergence::{Divergence, Together},
+    kernel::thread_index,
     memory::{is_memory, root_of},
     shared::{allocated, in_shared, overlap},
 };
@@ -61,9 +62,7 @@ pub(crate) fn barrier_of<'c>(b: Builder<'c>, all: Together) -> Result<Op<'c>, Fa
     let mut number = b.i32(all.number)?;
     if all.teams > 1 {
         let i32_type = b.i32_type();
-        let dimension = [("dimension", b.attribute("#gpu<dim x>")?)];
-        let thread = b.value(gpu::THREAD_ID, &[], b.index_type(), &dimension)?;
-        let thread = b.value(arith::INDEX_CAST, &[thread], i32_type, &[])?;
+        let thread = thread_index(b)?;
         let team = b.value(arith::DIVUI, &[thread, b.i32(all.threads)?], i32_type, &[])?;
         number = b.value(arith::ADDI, &[team, number], i32_type, &[])?;
     }

@@ -18,8 +18,8 @@ pub(crate) use promote::part_at;
 pub(crate) use transform::{LOADED, held_once, varying};
 
 use crate::divergence::Divergence;
-use crate::kernel::{body_of_kernel, is_of_a_block};
-use cute_ir::ops::{arith, cute, gpu};
+use crate::kernel::{body_of_kernel, is_of_a_block, thread_index};
+use cute_ir::ops::{arith, cute};
 use cute_ir::{
     Anchor, Expected, Failure, PassSpec,
     attributes::{PLAN, ROLES, SYNCHRONIZE},
@@ -117,15 +117,7 @@ impl<'c> Partition<'c> {
         let first = ops_of(body).into_iter().next();
         let first = first.expected(kernel, "an op in the body")?;
         let top = Builder::before(first).at_location(kernel.location());
-        let dimension = top.attribute("#gpu<dim x>")?;
-        let thread = top.value(
-            gpu::THREAD_ID,
-            &[],
-            top.index_type(),
-            &[("dimension", dimension)],
-        )?;
-        let thread = top.value(arith::INDEX_CAST, &[thread], top.i32_type(), &[])?;
-        let thread = top.coord(&IntTuple::dynamic(), &[thread])?;
+        let thread = top.coord(&IntTuple::dynamic(), &[thread_index(top)?])?;
 
         let ty = plan.mma;
         let mma_type = CuteType::of(ty).expected(top, "a tiled MMA")?;

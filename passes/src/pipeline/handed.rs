@@ -6,9 +6,9 @@
 
 use crate::{
     arch::WARP,
-    kernel::body_of_kernel,
+    kernel::{body_of_kernel, thread_index},
     mbarriers::{alone, barrier_of_cluster, expect, fence_proxy, mbarriers},
-    memory::root_of,
+    memory::{root_of, touched},
     shared::in_shared,
     specialize::asynchronous_product,
 };
@@ -36,7 +36,8 @@ pub(crate) const PASS: PassSpec = PassSpec {
 
 fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     let body = body_of_kernel(kernel)?;
-    let creates = nested_ops_of(body).into_iter();
+    let ops = nested_ops_of(body);
+    let creates = ops.iter().copied();
     let creates: Vec<_> = creates.filter_map(cute_nvgpu::PipelineCreate::of).collect();
     let (Some(first), Some(last)) = (creates.first(), creates.last()) else {
         return Ok(());
@@ -55,9 +56,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
     let made = pipelines.into_iter().map(|pipeline| pipeline.allocate(b));
     let made = made.collect::<Result<Vec<_>, _>>()?;
     let b = Builder::after(last.op()).step("pipelines");
-    let dimension = [("dimension", b.attribute("#gpu<dim x>")?)];
-    let thread = b.value(gpu::THREAD_ID, &[], b.index_type(), &dimension)?;
-    let thread = b.value(arith::INDEX_CAST, &[thread], b.i32_type(), &[])?;
+    let thread = thread_index(b)?;
     let is_first = b.compare(Predicate::Eq, thread, b.i32(0)?)?;
     alone(b, is_first, |b| {
         for pipeline in &made {
@@ -74,10 +73,8 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
     }
     let lane = b.value(arith::REMUI, &[thread, b.i32(WARP)?], b.i32_type(), &[])?;
 
-    let read = read_by_threads(body);
-    let multiplies = nested_ops_of(body)
-        .into_iter()
-        .any(|op| asynchronous_product(op).is_some());
+    let read = read_by_threads(&ops);
+    let multiplies = ops.iter().any(|op| asynchronous_product(*op).is_some());
     let mut old = Vec::new();
     for pipeline in &made {
         old.extend(pipeline.lower(lane, read.as_ref(), multiplies)?);
@@ -104,26 +101,15 @@ fn threads_of(kernel: Op<'_>) -> Result<i64, Failure> {
 }
 
 /// The tensors in shared memory, by the values that allocate them, that other instructions than products of warpgroups read; nothing where one cannot be told.
-fn read_by_threads(body: Blk<'_>) -> Option<HashSet<ValueKey>> {
+fn read_by_threads(ops: &[Op<'_>]) -> Option<HashSet<ValueKey>> {
     let mut read = HashSet::new();
-    for op in nested_ops_of(body) {
-        if op.region_count() > 0 || asynchronous_product(op).is_some() {
+    for op in ops.iter().copied() {
+        let is_bulk = matches!(name_of(op), cute_nvgpu::TMA_STORE | cute_nvgpu::BULK_STORE);
+        if is_bulk || op.region_count() > 0 || asynchronous_product(op).is_some() {
             continue;
         }
-        if matches!(name_of(op), cute_nvgpu::TMA_STORE | cute_nvgpu::BULK_STORE) {
-            continue;
-        }
-        let all = || operands_of(op);
-        let values: Vec<Val<'_>> = match effects_of(op) {
-            Some(effects) => {
-                let reads = effects.iter().filter(|e| e.kind == EffectKind::Read);
-                reads
-                    .flat_map(|e| e.value.map_or_else(all, |value| vec![value]))
-                    .collect()
-            }
-            None => all(),
-        };
-        for value in values.into_iter().filter(|value| in_shared(*value)) {
+        let values = touched(op, EffectKind::Read).into_iter();
+        for value in values.filter(|value| in_shared(*value)) {
             let root = root_of(value);
             defining_op(root).filter(|op| name_of(*op) == cute::MEMREF_ALLOCA)?;
             read.insert(key(root));

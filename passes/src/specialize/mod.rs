@@ -33,7 +33,7 @@ mod warp;
 use crate::{
     arch::{WARP, WARPGROUP},
     divergence::Together,
-    kernel::body_of_kernel,
+    kernel::{body_of_kernel, thread_index},
     launch::{depend, lets_kernels_behind_start},
     mbarriers::{alone, barrier_of_cluster},
     memory::root_of,
@@ -216,9 +216,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
         .into_iter()
         .map(|ring| ring.allocate(top))
         .collect::<Result<Vec<_>, _>>()?;
-    let dimension = [("dimension", top.attribute("#gpu<dim x>")?)];
-    let thread = top.value(gpu::THREAD_ID, &[], top.index_type(), &dimension)?;
-    let thread = top.value(arith::INDEX_CAST, &[thread], top.i32_type(), &[])?;
+    let thread = thread_index(top)?;
     let zero = top.i32(0)?;
     let is_first = top.compare(Predicate::Eq, thread, zero)?;
     alone(top.step("barriers"), is_first, |init| {

@@ -14,6 +14,7 @@ mod values;
 
 use super::{Partition, wrong};
 use crate::fused::{COLUMNS, Domain, Fused, INNER, OUTER, Phase, ROWS, Reduced};
+use crate::kernel::thread_index;
 use cute_arith::Predicate;
 use cute_ir::{
     Expected, Failure,
@@ -23,7 +24,7 @@ use cute_ir::{
     fused::Product,
     maps::tensors,
     mlir::*,
-    ops::{arith, cute, gpu, scf},
+    ops::{arith, cute, scf},
     plan::Plan,
     types::{self, CuteType, MemRef, memref_of},
 };
@@ -159,9 +160,7 @@ impl<'c> Fuse<'c> {
             (Some(corner), Some(outer)) => Some(number(*corner, outer)?),
             _ => None,
         };
-        let dimension = [("dimension", b.attribute("#gpu<dim x>")?)];
-        let thread = b.value(gpu::THREAD_ID, &[], b.index_type(), &dimension)?;
-        let thread = b.value(arith::INDEX_CAST, &[thread], b.i32_type(), &[])?;
+        let thread = thread_index(b)?;
         let mut fuse = Self {
             fused,
             inputs,

@@ -10,6 +10,7 @@ mod stage;
 mod threads;
 
 use super::wrong;
+use crate::kernel::thread_index;
 use cute_arith::{Predicate, ReduceOp};
 use cute_ir::ops::{arith, cute, gpu, scf};
 use cute_ir::{
@@ -108,9 +109,7 @@ impl<'c> Mapped<'c> {
                 threads[0] * threads[1]
             )));
         }
-        let dimension = [("dimension", b.attribute("#gpu<dim x>")?)];
-        let thread = b.value(gpu::THREAD_ID, &[], b.index_type(), &dimension)?;
-        let thread = b.value(arith::INDEX_CAST, &[thread], b.i32_type(), &[])?;
+        let thread = thread_index(b)?;
         let [fast, slow] = match by_rows {
             true => [0, 1],
             false => [1, 0],
