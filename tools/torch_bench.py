@@ -24,7 +24,13 @@ import cute_opt.torch  # noqa: F401
 
 ON_GPU = torch.cuda.is_available()
 DEVICE = torch.device("cuda" if ON_GPU else "cpu")
-WAYS = {"eager": None, "inductor": "inductor", "cute": "cute"}
+# Names of ways, and what torch.compile is given for them.
+WAYS = {
+    "eager": None,
+    "inductor": {"backend": "inductor"},
+    "cute": {"backend": "cute"},
+    "cute, inductor": {"backend": "cute", "options": {"rest": "inductor"}},
+}
 
 
 class Shape:
@@ -138,14 +144,19 @@ def timed(run):
 
 
 def kernels(run):
-    """The sum of a call's kernels, in milliseconds, and how many there are."""
+    """The sum of a call's kernels, in milliseconds, how many there are, and for each name its sum and its number, the longest first."""
     from torch.profiler import ProfilerActivity, profile
 
     with profile(activities=[ProfilerActivity.CUDA]) as profiler:
         run()
         wait()
     all = [event for event in profiler.events() if "cuda" in str(event.device_type).lower()]
-    return sum(event.device_time for event in all) / 1e3, len(all)
+    names = {}
+    for event in all:
+        spent, count = names.get(event.name, (0, 0))
+        names[event.name] = (spent + event.device_time / 1e3, count + 1)
+    longest = sorted(((spent, count, name) for name, (spent, count) in names.items()), reverse=True)
+    return sum(event.device_time for event in all) / 1e3, len(all), longest
 
 
 def captured(run):
@@ -162,11 +173,11 @@ def captured(run):
     return graph.replay
 
 
-def measure(name, model, arguments, rounds):
-    """Times all ways of one problem in turns; a table of results."""
+def measure(name, model, arguments, rounds, shown):
+    """Times all ways of one problem in turns, and prints so many of the longest kernels of each; a table of results."""
     runs, results = {}, {}
-    for way, backend in WAYS.items():
-        call = model if backend is None else torch.compile(model, backend=backend)
+    for way, given in WAYS.items():
+        call = model if given is None else torch.compile(model, **given)
         start = time.perf_counter()
         try:
             with torch.no_grad():
@@ -182,7 +193,9 @@ def measure(name, model, arguments, rounds):
     with torch.no_grad():
         if ON_GPU:
             for way in list(runs):
-                results[way]["kernels_ms"], results[way]["kernels"] = kernels(runs[way])
+                results[way]["kernels_ms"], results[way]["kernels"], longest = kernels(runs[way])
+                for spent, count, kernel in longest[:shown]:
+                    print(f"{name:8} {way:20} {spent:9.3f} ms {count:5} x {kernel[:120]}", flush=True)
                 try:
                     runs[f"{way} graph"] = captured(runs[way])
                     results[f"{way} graph"] = {}
@@ -198,7 +211,7 @@ def measure(name, model, arguments, rounds):
         results[way]["ms"] = statistics.median(all)
         results[way]["spread_ms"] = max(all) - min(all)
     for way, one in results.items():
-        parts = [f"{name:8} {way:15} {one['ms']:9.3f} ms (spread {one['spread_ms']:.3f})"]
+        parts = [f"{name:8} {way:20} {one['ms']:9.3f} ms (spread {one['spread_ms']:.3f})"]
         if "kernels_ms" in one:
             parts.append(f"{one['kernels']} kernels take {one['kernels_ms']:.3f} ms")
         if "first_s" in one:
@@ -304,6 +317,7 @@ def main():
     parser.add_argument("--only-check", action="store_true", help="time nothing")
     parser.add_argument("--layers", type=int, default=32 if ON_GPU else 1)
     parser.add_argument("--rounds", type=int, default=10 if ON_GPU else 1)
+    parser.add_argument("--kernels", type=int, default=0, help="print so many kernels of each way that take longest")
     parser.add_argument("--said", action="store_true", help="print what stays PyTorch's, and why")
     parser.add_argument("--json", help="write the results into a file")
     options = parser.parse_args()
@@ -318,12 +332,12 @@ def main():
         length, batch, room = (4096, 16, 1024) if ON_GPU else (16, 2, 16)
         model = made(shape)
         tokens = torch.randint(0, shape.words, (1, length), device=DEVICE)
-        results["prefill"] = measure("prefill", model, (tokens, torch.arange(length, device=DEVICE)), options.rounds)
+        results["prefill"] = measure("prefill", model, (tokens, torch.arange(length, device=DEVICE)), options.rounds, options.kernels)
         torch._dynamo.reset()
         cache = lambda: torch.zeros(batch, shape.kv_heads, room, shape.head, device=DEVICE, dtype=torch.float16)
         caches = [(cache(), cache()) for _ in range(shape.layers)]
         token = torch.randint(0, shape.words, (batch, 1), device=DEVICE)
-        results["decode"] = measure("decode", model, (token, torch.tensor([room // 2], device=DEVICE), caches), options.rounds)
+        results["decode"] = measure("decode", model, (token, torch.tensor([room // 2], device=DEVICE), caches), options.rounds, options.kernels)
         if options.json:
             with open(options.json, "w") as file:
                 json.dump(results, file, indent=1)

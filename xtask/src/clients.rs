@@ -26,17 +26,20 @@ const TOOLKIT: [&str; 5] = [
 /// The place of the toolkit in what the packages install.
 const CUDA: &str = "cuda/nvidia/cu13";
 /// The tests: each is a file that says how it went.
-const TESTS: [&str; 5] = [
+const TESTS: [&str; 6] = [
     "test/clients/clients.py",
     "test/clients/cuda.py",
     MODULE,
     TORCH,
+    TORCH_REST,
     JAX,
 ];
 /// The tests of the Python module.
 pub const MODULE: &str = "python/tests/test_module.py";
 /// The tests of the Python module's part for PyTorch, which say so where it is not installed.
 const TORCH: &str = "python/tests/test_torch.py";
+/// The same for what is left of a graph.
+const TORCH_REST: &str = "python/tests/test_torch_rest.py";
 /// The same for JAX.
 const JAX: &str = "python/tests/test_jax.py";
 

@@ -10,6 +10,7 @@ import torch
 from .._errors import CuteError
 from ._call import Plan, caller, log
 from ._fuse import Extra, Group, Refused, anchors, block_scales, extents, group, operand, region, through
+from ._in_place import write_in_place
 from ._rows import Rows, is_whole, reduces, result, rows
 from ._rows import operand as row_operand
 from ._rows import sizes as row_sizes
@@ -19,7 +20,7 @@ from ._text import Operand, compiled_function, product
 aten = torch.ops.aten
 
 #: Options of `torch.compile(backend="cute", options=...)` that are the backend's own; the others are those of `cute_opt.compile`.
-_OWN = {"fuse", "norms"}
+_OWN = {"fuse", "norms", "rest", "inductor"}
 
 #: Operations behind a product that a kernel computes, at most.
 _MOST_MEMBERS = 32
@@ -28,19 +29,44 @@ _MOST_MEMBERS = 32
 _M, _N, _K, _L = range(4)
 
 
-def cute(gm: torch.fx.GraphModule, example_inputs: List[torch.Tensor], *, options: Optional[Mapping[str, Any]] = None, **_: Any) -> Callable[..., Any]:
+def cute(
+    gm: torch.fx.GraphModule,
+    example_inputs: List[torch.Tensor],
+    *,
+    options: Optional[Mapping[str, Any]] = None,
+    mode: Optional[str] = None,
+    **_: Any,
+) -> Callable[..., Any]:
     """The backend: `torch.compile(model, backend="cute", options={...})`.
 
-    `options` are those of `cute_opt.compile` by name, for all kernels; `fuse=False`: nothing is computed in a kernel behind its product; and
-    `norms=False`: norms and softmax stay PyTorch's.
+    `options` are those of `cute_opt.compile` by name, for all kernels; `fuse=False`: nothing is computed in a kernel behind its product;
+    `norms=False`: norms and softmax stay PyTorch's; and `rest="inductor"`: what stays PyTorch's is compiled by its default back end, with settings
+    `inductor={...}`. A `mode` of that back end, such as "reduce-overhead", asks for it, too.
+
+    Raises CuteError for other options, and what Inductor raises.
     """
     from functorch.compile import make_boxed_func, min_cut_rematerialization_partition
     from torch._dynamo.backends.common import aot_autograd
 
     given = dict(options or {})
+    settings = given.get("inductor")
+    rest = given.get("rest", "eager" if mode is None and settings is None else "inductor")
+    if rest not in ("eager", "inductor"):
+        raise CuteError(f"rest: expected 'eager' or 'inductor', found {rest!r}")
+    if not isinstance(settings, (dict, type(None))):
+        raise CuteError(f"inductor: expected a dictionary of settings of torch._inductor.config, found {settings!r}")
+    if rest == "inductor":
+        from . import _inductor
+
+        return _inductor.compiled(gm, example_inputs, lambda graph: rewrite(graph, given), mode, settings or {})
+    if settings is not None:
+        raise CuteError("inductor={...} is for PyTorch's default back end, and rest='eager' asks for none; leave one of them out")
 
     def compiled(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
         rewrite(graph, given)
+        # Behind the kernels, which are made of what nothing has written.
+        if write_in_place(graph.graph):
+            graph.recompile()
         return make_boxed_func(graph.forward)
 
     compiler = aot_autograd(
@@ -113,9 +139,10 @@ def _compiled_rows(name: str, found: Rows, device: torch.device, options: Mappin
 
 
 def _caller(name: str, text: str, plan: Plan, device: torch.device, options: Mapping[str, Any]) -> Callable[..., Any]:
-    """The function that a graph calls, with the IR that was compiled as its `text`."""
-    made = caller(name, compiled_function(text, device, _passed(options)), plan, device)
-    made.text = text  # type: ignore[attr-defined]
+    """The function that a graph calls, with the IR that was compiled as its `text`, and the `options`."""
+    passed = _passed(options)
+    made = caller(name, compiled_function(text, device, passed), plan, device)
+    made.text, made.options = text, sorted(passed)  # type: ignore[attr-defined]
     return made
 
 

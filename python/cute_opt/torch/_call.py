@@ -73,13 +73,22 @@ def caller(name: str, function: Function, plan: Plan, device: torch.device) -> C
     kernel = function._package._native.kernel(function._number, function.name, place, count, len(plan.extents), operands, copy)
     types = {tensor: dtype for tensor, _, dtype, _ in plan.operands}
 
-    tensors = [f"t{at}" for at in range(count)]
+    made = _written(name, plan, types.get(0), kernel)
+    # What it makes of shapes alone.
+    made.fake = _written(name, plan, types.get(0), lambda *_: None)
+    made.plan, made.device = plan, device
+    return made
+
+
+def _written(name: str, plan: Plan, first: Optional[torch.dtype], kernel: Callable[..., Any]) -> Any:
+    """The function of a plan, around a kernel; `first` is the type of the first tensor, if that is known."""
+    tensors = [f"t{at}" for at in range(plan.given + len(plan.made))]
     results = tensors[plan.given :]
     extents = [f"e{at}" for at in range(len(plan.extents))]
     lines = [f"def {name}({', '.join(tensors[: plan.given])}):"]
     lines += [f"    {extent} = {what}" for extent, what in zip(extents, plan.extents)]
     for at, (result, (dtype, shape)) in enumerate(zip(results, plan.made)):
-        other = "" if types.get(0) == dtype else f", dtype=d{at}"
+        other = "" if first == dtype else f", dtype=d{at}"
         lines.append(f"    {result} = t0.new_empty({shape}{other})")
     lines.append(f"    kernel({', '.join([*tensors, *extents])})")
     lines.append(f"    return {results[0] if len(results) == 1 else '(' + ', '.join(results) + ')'}")
