@@ -417,7 +417,8 @@ def Cute_BlockTransformOp : Cute_Op<"block.transform", [AttrSizedOperandSegments
   let summary = "Computes each element of tiles from those of others at the same place, by all threads of the block together";
   let description = [{
     Of C, the first tensor is its tile in shared memory, of the type of the plan, or as all others a tile in global memory; those
-    all have one shape. The region has an argument for each input and yields an element of
+    all have one shape. Where warpgroups multiply it may be a part of the sums in registers: then the one output is in registers as well, of the type of the plan,
+    and each thread computes it of its sums. The region has an argument for each input and yields an element of
     each output. Which thread computes which elements, the plan of the kernel says: those that it would copy from C's tile to
     global memory. `cute-partition` makes a loop of loads, `cute.transform` and stores of it, which takes as many rows at a time as
     registers allow. Where all tensors are in global memory they may be parts of a tile, of as many rows as the threads copy at a time, or

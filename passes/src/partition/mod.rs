@@ -141,7 +141,7 @@ impl<'c> Partition<'c> {
             let allocation = cute::MemrefAlloca::of(op).map(|op| op.result());
             if let Some(tensor) = allocation.filter(|tensor| is_registers(*tensor)) {
                 if self.is_held(tensor) {
-                    // Made where it is loaded.
+                    // Made where it is filled.
                     dead.push(op);
                     continue;
                 }

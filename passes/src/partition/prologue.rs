@@ -24,11 +24,13 @@ use transform::Guard;
 const IN: usize = 0;
 
 impl<'c> Partition<'c> {
-    /// Tells whether registers of the block are what a prologue or scales are computed of: a copy fills them.
+    /// Tells whether registers of the block are made where they are filled: by a copy, of what a prologue or scales are computed of, or by an epilogue.
     pub(super) fn is_held(&self, registers: Val<'c>) -> bool {
         let mut users = users_of(registers).into_iter();
         users.any(|user| {
             cute::BlockCopy::of(user).is_some_and(|copy| copy.destination() == registers)
+                || cute::BlockTransform::of(user)
+                    .is_some_and(|epilogue| epilogue.outputs().contains(&registers))
         })
     }
 

@@ -127,6 +127,17 @@ impl<'c> Partition<'c> {
     }
 }
 
+/// Loads what there is of a thread's part of a tensor, each element once, and gives it the shape of the part.
+pub(super) fn load_once<'c>(
+    b: Builder<'c>,
+    source: Val<'c>,
+    within: Option<(Val<'c>, Val<'c>)>,
+) -> Result<Val<'c>, Failure> {
+    let once = allocate(b, source, within.map(|(coords, _)| coords))?;
+    load(b, source, &once, within)?;
+    spread(b, once.registers, &once.shape, &once.varying)
+}
+
 /// Registers for each element of a thread's part of a tensor, once; for all of them where the part has not the shape of their coordinates, as of groups of rows that
 /// tiles consist of.
 fn allocate<'c>(

@@ -1,13 +1,13 @@
 //! `cute.block.transform`: elements of tiles computed from others, some rows at a time.
 
-use super::{Partition, indexed::Located, wrong};
+use super::{Partition, indexed::Located, promote, tiled_mma, wrong};
 use crate::arch::WIDEST;
 use cute_ir::{
     Expected, Failure, algorithm,
     contract::each_leaf,
     mlir::*,
-    ops::{cute, scf},
-    tensor,
+    ops::{arith, cute, scf},
+    region, tensor,
     types::{self, CopyOp, CuteType, MemRef, Space, element_bits, memref_of},
 };
 use cute_layout::{IntTuple, Layout, Leaf, Operand, Tile, int, tuple};
@@ -35,13 +35,16 @@ pub(super) struct Guard<'c> {
 impl<'c> Partition<'c> {
     /// Computes tiles from others, element by element.
     pub(super) fn transform(
-        &self,
+        &mut self,
         b: Builder<'c>,
         op: cute::BlockTransform<'c>,
     ) -> Result<(), Failure> {
         let (inputs, outputs) = (op.inputs(), op.outputs());
         let sums = *inputs.first().expected(b, "a tile of C")?;
         let tile = memref_of(sums).expected(b, "a tensor")?;
+        if tile.space == Space::Rmem {
+            return self.transform_sums(b, op);
+        }
         let output = outputs.first().and_then(|tensor| memref_of(*tensor));
         let output = output.expected(b, "a tile that is written")?;
         let is_staged = tile.space == Space::Smem;
@@ -164,11 +167,102 @@ impl<'c> Partition<'c> {
     }
 }
 
+impl<'c> Partition<'c> {
+    /// Computes a part of C in registers of a thread's sums, as the product deals them out.
+    fn transform_sums(
+        &mut self,
+        b: Builder<'c>,
+        op: cute::BlockTransform<'c>,
+    ) -> Result<(), Failure> {
+        let (inputs, outputs) = (op.inputs(), op.outputs());
+        let [output] = outputs[..] else {
+            return Err(b.error("expected one tensor of registers"));
+        };
+        let mma = self.plan.part_mma(b.location).map_err(wrong(b))?;
+        let mma = tiled_mma(self.top, mma, &[])?;
+        let sums = *inputs.first().expected(b, "a part of the sums")?;
+        let mut loaded = vec![self.fragment(b, sums)?];
+        for input in &inputs[1..] {
+            let load = b.step("load inputs");
+            let within = op.coords().zip(op.end());
+            let within = within.filter(|(_, end)| reaches_over(*input, *end));
+            let within = match within {
+                Some((coords, end)) => Some((self.part_of_c(load, mma, coords)?, end)),
+                None => None,
+            };
+            let source = self.part_of_c(load, mma, *input)?;
+            loaded.push(promote::load_once(load, source, within)?);
+        }
+        let sums = memref_of(loaded[0]).expected(b, "a fragment")?;
+        let memref = memref_of(output).expected(b, "a tensor")?;
+        let layout = Layout::col_major(sums.layout.shape()).map_err(wrong(b))?;
+        let body = op.body().expected(b, "a region")?;
+        let computed = match rounded_last(body) {
+            // All are rounded together, two by one instruction.
+            Some(wide) => {
+                let element = wide.r#type();
+                let registers = allocate(
+                    b,
+                    &MemRef {
+                        element,
+                        ..memref.clone()
+                    },
+                    layout.clone(),
+                )?;
+                compute_value(b, body, wide, &loaded, registers)?;
+                let ty = tensor::registers(memref.element, layout).to_type(b.location)?;
+                b.value(cute::CONVERT, &[registers], ty, &[])?
+            }
+            None => {
+                let registers = allocate(b, &memref, layout)?;
+                compute(b, body, 0, &loaded, registers)?;
+                registers
+            }
+        };
+        self.fragments.insert(key(output), computed);
+        Ok(())
+    }
+}
+
+/// Tells whether a tile that lies over a tensor's end may have elements that are not there: along a mode of which it is known that all are, or along which all are one,
+/// it has none.
+fn reaches_over(tile: Val<'_>, end: Val<'_>) -> bool {
+    let Some(CuteType::Coord(ends)) = CuteType::get(end.r#type()) else {
+        return true;
+    };
+    let modes = memref_of(tile).map(|memref| memref.layout.modes());
+    let modes = modes.unwrap_or_default();
+    let is_open = |(mode, end): (&Layout, &IntTuple)| !end.has_underscore() && !is_same(mode);
+    modes.iter().zip(ends.modes().iter()).any(is_open)
+}
+
+/// The f32 that a region yields as f16 or bf16; none where it yields something else.
+fn rounded_last(body: Blk<'_>) -> Option<Val<'_>> {
+    let rounded = *region::yielded(body).first()?;
+    let op = defining_op(rounded).filter(|op| name_of(*op) == arith::TRUNCF)?;
+    let wide = *operands_of(op).first()?;
+    let bits = |value: Val<'_>| element_bits(value.r#type());
+    (bits(rounded) == Some(16) && bits(wide) == Some(32)).then_some(wide)
+}
+
 /// Computes the yielded value `at` of a region for each element.
 fn compute<'c>(
     b: Builder<'c>,
     body: Blk<'c>,
     at: usize,
+    inputs: &[Val<'c>],
+    output: Val<'c>,
+) -> Result<(), Failure> {
+    let yielded = region::yielded(body);
+    let yielded = *yielded.get(at).expected(b, "a yielded value")?;
+    compute_value(b, body, yielded, inputs, output)
+}
+
+/// Computes a value of a region for each element.
+fn compute_value<'c>(
+    b: Builder<'c>,
+    body: Blk<'c>,
+    value: Val<'c>,
     inputs: &[Val<'c>],
     output: Val<'c>,
 ) -> Result<(), Failure> {
@@ -180,9 +274,11 @@ fn compute<'c>(
     let tensors: Vec<_> = inputs.iter().copied().chain([output]).collect();
     b.with_regions(cute::TRANSFORM, &tensors, &[], &[], vec![region])?;
     let l = Builder::at_end(b.context, block, b.location);
-    let yielded = l.clone_body(body, &arguments_of(block), &mut Mapping::new())?;
-    let yielded = *yielded.get(at).expected(b, "a yielded value")?;
-    l.op(cute::YIELD, &[yielded], &[], &[])?;
+    let mut mapping = Mapping::new();
+    l.clone_body(body, &arguments_of(block), &mut mapping)?;
+    // What is from around the region is as it was.
+    let value = mapping.get(&key(value)).copied().unwrap_or(value);
+    l.op(cute::YIELD, &[value], &[], &[])?;
     Ok(())
 }
 

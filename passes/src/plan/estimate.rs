@@ -72,6 +72,9 @@ const BESIDE: i64 = 10;
 /// The part of a time which is added to it, as it was not measured: one in so many. Of plans beside which others were measured.
 pub(super) const DOUBT: i64 = 10;
 
+/// Instructions of threads that a multiprocessor executes in a cycle.
+const LANES: i64 = 128;
+
 /// Figures of plans by which warps have roles. Where nothing else is said they, and those of warps above, were fitted to the times of 14,000 plans of 325 shapes on an H200
 /// (`docs/performance.md`).
 mod roles {
@@ -107,6 +110,10 @@ mod roles {
     pub(super) const EXCHANGED: i64 = 39_000;
     /// Hundredths of a tile's time beside its turns that are left where another team multiplies.
     pub(super) const BESIDE_OTHERS: i64 = 65;
+    /// Hundredths of an epilogue's time that are left where another team multiplies.
+    pub(super) const EPILOGUE_BESIDE_OTHERS: i64 = 35;
+    /// Picoseconds for a bit of a matrix that an epilogue reads or writes, a multiprocessor's share of memory.
+    pub(super) const BIT: i64 = 4;
     /// Picoseconds of a kernel beside its blocks, in a row of kernels.
     pub(super) const START: i64 = 600_000;
     /// Picoseconds that clusters take longer to start and to end.
@@ -454,6 +461,23 @@ impl Estimate {
             ..self.outside
         };
         Self { outside, ..self }
+    }
+
+    /// The estimate of the same tile with an epilogue of so many instructions for each element, and so many bits that it reads and writes beside C.
+    pub(super) fn with_epilogue(self, of: TileOfRoles, work: i64, bits: i64) -> Self {
+        let [m, n, _] = of.tile;
+        let each = work * roles::CYCLE / LANES + bits * roles::BIT;
+        let beside = m * n * each / of.cluster[2];
+        let beside = match of.teams {
+            1 => beside,
+            _ => beside * roles::EPILOGUE_BESIDE_OTHERS / 100,
+        };
+        let [of_factors, of_c] = self.bits;
+        Self {
+            bits: [of_factors, of_c + bits],
+            beside: self.beside.saturating_add(beside),
+            ..self
+        }
     }
 
     /// The estimate of the same plan with another number of parts of K, where both are more than 1.

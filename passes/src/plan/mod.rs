@@ -5,6 +5,7 @@
 //! the plan on the kernel, and whatever comes after executes it.
 
 mod cost;
+mod epilogue;
 mod estimate;
 mod fused;
 mod measured;
@@ -36,6 +37,8 @@ use cute_layout::{
     atoms::{Completion, CopyAtom},
 };
 use cute_target::{Arch, Archs, Requirement};
+pub use epilogue::Epilogue;
+pub(crate) use epilogue::work;
 use measured::Measured;
 use melior::ir::Type;
 use std::sync::Arc;
@@ -61,8 +64,8 @@ pub struct Problem<'c> {
     pub scaled: Option<Scaled>,
     /// The outputs beside C that are reduced.
     pub reduced: Reduced,
-    /// Tells whether what is stored is computed of the sums.
-    pub has_epilogue: bool,
+    /// What is stored where it is computed of the sums.
+    pub epilogue: Option<Epilogue<'c>>,
     /// The factors, A and B, that are copied into a workspace first, from where they are accessed.
     pub packed: Packed,
 }
@@ -230,6 +233,10 @@ impl Problem<'_> {
         Self {
             elements: [a, b, self.accumulate],
             accesses: [of_a, of_b, Access { vector, ..of_c }],
+            epilogue: self.epilogue.map(|epilogue| Epilogue {
+                stored: None,
+                ..epilogue
+            }),
             ..self
         }
     }

@@ -4,7 +4,7 @@
 //! Blocks stay, and take one tile of C after another: loads of the next tile run while the sums of the last one go out.
 
 use super::{
-    Access, Candidate, Problem, Request, Scaled, SwizzleChoice, WIDEST,
+    Access, Candidate, Epilogue, Problem, Request, Scaled, SwizzleChoice, WIDEST,
     estimate::{Estimate, LEFT_OUT, TileOfRoles},
     request::{Cluster, Instructions},
     require,
@@ -133,8 +133,8 @@ pub(super) struct Builder<'c> {
     elems: [Elem; 2],
     sum: Elem,
     accesses: [Access; 3],
-    /// Tells whether what is stored is computed of the sums, or elsewhere.
-    has_epilogue: bool,
+    /// What is stored where it is computed of the sums.
+    epilogue: Option<Epilogue<'c>>,
     /// M, N and K; none where only a launch knows.
     extents: [Option<i64>; 3],
     batch: Option<i64>,
@@ -170,7 +170,7 @@ impl<'c> Builder<'c> {
             elems,
             sum,
             accesses: problem.accesses,
-            has_epilogue: problem.has_epilogue,
+            epilogue: problem.epilogue,
             extents: problem.extents,
             batch: problem.batch,
             has_groups: problem.has_groups,
@@ -200,6 +200,19 @@ impl<'c> Builder<'c> {
             )
         };
         MmaAtom::of(&spec).map_err(wrong)
+    }
+
+    /// C's elements and the accesses to it, where the epilogue of a tile is computed of sums in registers: of one team, as the others' products hide the way through shared
+    /// memory, and cost less so.
+    fn in_registers(&self, choice: TileOfRoles) -> Option<(Type<'c>, Access)> {
+        let stored = self.epilogue.and_then(|epilogue| epilogue.stored);
+        stored.filter(|_| choice.split == 1 && choice.teams == 1)
+    }
+
+    /// The elements that a tile has in shared memory on their way out, and the accesses to where they go.
+    fn out(&self, choice: TileOfRoles) -> (Type<'c>, Access) {
+        let staged = (self.elements[2], self.accesses[2]);
+        self.in_registers(choice).unwrap_or(staged)
     }
 
     /// A movement by TMA of a tile that lies in shared memory in rows of what the swizzle spans, contiguous along a mode, and that so many blocks
@@ -274,7 +287,8 @@ impl<'c> Builder<'c> {
     /// The plan of a tile. Errors: what does not fit.
     fn plan(&self, choice: TileOfRoles, raster: i64) -> Result<Plan<'c>, String> {
         let [m, n, k] = choice.tile;
-        let [a, b, c] = self.elements;
+        let [a, b, _] = self.elements;
+        let (c, of_c) = self.out(choice);
         let row = self.row(n)?;
         let mma = types::mma_type(self.location, &row, a, b, self.accumulate).map_err(said)?;
         let groups = Layout::new(
@@ -297,7 +311,7 @@ impl<'c> Builder<'c> {
             }])
         };
         let bits = types::elem(c)?.bits();
-        let [of_a, of_b, of_c] = &self.accesses;
+        let [of_a, of_b, _] = &self.accesses;
         let columns = columns_of_part(bits, n, choice.cluster[2]);
         let copy = |bits| types::copy_atom_type(self.location, c, CopyOp::Universal { bits });
         let pairs = Movement {
@@ -308,7 +322,7 @@ impl<'c> Builder<'c> {
         // Sums of a part of K go to a workspace from registers.
         // TMA would store rows of the next group as well, and it stores whole 16 bytes: what lies behind lines that end within them would be overwritten.
         let is_whole = of_c.vector * bits >= WIDEST;
-        let is_bulk = !self.has_epilogue
+        let is_bulk = (self.epilogue.is_none() || self.in_registers(choice).is_some())
             && !self.has_groups
             && choice.split == 1
             && is_whole
@@ -501,9 +515,12 @@ impl<'c> Builder<'c> {
 
     /// The estimate of a tile's time.
     fn estimate(&self, choice: TileOfRoles) -> Estimate {
-        let out = types::elem(self.elements[2]).map_or(0, |elem| elem.bits());
+        let out = types::elem(self.out(choice).0).map_or(0, |elem| elem.bits());
         let bits = [self.elems[0].bits(), self.sum.bits(), out];
-        let estimate = Estimate::of_roles(choice, bits, &self.accesses);
+        let mut estimate = Estimate::of_roles(choice, bits, &self.accesses);
+        if let Some(epilogue) = &self.epilogue {
+            estimate = estimate.with_epilogue(choice, epilogue.work, epilogue.beside);
+        }
         match self.scaled {
             // Its loads bring whole boxes.
             Some(_) => estimate.with_lines_outside(choice, bits[0]),
@@ -526,7 +543,7 @@ impl<'c> Builder<'c> {
             .unwrap_or(0);
         let out = match choice.split {
             1 => {
-                let bits = types::elem(self.elements[2])?.bits();
+                let bits = types::elem(self.out(choice).0)?.bits();
                 let blocks = choice.cluster[2];
                 let out = choice.teams * m * columns_of_part(bits, n, blocks) * bits;
                 // The sums of a share, of each other block.

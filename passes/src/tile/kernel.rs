@@ -376,8 +376,7 @@ impl<'c> Gemm<'c> {
         (c, shared): (Tiles<'c>, Val<'c>),
     ) -> Result<(), Failure> {
         let Some(epilogue) = &self.epilogue else {
-            let ends = [shared, c.tensor];
-            return block_copy(b.step("store C"), Operand::C, ends, &c.located(1));
+            return self.store_computed(b, (c, shared));
         };
         let (inputs, outputs) = self.tiles_beside(b, body, at)?;
         let inputs = [vec![shared], inputs].concat();
@@ -395,6 +394,16 @@ impl<'c> Gemm<'c> {
         };
         let value = |argument: usize| cute_ir::mlir::argument(body, argument);
         epilogue.transform(b.step("epilogue"), on, value)
+    }
+
+    /// Stores a tile of C from shared memory as it is.
+    pub(super) fn store_computed(
+        &self,
+        b: Builder<'c>,
+        (c, shared): (Tiles<'c>, Val<'c>),
+    ) -> Result<(), Failure> {
+        let ends = [shared, c.tensor];
+        block_copy(b.step("store C"), Operand::C, ends, &c.located(1))
     }
 
     /// The tile of a matrix of C's shape at a place.

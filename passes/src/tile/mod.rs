@@ -33,8 +33,8 @@ mod variants;
 use crate::{
     arch,
     plan::{
-        self, Avoid, Calibrated, Chosen, Fed, Pack, Packed, Problem, Reduced, Request, Rules,
-        Scaled,
+        self, Avoid, Calibrated, Chosen, Epilogue, Fed, Pack, Packed, Problem, Reduced, Request,
+        Rules, Scaled,
     },
 };
 use cute_arith::ReduceOp;
@@ -51,7 +51,7 @@ use cute_target::Archs;
 use fuse::Fuse;
 use groups::Groups;
 use map::Map;
-use matrix::{Extent, Matrices};
+use matrix::{Extent, Matrices, Matrix};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 use region::{PROLOGUES, Region};
 use scales::Scale;
@@ -383,12 +383,21 @@ impl<'c> Gemm<'c> {
                 fed,
                 scaled,
                 reduced,
-                has_epilogue: epilogue.is_some(),
+                epilogue: None,
                 packed,
             };
-            match epilogue {
-                Some(_) => problem.staged_sums(),
-                None => problem,
+            let Some(epilogue) = &epilogue else {
+                return problem;
+            };
+            let own = (problem.elements[2], problem.accesses[2]);
+            let epilogue = Epilogue {
+                stored: computes_in_registers(matrices).then_some(own),
+                work: epilogue.work(),
+                beside: bits_beside(matrices),
+            };
+            Problem {
+                epilogue: Some(epilogue),
+                ..problem.staged_sums()
             }
         };
         if let Some(plan) = given {
@@ -459,12 +468,21 @@ impl<'c> Gemm<'c> {
         Ok(ways.into_iter().map(|(_, way)| way).collect())
     }
 
-    /// The type of the elements of C's tile in shared memory: sums, where an epilogue computes what is stored.
+    /// The type of the elements of C's tile in shared memory: sums, where an epilogue computes of them there what is stored.
     fn staged(&self) -> Type<'c> {
         match self.epilogue {
-            Some(_) => self.accumulate,
-            None => self.matrices.product[2].memref.element,
+            Some(_) if !self.computes_in_registers() => self.accumulate,
+            _ => self.matrices.product[2].memref.element,
         }
+    }
+
+    /// Tells whether an epilogue is computed of sums in registers: by warpgroups, whose other way costs them registers and a barrier for each part of a tile.
+    fn computes_in_registers(&self) -> bool {
+        self.epilogue.is_some()
+            && self.plan.has_roles()
+            && !self.plan.is_split()
+            && self.plan.teams == 1
+            && computes_in_registers(&self.matrices)
     }
 
     /// Threads of a block. None copy where sums are added.
@@ -535,6 +553,26 @@ impl<'c> Gemm<'c> {
 }
 
 /// Checks that an op is in the body of a function. Errors: one in a loop or a branch.
+/// Tells whether an epilogue can be computed as a product deals sums out to threads: where it has one result, and reads what is the same along rows or columns.
+fn computes_in_registers(matrices: &Matrices<'_>) -> bool {
+    let is_line = |matrix: &Matrix<'_>| !matrix.is_whole() && is_line(matrix);
+    matrices.outputs.is_empty() && matrices.inputs.iter().all(is_line)
+}
+
+/// Tells whether a matrix of C's shape is the same along rows or along columns.
+fn is_line(matrix: &Matrix<'_>) -> bool {
+    reduced::along(matrix).contains(&true)
+}
+
+/// Bits that an epilogue reads and writes for each element of C, beside C's own.
+fn bits_beside(matrices: &Matrices<'_>) -> i64 {
+    let beside = matrices.inputs.iter().chain(&matrices.outputs);
+    let whole = beside.filter(|matrix| !is_line(matrix));
+    whole
+        .map(|matrix| element_bits(matrix.memref.element).unwrap_or(0))
+        .sum()
+}
+
 fn function_around<'c>(op: Op<'c>, function: Op<'c>) -> Result<(), Failure> {
     let parent = parent_of(op, func::FUNC);
     let direct = op.block().zip(body_of(function, 0));

@@ -115,6 +115,11 @@ impl<'c> Region<'c> {
         Ok(region)
     }
 
+    /// Instructions of a thread for each element.
+    pub(super) fn work(&self) -> i64 {
+        crate::plan::work(self.block)
+    }
+
     /// The numbers of the function that it uses.
     pub(super) fn captured(&self) -> &[Val<'c>] {
         &self.captured

@@ -6,8 +6,9 @@
 use super::{
     Gemm,
     function::{block_index, narrow},
-    kernel::{Located, Place, Product, block_copy, tile_of},
+    kernel::{End, Located, Place, Product, block_copy, tile_of},
     matrix::Matrix,
+    region::On,
     rest::LastBoxes,
 };
 use crate::algorithms::{Arrival, start_load};
@@ -516,13 +517,16 @@ impl<'c> Gemm<'c> {
         let sums = p.infer(cute::LOCAL_TILE, &[accumulators, tile, coord], &[])?;
         let staged = self.staged();
         let mut rounded = sums;
-        if staged != self.accumulate {
-            let memref = types::memref_of(sums).expected(p, "a tensor")?;
-            let memref = types::MemRef {
-                element: staged,
-                ..memref
-            };
-            let ty = memref.to_type(p.location)?;
+        let memref = types::memref_of(sums).expected(p, "a tensor")?;
+        let memref = types::MemRef {
+            element: staged,
+            ..memref
+        };
+        let ty = memref.to_type(p.location)?;
+        if self.computes_in_registers() {
+            rounded = p.value(cute::MEMREF_ALLOCA, &[], ty, &[])?;
+            self.compute_in_registers(p, body, (&at, &ends), [sums, rounded])?;
+        } else if staged != self.accumulate {
             rounded = p.step("convert C").value(cute::CONVERT, &[sums], ty, &[])?;
         }
         let none = Located::default();
@@ -531,7 +535,10 @@ impl<'c> Gemm<'c> {
             Some(bulk) => self.store_in_bulk(p.step("store C"), &at, bulk, shared_c)?,
             None => {
                 let c = self.tile_of_c(p, body, &self.matrices.product[2], &at, &ends)?;
-                self.store_c(p, body, &at, (c, shared_c))?;
+                match self.computes_in_registers() {
+                    true => self.store_computed(p, (c, shared_c))?,
+                    false => self.store_c(p, body, &at, (c, shared_c))?,
+                }
             }
         }
         p.op(scf::YIELD, &[], &[], &[])?;
@@ -539,6 +546,34 @@ impl<'c> Gemm<'c> {
             all.op(scf::YIELD, &[], &[], &[])?;
         }
         Ok(())
+    }
+
+    /// Computes a part of C of sums in registers, by the epilogue, into registers.
+    fn compute_in_registers(
+        &self,
+        p: Builder<'c>,
+        body: Blk<'c>,
+        (at, ends): (&Place<'c>, &[Option<End<'c>>; 3]),
+        [sums, computed]: [Val<'c>; 2],
+    ) -> Result<(), Failure> {
+        let epilogue = self.epilogue.as_ref().expected(p, "an epilogue")?;
+        let c = self.tile_of_c(p, body, &self.matrices.product[2], at, ends)?;
+        let (inputs, _) = self.tiles_beside(p, body, at)?;
+        // Coordinates are for what is read.
+        let located = match inputs.is_empty() {
+            true => Located::default(),
+            false => c.located(0),
+        };
+        let inputs = [vec![sums], inputs].concat();
+        let on = On {
+            operand: Operand::C,
+            inputs: &inputs,
+            outputs: &[computed],
+            reduce: &[],
+            located: &located,
+        };
+        let value = |place: usize| argument(body, place);
+        epilogue.transform(p.step("epilogue"), on, value)
     }
 
     /// Stores a part of C by TMA, as its tensor has it.

@@ -413,7 +413,7 @@ def region(found: Group, read: Sequence[torch.fx.Node]) -> Optional[List[str]]:
         return None
     stored = [out.store(numbers[node], node.meta["val"].dtype) for node in found.stored]
     types = [ELEMENTS[node.meta["val"].dtype][0] for node in found.stored]
-    return [*out.lines, f"cute.yield {', '.join(stored)} : {', '.join(types)}"]
+    return [*out.needed(stored), f"cute.yield {', '.join(stored)} : {', '.join(types)}"]
 
 
 def _source(view: torch.fx.Node, numbers: Dict[torch.fx.Node, Number]) -> torch.fx.Node:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import struct
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
@@ -41,6 +42,10 @@ class Region:
         """The name of what an operation makes of numbers."""
         return self.line(f"{name} {', '.join(map(self.name, numbers))} : f32")
 
+    def near(self, name: str, *numbers: Number) -> str:
+        """The same, where two units in the last place do not matter, nor what lies below 2^-126: for an eighth of the instructions."""
+        return self.line(f"{name} {', '.join(map(self.name, numbers))} fastmath<afn> : f32")
+
     def load(self, argument: str, dtype: torch.dtype) -> str:
         """The name of an argument as f32."""
         element = ELEMENTS[dtype][0]
@@ -50,6 +55,16 @@ class Region:
         """The name of a number, rounded to a type."""
         element = ELEMENTS[dtype][0]
         return self.name(number) if element == "f32" else self.line(f"arith.truncf {self.name(number)} : f32 to {element}")
+
+    def needed(self, names: Sequence[str]) -> List[str]:
+        """The lines that some names are computed by."""
+        wanted, lines = set(names), []
+        for line in reversed(self.lines):
+            name, _, text = line.partition(" = ")
+            if name in wanted:
+                lines.append(line)
+                wanted.update(re.findall(r"%\w+", text))
+        return lines[::-1]
 
     def less(self, kind: str, a: Number, b: Number, then: Number, otherwise: Number) -> str:
         """The name of one of two numbers, by a comparison."""
@@ -77,12 +92,17 @@ def _rsub(r: Region, a: Number, b: Number, alpha: float = 1) -> str:
     return _sub(r, b, a, alpha=alpha)
 
 
+def _of_sigmoid(r: Region, x: Number, by: Number) -> str:
+    # A divisor is 1 at least, and one of 2^126 and more has a quotient that is 0 as eager mode's is to all but its last bits.
+    return r.near("arith.divf", by, r.op("arith.addf", r.near("math.exp", r.op("arith.negf", x)), 1.0))
+
+
 def _sigmoid(r: Region, x: Number) -> str:
-    return r.op("arith.divf", 1.0, r.op("arith.addf", r.op("math.exp", r.op("arith.negf", x)), 1.0))
+    return _of_sigmoid(r, x, 1.0)
 
 
 def _silu(r: Region, x: Number) -> str:
-    return r.op("arith.divf", x, r.op("arith.addf", r.op("math.exp", r.op("arith.negf", x)), 1.0))
+    return _of_sigmoid(r, x, x)
 
 
 def _silu_backward(r: Region, grad: Number, x: Number) -> str:
@@ -232,7 +252,26 @@ def write(region: Region, node: torch.fx.Node, numbers: Dict[torch.fx.Node, Numb
     given = {name: numbers[one] if isinstance(one, torch.fx.Node) else one for name, one in node.kwargs.items()}
     if node.target in (aten._to_copy.default, aten.clone.default):
         given = {}
+    of_sigmoid = _divisor_of_sigmoid(node)
+    if of_sigmoid is not None:
+        return _of_sigmoid(region, numbers[of_sigmoid], args[0] if node.target is aten.div.Tensor else 1.0)
     return _OPS[node.target](region, *args, **given)
+
+
+def _divisor_of_sigmoid(node: torch.fx.Node) -> Optional[torch.fx.Node]:
+    """The x of x / (1 + exp(-x)), and of 1 / (1 + exp(-x)), as Inductor writes SiLU and the sigmoid; none of other divisions."""
+    by = {aten.div.Tensor: 1, aten.reciprocal.default: 0}.get(node.target)
+    sum = node.args[by] if by is not None else None
+    if not isinstance(sum, torch.fx.Node) or sum.target is not aten.add.Tensor or sum.kwargs:
+        return None
+    power = next((one for one, other in (sum.args, sum.args[::-1]) if other == 1), None)
+    if not isinstance(power, torch.fx.Node) or power.target is not aten.exp.default:
+        return None
+    negative = power.args[0]
+    if not isinstance(negative, torch.fx.Node) or negative.target is not aten.neg.default:
+        return None
+    x = negative.args[0]
+    return x if isinstance(x, torch.fx.Node) and (by == 0 or node.args[0] is x) else None
 
 
 def shape_of(node: torch.fx.Node) -> Tuple[Any, ...]:

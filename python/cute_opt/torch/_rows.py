@@ -193,7 +193,7 @@ def text(found: Rows, operands: Sequence[Operand], count: int) -> str:
     lines.append(f"  cute.map ins({', '.join(tensors[:count])} : {', '.join(types[:count])})")
     lines.append(f"    outs({', '.join(tensors[count:])} : {', '.join(types[count:])}) {{")
     lines.append(f"  ^bb0({given}):")
-    lines += [f"    {line}" for line in (*out.lines, f"cute.yield {', '.join(names)} : {', '.join(kinds)}")]
+    lines += [f"    {line}" for line in (*out.needed(names), f"cute.yield {', '.join(names)} : {', '.join(kinds)}")]
     lines += ["  }", "  return", "}", ""]
     return "\n".join(lines)
 

@@ -28,7 +28,7 @@ fn problem(context: &Context, extents: [Option<i64>; 3]) -> Problem<'_> {
         fed: [None; 2],
         scaled: None,
         reduced: Reduced::default(),
-        has_epilogue: false,
+        epilogue: None,
         packed: Packed::default(),
     }
 }

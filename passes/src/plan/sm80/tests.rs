@@ -40,7 +40,7 @@ fn problem(context: &Context, extents: [i64; 3]) -> Problem<'_> {
         fed: [None; 2],
         scaled: None,
         reduced: super::super::Reduced::default(),
-        has_epilogue: false,
+        epilogue: None,
         packed: Packed::default(),
     }
 }

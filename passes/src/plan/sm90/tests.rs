@@ -35,7 +35,7 @@ fn chosen<'c>(
         fed: [None; 2],
         scaled: None,
         reduced: Reduced::default(),
-        has_epilogue: false,
+        epilogue: None,
         packed: Packed::default(),
     };
     let arch: Archs = "sm_90a".parse::<cute_target::Arch>().unwrap().into();

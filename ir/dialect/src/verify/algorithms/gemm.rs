@@ -311,7 +311,7 @@ pub(in super::super) fn verify_block_transform(op: cute::BlockTransform<'_>) -> 
         _ => return Err("expected operand_id 0, 1 or 2, for A, B or C".to_owned()),
     }
     let mut elements = [Vec::new(), Vec::new()];
-    let mut shape = None;
+    let (mut shape, mut is_held) = (None, false);
     let all = [(0, op.inputs()), (1, op.outputs())];
     let located = Located::of(op.op(), op.inputs().len() + op.outputs().len())?;
     located.check_no_factor()?;
@@ -321,8 +321,12 @@ pub(in super::super) fn verify_block_transform(op: cute::BlockTransform<'_>) -> 
             let tensor = located.tile(tensor, place + at * op.inputs().len())?;
             match (at, place) {
                 (0, 0) if tensor.space == Space::Gmem => {}
+                (0, 0) if tensor.space == Space::Rmem => is_held = true,
                 (0, 0) => check_space("the first input", &tensor, Space::Smem)?,
                 (0, _) => check_space("an input behind the first", &tensor, Space::Gmem)?,
+                _ if is_held => {
+                    check_space("an output of sums in registers", &tensor, Space::Rmem)?
+                }
                 _ => check_space("an output", &tensor, Space::Gmem)?,
             }
             let found = algorithm::extents("a tile", &tensor.layout)?;
@@ -343,12 +347,24 @@ pub(in super::super) fn verify_block_transform(op: cute::BlockTransform<'_>) -> 
     match (op.coords(), op.end()) {
         (None, None) => {}
         (Some(coords), Some(end)) => {
-            let (first, output) = (operand(0, first)?, operand(0, output)?);
-            let tiles = [(first, 0), (output, op.inputs().len())];
+            // Of sums in registers it is what stands beside them that lies over an end.
+            let other = match is_held {
+                true => (op.inputs().get(1).copied(), 1),
+                false => (Some(output), op.inputs().len()),
+            };
+            let beside = other
+                .0
+                .ok_or("expected an input beside sums in registers where coordinates are given")?;
+            let tiles = [(operand(0, first)?, 0), (operand(0, beside)?, other.1)];
             let [first, output] = tiles.map(|(tile, at)| located.tile(tile, at));
             verify_within(&first?, &output?, coords, end)?;
         }
         _ => return Err("expected both coordinates and an end, or neither".to_owned()),
+    }
+    if is_held && (op.outputs().len() > 1 || op.reduce().is_some()) {
+        return Err(
+            "has its sums in registers; expected one output, which is not reduced".to_owned(),
+        );
     }
     check_outputs(&op.outputs(), op.reduce(), &op.inputs())?;
     if reduced::kinds(op.reduce(), op.outputs().len()).contains(&Some(ReduceOp::Mean)) {
