@@ -114,6 +114,15 @@ mod roles {
     pub(super) const EPILOGUE_BESIDE_OTHERS: i64 = 35;
     /// Picoseconds for a bit of a matrix that an epilogue reads or writes, a multiprocessor's share of memory.
     pub(super) const BIT: i64 = 4;
+    /// Picoseconds in which the power of a multiprocessor gives 1024 elements of C one turn of 128 bytes along K, where kernels follow one another: a chip at its limit lowers its clock.
+    pub(super) const POWER: i64 = 26_500;
+    /// Picoseconds of that until a chip is at its limit.
+    pub(super) const SHORT: i64 = 20_000_000;
+    /// Millionths of that time for each millionth of the lines that a tile brings into shared memory for each element of C, and of those that it takes from L2; both beyond
+    /// those of a tile of 128 x 256, of which two blocks share the longer side. Fitted to kernels that ran for a second each.
+    pub(super) const POWER_OF_LINE: [i64; 2] = [16, 3];
+    /// Millionths of those lines.
+    pub(super) const LINES: [i64; 2] = [11_719, 7_813];
     /// Picoseconds of a kernel beside its blocks, in a row of kernels.
     pub(super) const START: i64 = 600_000;
     /// Picoseconds that clusters take longer to start and to end.
@@ -253,6 +262,8 @@ pub struct Estimate {
     teams: i64,
     /// Picoseconds of the kernel beside its blocks.
     around: i64,
+    /// Millionths that a chip at the limit of its power takes longer than by the tiles that need least.
+    power: i64,
     /// The time of the kernel that adds parts of K up.
     second: Second,
 }
@@ -348,6 +359,7 @@ impl Estimate {
             beside: AROUND,
             teams: 1,
             around: START,
+            power: 0,
             second: match arch.has(GRID_DEPENDENCIES) {
                 true => STARTED_BESIDE,
                 false => BEHIND,
@@ -412,6 +424,10 @@ impl Estimate {
         });
         // Lines that only a launch knows are taken to begin at multiples of 128 bytes where nothing else is asked.
         let busy = busy_by_lines[0][0];
+        let lines = [m + n, m / cn + n / cm].map(|lines| lines * 1_000_000 / (m * n));
+        let power: i64 = (0..2)
+            .map(|of| roles::POWER_OF_LINE[of] * (lines[of] - roles::LINES[of]).max(0))
+            .sum();
         let groups = of.groups.max(1);
         let beside =
             roles::TILE + roles::GROUP * (groups - 1) + roles::SUMS * m * n / (1024 * groups * ck);
@@ -450,6 +466,7 @@ impl Estimate {
             },
             teams: of.teams,
             around: roles::START + if blocks > 1 { roles::CLUSTER } else { 0 },
+            power,
             second: STARTED_BESIDE,
         }
     }
@@ -594,7 +611,10 @@ impl Estimate {
         let shorter = n.apply(Op::MinS, [&time, &floor])?;
         let beside = n.apply(Op::DivS, [&shorter, &n.constant(BESIDE)?])?;
         let time = n.apply(Op::Add, [&longer, &beside])?;
-        let time = n.apply(Op::Add, [&time, &n.constant(self.around)?])?;
+        let mut time = n.apply(Op::Add, [&time, &n.constant(self.around)?])?;
+        if self.power > 0 {
+            time = n.apply(Op::Add, [&time, &self.slower(n, extents, batch, sms)?])?;
+        }
         if self.split <= 1 {
             return Ok(time);
         }
@@ -661,6 +681,29 @@ impl Estimate {
             all = n.apply(Op::Add, [&all, &time(of_m, of_n, of_c)?])?;
         }
         n.apply(Op::Mul, [&all, batch])
+    }
+
+    /// The time that a chip at the limit of its power takes longer, as its clock is lower.
+    fn slower<N: Arithmetic>(
+        &self,
+        n: &N,
+        [of_m, of_n, of_k]: &[N::Value; 3],
+        batch: &N::Value,
+        sms: &N::Value,
+    ) -> Result<N::Value, N::Error> {
+        let by = |value: &N::Value, number: i64| n.apply(Op::DivS, [value, &n.constant(number)?]);
+        let elements = by(&n.apply(Op::Mul, [of_m, of_n])?, 1024)?;
+        let bits = n.apply(Op::Mul, [of_k, &n.constant(self.bits[0])?])?;
+        let turns = by(&bits, 1024)?;
+        let work = n.apply(Op::Mul, [&elements, &turns])?;
+        let work = n.apply(Op::Mul, [&work, batch])?;
+        let each = n.apply(Op::DivS, [&work, sms])?;
+        let time = n.apply(Op::Mul, [&each, &n.constant(roles::POWER)?])?;
+        let short = n.constant(roles::SHORT)?;
+        // No number is negative.
+        let long = n.apply(Op::MaxS, [&time, &short])?;
+        let long = by(&n.apply(Op::Sub, [&long, &short])?, 1000)?;
+        by(&n.apply(Op::Mul, [&long, &n.constant(self.power)?])?, 1000)
     }
 
     /// The time of the second kernel, and of the blocks that leave it their sums.

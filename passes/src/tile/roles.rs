@@ -518,11 +518,7 @@ impl<'c> Gemm<'c> {
         let staged = self.staged();
         let mut rounded = sums;
         let memref = types::memref_of(sums).expected(p, "a tensor")?;
-        let memref = types::MemRef {
-            element: staged,
-            ..memref
-        };
-        let ty = memref.to_type(p.location)?;
+        let ty = cute_ir::tensor::registers(staged, memref.layout).to_type(p.location)?;
         if self.computes_in_registers() {
             rounded = p.value(cute::MEMREF_ALLOCA, &[], ty, &[])?;
             self.compute_in_registers(p, body, (&at, &ends), [sums, rounded])?;
