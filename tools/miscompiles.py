@@ -213,11 +213,17 @@ class Server:
         if self.process is None:
             return ""
         try:
+            self.process.stdin.close()
+        except BrokenPipeError:
+            pass
+        try:
             self.process.wait(0.5)
         except subprocess.TimeoutExpired:
             self.process.kill()
-        _, errors = self.process.communicate()
-        status, self.process, self.rest = self.process.returncode, None, b""
+        self.process.stdout.close()
+        errors = self.process.stderr.read()
+        self.process.stderr.close()
+        status, self.process, self.rest = self.process.wait(), None, b""
         lines = errors.decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else f"status {status}"
 
@@ -274,9 +280,7 @@ def compare(options):
                 print(f"{name}: -O{level}: {len(found)} words differ; {words}", flush=True)
             elif found:
                 print(f"{name}: -O{level}: {found}", flush=True)
-    if server.process is not None:
-        server.process.stdin.close()
-        server.stop()
+    server.stop()
     with open(os.path.join(options.out, "compared.json"), "w") as file:
         json.dump(everything, file, indent=1)
     for verdict, names in sorted(counts.items()):
