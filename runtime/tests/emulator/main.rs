@@ -15,6 +15,7 @@ mod hopper;
 mod mbarrier;
 mod memory;
 mod opened;
+mod own_memory;
 mod races_oracle;
 mod random;
 mod report;

@@ -112,6 +112,7 @@ impl<'a> Decoder<'_, 'a> {
                 ..m.order
             },
             speculated: false,
+            is_read: false,
         })
     }
 

@@ -97,6 +97,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
             "ret" if self.frame.is_some() => Ok(Op::Return),
             "ret" | "exit" => Ok(Op::Exit),
             "trap" => Ok(Op::Trap),
+            "alloca" | "stacksave" | "stackrestore" => self.stack(i),
             "ld" | "ldu" => self.load(i),
             "st" if i.modifiers.first() == Some(&"async") => self.store_async(i),
             "st" => self.store(i),
@@ -134,6 +135,9 @@ impl<'m, 'a> Decoder<'m, 'a> {
                 }),
                 [] => self.error("expected a register after createpolicy"),
             },
+            "multimem" => self.error(
+                "multimem accesses the same place in the memory of several GPUs, and the emulator is one; run the kernel on GPUs",
+            ),
             "min" | "max" if operands.len() == 4 => self.extremum_of_three(i),
             opcode if super::video::is_video(opcode) => self.video(i),
             opcode if alu::is_alu(opcode) => self.alu(i),

@@ -1,10 +1,19 @@
 //! Loads and stores of single threads.
 
+use super::definedness::lowest;
+use super::unwritten::Places;
 use super::*;
 use crate::emulator::address;
 use crate::emulator::global::Accessor;
 use crate::emulator::program::{Access, Order, Space};
 use crate::emulator::shared::By;
+
+/// The bytes that a load brought though nothing wrote them, a bit each, and where it is.
+#[derive(Default)]
+struct Holes {
+    bytes: [u32; LANES],
+    places: Places,
+}
 
 impl Context<'_> {
     pub(super) fn addresses(
@@ -29,11 +38,24 @@ impl Context<'_> {
             let thread = warp.thread(0);
             self.speculated = self.shared.loads.start(pc, thread, total);
         }
+        // What is copied from one place of the thread's own memory to another is not used.
+        let may_carry = access.is_read && !access.speculated;
+        let mut holes: Option<Box<Holes>> = None;
         let mut data = [0; 32];
         for lane in lanes(active) {
             let data = &mut data[..total];
             data.fill(0);
-            self.read_lane(warp, lane, pc, (access.space, at[lane]), data, access.order);
+            let place = Self::space_of(access.space, at[lane]);
+            if may_carry && place.0 == Space::Local {
+                let unwritten = self.read_own(warp, lane, pc, place.1, data);
+                if unwritten != 0 {
+                    let holes = holes.get_or_insert_with(Default::default);
+                    holes.bytes[lane] = unwritten;
+                    holes.places[lane] = Some((pc, place.1));
+                }
+            } else {
+                self.read_lane(warp, lane, pc, (access.space, at[lane]), data, access.order);
+            }
             for (part, reg) in data.chunks_exact(bytes).zip(&access.regs) {
                 let Some(reg) = reg else { continue };
                 let mut word = [0; 8];
@@ -49,6 +71,17 @@ impl Context<'_> {
         for reg in access.regs.iter().flatten() {
             warp.defined[*reg as usize] |= active;
         }
+        if let Some(holes) = holes {
+            for (part, reg) in access.regs.iter().enumerate() {
+                let Some(reg) = reg else { continue };
+                let defined = holes.bytes.map(|unwritten| {
+                    let of_part = (unwritten >> (part * bytes)) as u8 & lowest(access.bytes);
+                    let sign = access.signed.is_some() && of_part >> (bytes - 1) & 1 != 0;
+                    !(of_part | if sign { !lowest(access.bytes) } else { 0 })
+                });
+                warp.set_bytes_from(*reg, &defined, active, Some(&holes.places));
+            }
+        }
         if let Some(load) = self.speculated.take() {
             self.loaded(warp, access, load);
         }
@@ -56,11 +89,21 @@ impl Context<'_> {
 
     pub(super) fn store(&mut self, warp: &mut Warp, access: &Access, active: Mask, pc: u32) {
         let at = self.addresses(warp, access.base, access.offset, active, pc);
-        for reg in access.regs.iter().flatten() {
-            self.check_bytes(warp, *reg, access.bytes, active, pc);
-        }
         let bytes = access.bytes as usize;
         let total = bytes * access.regs.len();
+        let mut regs = access.regs.iter().flatten();
+        let lacking = regs.any(|reg| warp.lacking(*reg, active) != 0);
+        let own = match lacking {
+            true => select(active, |lane| {
+                Self::space_of(access.space, at[lane]).0 == Space::Local
+            }),
+            false => 0,
+        };
+        if lacking {
+            for reg in access.regs.iter().flatten() {
+                self.check_bytes(warp, *reg, access.bytes, active & !own, pc);
+            }
+        }
         self.count(pc, access.space, &at, active, total as u32, true);
         let mut data = [0; 32];
         for lane in lanes(active) {
@@ -76,6 +119,20 @@ impl Context<'_> {
                 &data[..total],
                 access.order,
             );
+        }
+        // What is not defined is not there.
+        for (part, reg) in access.regs.iter().enumerate().filter(|_| own != 0) {
+            let Some(reg) = reg else { continue };
+            let undefined = warp.bytes(*reg).map(|defined| !defined & lowest(access.bytes));
+            for lane in lanes(own).filter(|lane| undefined[*lane] != 0) {
+                let (_, start) = Self::space_of(access.space, at[lane]);
+                let start = start.wrapping_add((part * bytes) as u64);
+                if let Some(range) = self.own(lane, start, bytes) {
+                    for (byte, written) in warp.local_written[range].iter_mut().enumerate() {
+                        *written &= undefined[lane] >> byte & 1 == 0;
+                    }
+                }
+            }
         }
     }
 
@@ -276,7 +333,7 @@ impl Context<'_> {
         self.shared.get_mut(at, data.len()).copy_from_slice(data);
     }
 
-    fn local_range(
+    pub(super) fn local_range(
         &mut self,
         warp: &Warp,
         lane: usize,
@@ -285,7 +342,9 @@ impl Context<'_> {
         bytes: usize,
         what: &str,
     ) -> Option<std::ops::Range<usize>> {
-        let range = self.own(lane, at, bytes);
+        let range = self
+            .own(lane, at, bytes)
+            .filter(|_| !self.is_unallocated(warp, lane, at, bytes));
         if range.is_none() {
             self.outside(warp, lane, pc, Space::Local, at, bytes as u32, what);
         }
