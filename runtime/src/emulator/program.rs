@@ -284,6 +284,13 @@ pub(super) enum Op {
     Trap,
     Load(Box<Access>),
     Store(Box<Access>),
+    /// `st.bulk`: so many bytes of zeros in shared memory.
+    StoreBulk {
+        space: Space,
+        base: Reg,
+        offset: i64,
+        size: Reg,
+    },
     /// To or from a generic address.
     Cvta {
         d: Reg,

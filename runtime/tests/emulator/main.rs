@@ -23,6 +23,7 @@ mod robustness;
 mod session;
 mod speculation;
 mod sync;
+mod tilelang;
 mod video;
 mod wmma;
 

@@ -20,11 +20,17 @@ fn bytes(load: &str, store: &str) -> String {
 
 #[test]
 fn padding_may_be_copied() {
-    let generic = bytes("ld.u8", "st.u8").replace("%s2", "%s4").replace("%s3", "%s5");
+    let generic = bytes("ld.u8", "st.u8")
+        .replace("%s2", "%s4")
+        .replace("%s3", "%s5");
     let call = ".param .align 4 .b8 p[8]; .param .align 4 .b8 q[8];";
     let pass = |name: &str| {
-        let into: String = (0..8).map(|i| format!("ld.local.b8 %r2, [%s2+{i}]; st.param.b8 [p+{i}], %r2;\n")).collect();
-        let out: String = (0..8).map(|i| format!("ld.param.b8 %r2, [q+{i}]; st.local.b8 [%s3+{i}], %r2;\n")).collect();
+        let into: String = (0..8)
+            .map(|i| format!("ld.local.b8 %r2, [%s2+{i}]; st.param.b8 [p+{i}], %r2;\n"))
+            .collect();
+        let out: String = (0..8)
+            .map(|i| format!("ld.param.b8 %r2, [q+{i}]; st.local.b8 [%s3+{i}], %r2;\n"))
+            .collect();
         format!("{{ {call} {into} call (q), {name}, (p); {out} }}")
     };
     let whole = "ld.local.v2.u32 {%r2, %r3}, [%s2]; st.local.v2.u32 [%s3], {%r2, %r3};";
@@ -42,7 +48,9 @@ fn padding_may_be_copied() {
     ];
     // Both hand on what they get, the second one by a recursion that is decoded once.
     let hand = |from: &str, to: &str| -> String {
-        (0..8).map(|i| format!("ld.param.b8 %x, [{from}+{i}]; st.param.b8 [{to}+{i}], %x;\n")).collect()
+        (0..8)
+            .map(|i| format!("ld.param.b8 %x, [{from}+{i}]; st.param.b8 [{to}+{i}], %x;\n"))
+            .collect()
     };
     let module = format!(
         ".func (.param .align 4 .b8 o[8]) same(.param .align 4 .b8 i[8]) {{ .reg .b32 %x; {} ret; }}\n\
@@ -80,25 +88,50 @@ fn padding_that_is_used_is_found_at_the_load_that_brought_it() {
     for used in uses {
         let body = format!(".reg .b16 %h<3>; {STRUCTURE}\nld.local.u8 %r2, [%s2+1];\n{used}");
         let (_, findings) = words(module, &body);
-        let of = findings.iter().find(|f| f.kind == Kind::UninitializedMemory);
+        let of = findings
+            .iter()
+            .find(|f| f.kind == Kind::UninitializedMemory);
         let of = of.unwrap_or_else(|| panic!("{used}: {findings:?}"));
-        assert_eq!(of.site.as_ref().unwrap().instruction, "ld.local.u8", "{used}");
+        assert_eq!(
+            of.site.as_ref().unwrap().instruction,
+            "ld.local.u8",
+            "{used}"
+        );
         assert_eq!(of.count, 64, "{used}");
         assert!(of.address.as_ref().unwrap().contains("byte 1"), "{of}");
-        assert!(!findings.iter().any(|f| f.kind == Kind::UninitializedRegister), "{used} {findings:?}");
+        assert!(
+            !findings
+                .iter()
+                .any(|f| f.kind == Kind::UninitializedRegister),
+            "{used} {findings:?}"
+        );
     }
     // Once it has been copied, the load from the copy brings it.
-    let body = format!("{STRUCTURE}\n{}\nld.local.u32 %r5, [%s3];\nadd.u32 %r5, %r5, 1;", bytes("ld.local.u8", "st.local.u8"));
+    let body = format!(
+        "{STRUCTURE}\n{}\nld.local.u32 %r5, [%s3];\nadd.u32 %r5, %r5, 1;",
+        bytes("ld.local.u8", "st.local.u8")
+    );
     let (_, findings) = words("", &body);
     assert_eq!(findings.len(), 1, "{findings:?}");
     assert_eq!(findings[0].kind, Kind::UninitializedMemory);
-    assert_eq!(findings[0].site.as_ref().unwrap().instruction, "ld.local.u32");
+    assert_eq!(
+        findings[0].site.as_ref().unwrap().instruction,
+        "ld.local.u32"
+    );
     // A value that nothing reads at all is told at once, and so is one whose register was written by half of a warp alone.
     let (_, findings) = words("", &format!("{STRUCTURE}\nld.local.u8 %r2, [%s2+1];"));
     assert_eq!(findings[0].kind, Kind::UninitializedMemory);
-    let body = format!("{STRUCTURE}\nsetp.lt.u32 %p1, %r0, 8; @%p1 ld.local.u8 %r2, [%s2+1];\nadd.u32 %r3, %r2, 1;");
+    let body = format!(
+        "{STRUCTURE}\nsetp.lt.u32 %p1, %r0, 8; @%p1 ld.local.u8 %r2, [%s2+1];\nadd.u32 %r3, %r2, 1;"
+    );
     let (_, findings) = words("", &body);
-    let count = |kind| findings.iter().filter(|f| f.kind == kind).map(|f| f.count).sum::<u64>();
+    let count = |kind| {
+        findings
+            .iter()
+            .filter(|f| f.kind == kind)
+            .map(|f| f.count)
+            .sum::<u64>()
+    };
     assert_eq!(count(Kind::UninitializedMemory), 8, "{findings:?}");
     assert!(count(Kind::UninitializedRegister) > 0, "{findings:?}");
 }
@@ -113,7 +146,9 @@ fn a_place_is_written_again_by_what_is_defined() {
     assert_eq!(findings, []);
     assert_eq!(found[0], 0x0003_0003);
     // And what is defined is gone where something undefined is stored over it.
-    let body = format!("{STRUCTURE}\nld.local.u8 %r2, [%s2+1]; st.local.u8 [%s2+4], %r2;\nld.local.u32 %r5, [%s2+4]; st.global.u32 [%s1], %r5;");
+    let body = format!(
+        "{STRUCTURE}\nld.local.u8 %r2, [%s2+1]; st.local.u8 [%s2+4], %r2;\nld.local.u32 %r5, [%s2+4]; st.global.u32 [%s1], %r5;"
+    );
     let (_, findings) = words("", &body);
     assert_eq!(findings.len(), 1, "{findings:?}");
     assert_eq!(findings[0].kind, Kind::UninitializedMemory);
@@ -207,10 +242,22 @@ fn what_is_not_allocated_is_out_of_bounds() {
         assert_eq!(findings.len(), 1, "{body} {findings:?}");
         assert_eq!(findings[0].kind, kind, "{body}");
     };
-    only("alloca.u64 %s2, 16; st.local.u32 [%s2-4], 1;", Kind::OutOfBounds);
-    only("alloca.u64 %s2, 16; st.local.u32 [%s2+16], 1;", Kind::OutOfBounds);
-    only("stacksave.u64 %s3; alloca.u64 %s2, 16; st.local.u32 [%s2], 1; stackrestore.u64 %s3; ld.local.u32 %r1, [%s2];", Kind::OutOfBounds);
-    only("alloca.u64 %s2, 16; ld.local.u32 %r1, [%s2+4]; add.u32 %r1, %r1, 1;", Kind::UninitializedMemory);
+    only(
+        "alloca.u64 %s2, 16; st.local.u32 [%s2-4], 1;",
+        Kind::OutOfBounds,
+    );
+    only(
+        "alloca.u64 %s2, 16; st.local.u32 [%s2+16], 1;",
+        Kind::OutOfBounds,
+    );
+    only(
+        "stacksave.u64 %s3; alloca.u64 %s2, 16; st.local.u32 [%s2], 1; stackrestore.u64 %s3; ld.local.u32 %r1, [%s2];",
+        Kind::OutOfBounds,
+    );
+    only(
+        "alloca.u64 %s2, 16; ld.local.u32 %r1, [%s2+4]; add.u32 %r1, %r1, 1;",
+        Kind::UninitializedMemory,
+    );
     // Given back and allocated again, it holds nothing.
     only(
         "stacksave.u64 %s3; alloca.u64 %s2, 16; st.local.u32 [%s2], 1; stackrestore.u64 %s3; alloca.u64 %s2, 16; ld.local.u32 %r1, [%s2]; add.u32 %r1, %r1, 1;",
@@ -218,8 +265,14 @@ fn what_is_not_allocated_is_out_of_bounds() {
     );
     // Stack pointers of nobody, and one from before what is given back.
     only("mov.u64 %s2, 64; stackrestore.u64 %s2;", Kind::Undefined);
-    only("stacksave.u64 %s2; add.u64 %s2, %s2, 8; stackrestore.u64 %s2;", Kind::Undefined);
-    only("stacksave.u64 %s3; alloca.u64 %s2, 16; stacksave.u64 %s4; stackrestore.u64 %s3; stackrestore.u64 %s4;", Kind::Undefined);
+    only(
+        "stacksave.u64 %s2; add.u64 %s2, %s2, 8; stackrestore.u64 %s2;",
+        Kind::Undefined,
+    );
+    only(
+        "stacksave.u64 %s3; alloca.u64 %s2, 16; stacksave.u64 %s4; stackrestore.u64 %s3; stackrestore.u64 %s4;",
+        Kind::Undefined,
+    );
     only("alloca.u64 %s2, %s9;", Kind::UninitializedRegister);
     only("mov.u64 %s2, -1; alloca.u64 %s3, %s2;", Kind::OutOfBounds);
     for (body, reason) in [
@@ -227,9 +280,15 @@ fn what_is_not_allocated_is_out_of_bounds() {
         ("alloca.u64 %s2, 16, 16777216;", "a power of two"),
         ("alloca.u16 %r2, 16;", "does not know"),
         ("stacksave.u64;", "does not know"),
-        ("multimem.ld_reduce.global.add.u32 %r1, [%s1];", "several GPUs"),
+        (
+            "multimem.ld_reduce.global.add.u32 %r1, [%s1];",
+            "several GPUs",
+        ),
     ] {
         let error = refused("", body);
-        assert!(error.contains(reason) && error.contains("line 7"), "{body}: {error}");
+        assert!(
+            error.contains(reason) && error.contains("line 7"),
+            "{body}: {error}"
+        );
     }
 }

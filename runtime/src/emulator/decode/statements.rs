@@ -100,6 +100,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
             "alloca" | "stacksave" | "stackrestore" => self.stack(i),
             "ld" | "ldu" => self.load(i),
             "st" if i.modifiers.first() == Some(&"async") => self.store_async(i),
+            "st" if i.modifiers.first() == Some(&"bulk") => self.store_bulk(i),
             "st" => self.store(i),
             "cvta" => self.cvta(i),
             "isspacep" => self.isspacep(i),

@@ -149,7 +149,9 @@ impl Context<'_> {
             rows,
             preds,
             returns: call.returns.clone(),
-            stack_pointer: kernel.stack_pointer.map_or(0, |reg| warp.rows[reg as usize][lane]),
+            stack_pointer: kernel
+                .stack_pointer
+                .map_or(0, |reg| warp.rows[reg as usize][lane]),
         });
         for &row in &function.rows {
             warp.defined[row as usize] &= !bit;
@@ -160,7 +162,8 @@ impl Context<'_> {
         for pred in function.preds.clone() {
             warp.preds_defined[pred as usize] &= !bit;
         }
-        warp.unwritten.forget(&function.rows, function.preds.clone(), lane);
+        warp.unwritten
+            .forget(&function.rows, function.preds.clone(), lane);
         warp.rows[function.frame as usize][lane] = base;
         warp.defined[function.frame as usize] |= bit;
         // A new frame holds nothing but the parameters.
@@ -193,7 +196,8 @@ impl Context<'_> {
             }
             let bit: Mask = 1 << lane;
             warp.forget_pred_origins(function.preds.clone(), bit);
-            warp.unwritten.forget(&function.rows, function.preds.clone(), lane);
+            warp.unwritten
+                .forget(&function.rows, function.preds.clone(), lane);
             for (&row, kept) in function.rows.iter().zip(activation.rows) {
                 let row = row as usize;
                 warp.rows[row][lane] = kept.value;

@@ -164,7 +164,8 @@ impl Context<'_> {
     /// Writes what was in another register: what is not defined stays so.
     pub(super) fn copy(warp: &mut Warp, d: Reg, s: Reg, active: Mask) {
         let value = warp.rows[s as usize];
-        let lacking = (warp.lacking(s, active) != 0).then(|| (warp.bytes(s), warp.unwritten.of(&[s])));
+        let lacking =
+            (warp.lacking(s, active) != 0).then(|| (warp.bytes(s), warp.unwritten.of(&[s])));
         Self::set(warp, d, &value, active);
         if let Some((bytes, from)) = lacking {
             warp.set_bytes_from(d, &bytes, active, from.as_deref());

@@ -34,6 +34,15 @@ impl Context<'_> {
             Op::Unpack { parts, s, bits } => Self::unpack(warp, parts, *s, *bits, active),
             Op::Load(access) => self.load(warp, access, active, pc),
             Op::Store(access) => self.store(warp, access, active, pc),
+            Op::StoreBulk {
+                space,
+                base,
+                offset,
+                size,
+            } => {
+                let at = self.addresses(warp, *base, *offset, active, pc);
+                self.store_bulk(warp, (*space, at), *size, active, pc);
+            }
             Op::Cvta {
                 d,
                 s,

@@ -15,6 +15,11 @@ struct Holes {
     places: Places,
 }
 
+/// Bytes that the size of `st.bulk` is a multiple of.
+const BULK: u64 = 8;
+/// Bytes that it writes, at most.
+const MOST_BULK: u64 = 1 << 24;
+
 impl Context<'_> {
     pub(super) fn addresses(
         &mut self,
@@ -123,7 +128,9 @@ impl Context<'_> {
         // What is not defined is not there.
         for (part, reg) in access.regs.iter().enumerate().filter(|_| own != 0) {
             let Some(reg) = reg else { continue };
-            let undefined = warp.bytes(*reg).map(|defined| !defined & lowest(access.bytes));
+            let undefined = warp
+                .bytes(*reg)
+                .map(|defined| !defined & lowest(access.bytes));
             for lane in lanes(own).filter(|lane| undefined[*lane] != 0) {
                 let (_, start) = Self::space_of(access.space, at[lane]);
                 let start = start.wrapping_add((part * bytes) as u64);
@@ -132,6 +139,36 @@ impl Context<'_> {
                         *written &= undefined[lane] >> byte & 1 == 0;
                     }
                 }
+            }
+        }
+    }
+
+    /// `st.bulk`: writes zeros to shared memory of the block.
+    pub(super) fn store_bulk(
+        &mut self,
+        warp: &mut Warp,
+        (space, at): (Space, Row),
+        size: Reg,
+        active: Mask,
+        pc: u32,
+    ) {
+        self.check(warp, size, active, pc);
+        for lane in lanes(active) {
+            let bytes = warp.rows[size as usize][lane];
+            let (space, at) = Self::space_of(space, at[lane]);
+            if space != Space::Shared || bytes % BULK != 0 || bytes > MOST_BULK {
+                self.find(Kind::Undefined, pc, None, warp.index, lane, None, || {
+                    format!("expected a multiple of {BULK} bytes, at most {MOST_BULK}, of shared memory, found {bytes} bytes of {space:?} memory")
+                });
+                continue;
+            }
+            let place = address::shared_place(warp.rank, at);
+            if !self.holds_shared(warp, lane, pc, place, bytes as u32, "writes") {
+                continue;
+            }
+            for offset in (0..bytes).step_by(BULK as usize) {
+                let place = (Space::Shared, at + offset);
+                self.write_lane(warp, lane, pc, place, &[0; BULK as usize], Order::default());
             }
         }
     }

@@ -458,7 +458,8 @@ impl Context<'_> {
     #[inline(never)]
     fn undefined_predicate(&mut self, warp: &mut Warp, pred: Pred, lanes: Mask, pc: u32) {
         let undefined = lanes & !self.use_predicate(warp, pred, lanes);
-        let undefined = undefined & !self.tell_unwritten(warp, warp.unwritten.pred(pred), undefined);
+        let undefined =
+            undefined & !self.tell_unwritten(warp, warp.unwritten.pred(pred), undefined);
         if undefined != 0 {
             self.undefined(warp, undefined, pc, "a predicate");
         }

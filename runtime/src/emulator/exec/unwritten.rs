@@ -69,12 +69,7 @@ impl Unwritten {
 }
 
 /// Puts places into a map; returns whether there are any.
-fn put(
-    map: &mut HashMap<u32, Box<Places>>,
-    key: u32,
-    from: Option<&Places>,
-    mask: Mask,
-) -> bool {
+fn put(map: &mut HashMap<u32, Box<Places>>, key: u32, from: Option<&Places>, mask: Mask) -> bool {
     match (from, map.get_mut(&key)) {
         (None, None) => return false,
         (None, Some(known)) => lanes(mask).for_each(|lane| known[lane] = None),
@@ -122,13 +117,18 @@ impl Context<'_> {
         };
         data.copy_from_slice(&warp.local[range.clone()]);
         let written = warp.local_written[range].iter().enumerate();
-        written.fold(0, |bits, (byte, written)| bits | u32::from(!written) << byte)
+        written.fold(0, |bits, (byte, written)| {
+            bits | u32::from(!written) << byte
+        })
     }
 
     /// Notes bytes of a thread's own memory that are used and that nothing wrote.
     pub(super) fn check_own(&mut self, warp: &Warp, lane: usize, pc: u32, at: u64, bytes: usize) {
         let written = |range: std::ops::Range<usize>| warp.local_written[range].iter().all(|w| *w);
-        if self.own(lane, at, bytes).is_some_and(|range| !written(range)) {
+        if self
+            .own(lane, at, bytes)
+            .is_some_and(|range| !written(range))
+        {
             self.uninitialized(Kind::UninitializedMemory, warp, lane, pc, Space::Local, at);
         }
     }

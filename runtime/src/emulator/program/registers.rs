@@ -66,6 +66,7 @@ impl Op {
                 reads.push(access.base);
                 reads.extend(access.regs.iter().flatten());
             }
+            Op::StoreBulk { base, size, .. } => reads.extend([base, size]),
             Op::Cvta { d, s, .. } => {
                 reads.push(*s);
                 writes.push(*d);
