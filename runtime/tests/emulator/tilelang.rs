@@ -180,6 +180,63 @@ fn a_barrier_is_not_for_half_of_a_warp() {
     assert_eq!(read, (0..32).map(|t| t | 1).collect::<Vec<u32>>());
 }
 
+/// 2524: workspaces of a reduction of two batches lie as close as if half of the threads took part in each.
+#[test]
+fn workspaces_of_batches_lie_apart() {
+    let kernel = |distance: &str| {
+        let body = format!(
+            "add.u32 %r1, %r0, 100; st.shared.u32 [%s1], %r0; st.shared.u32 [%s1+{distance}], %r1; bar.sync 0;\n\
+             xor.b32 %r2, %r0, 1; mul.wide.u32 %s4, %r2, 4; add.s64 %s4, %s0, %s4; ld.shared.u32 %r3, [%s4]; ld.shared.u32 %r4, [%s4+{distance}];\n\
+             add.u32 %r3, %r3, %r4; st.global.u32 [%s3], %r3; ret;"
+        );
+        hopper(&threads(0, &body)).output(256).block(64)
+    };
+    let sums = reported(kernel, "256", "128", Kind::SharedRace);
+    let expected = (0..64u32).map(|t| 2 * (t ^ 1) + 100);
+    assert_eq!(sums, expected.collect::<Vec<u32>>());
+}
+
+/// 2777: a barrier of a reduction counts all threads of the block, where half of them take part.
+#[test]
+fn a_barrier_counts_those_who_take_part() {
+    let kernel = |threads_of_barrier: &str| {
+        let body = format!(
+            "setp.ge.u32 %p1, %r0, 64; @%p1 bra END; st.shared.u32 [%s1], %r0; bar.sync 1, {threads_of_barrier};\n\
+             xor.b32 %r1, %r0, 63; mul.wide.u32 %s4, %r1, 4; add.s64 %s4, %s0, %s4; ld.shared.u32 %r2, [%s4]; st.global.u32 [%s3], %r2; END: ret;"
+        );
+        hopper(&threads(0, &body)).output(256).block(128)
+    };
+    let read = reported(kernel, "64", "128", Kind::Deadlock);
+    assert_eq!(read, (0..64).rev().collect::<Vec<u32>>());
+}
+
+/// 2668: the copy that overwrites a buffer at the end of a turn is issued before the turn reads it, and is not waited for.
+#[test]
+fn a_copy_comes_after_the_reads_of_its_turn() {
+    let kernel = |order: &str| {
+        let copy = "add.s64 %s5, %s5, 256; cp.async.ca.shared.global [%s1], [%s5], 4; cp.async.commit_group;";
+        let read = "ld.shared.u32 %r3, [%s4]; add.u32 %r4, %r4, %r3;";
+        let turn = match order {
+            "copy first" => format!("{copy} {read} bar.sync 0;"),
+            _ => format!("{read} bar.sync 0; {copy} cp.async.wait_group 0; bar.sync 0;"),
+        };
+        let body = format!(
+            "xor.b32 %r1, %r0, 63; mul.wide.u32 %s4, %r1, 4; add.s64 %s4, %s0, %s4; add.s64 %s5, %s90, %s2; mov.u32 %r2, 0; mov.u32 %r4, 0;\n\
+             cp.async.ca.shared.global [%s1], [%s5], 4; cp.async.commit_group; cp.async.wait_group 0; bar.sync 0;\n\
+             TURN: {turn} add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 3; @%p1 bra TURN; cp.async.wait_all; st.global.u32 [%s3], %r4; ret;"
+        );
+        hopper(&threads(1, &body))
+            .input(bytes_of(0..256))
+            .output(256)
+            .block(64)
+    };
+    let sums = reported(kernel, "read first", "copy first", Kind::MissingWait);
+    assert_eq!(
+        sums,
+        (0..64).rev().map(|t| 3 * t + 192).collect::<Vec<u32>>()
+    );
+}
+
 /// 1405 of github.com/tile-ai/TileOPs: a tile is staged in the order of accumulators and read in that of rows, with no barrier of those who
 /// do both.
 #[test]

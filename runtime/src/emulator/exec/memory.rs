@@ -156,7 +156,7 @@ impl Context<'_> {
         for lane in lanes(active) {
             let bytes = warp.rows[size as usize][lane];
             let (space, at) = Self::space_of(space, at[lane]);
-            if space != Space::Shared || bytes % BULK != 0 || bytes > MOST_BULK {
+            if space != Space::Shared || !bytes.is_multiple_of(BULK) || bytes > MOST_BULK {
                 self.find(Kind::Undefined, pc, None, warp.index, lane, None, || {
                     format!("expected a multiple of {BULK} bytes, at most {MOST_BULK}, of shared memory, found {bytes} bytes of {space:?} memory")
                 });
