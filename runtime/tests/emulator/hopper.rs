@@ -68,7 +68,7 @@ impl Hopper {
         self
     }
 
-    /// How many tensors it has.
+    /// The number of its tensors.
     pub(super) fn tensors(&self) -> usize {
         self.tensors.len()
     }

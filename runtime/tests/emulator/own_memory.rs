@@ -9,7 +9,7 @@ const STRUCTURE: &str = ".local .align 8 .b8 from[16]; .local .align 8 .b8 to[16
     mov.u64 %s2, from; mov.u64 %s3, to; cvta.local.u64 %s4, %s2; cvta.local.u64 %s5, %s3;\n\
     st.local.u8 [%s2], 7; add.u32 %r1, %r0, 100; st.local.u32 [%s2+4], %r1;";
 
-/// What adds up the structure at `%s3`.
+/// Adds up the structure at `%s3`.
 const SUM: &str = "ld.local.u8 %r8, [%s3]; ld.local.u32 %r9, [%s3+4]; add.u32 %r9, %r8, %r9; st.global.u32 [%s1], %r9;";
 
 /// The bytes of the structure, one after the other.

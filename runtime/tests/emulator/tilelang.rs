@@ -259,7 +259,7 @@ const PRODUCT: &str = "wgmma.fence.sync.aligned;\n\
     wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %s20, %s21, %p5, 1, 1, 0, 0;\n\
     wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;";
 
-/// What stores that accumulator.
+/// Stores that accumulator.
 const ACCUMULATOR: &str = "mul.wide.u32 %s5, %r0, 16; add.s64 %s5, %s90, %s5; st.global.v4.f32 [%s5], {%f0, %f1, %f2, %f3}; ret;";
 
 /// The descriptor of an operand at a byte of shared memory.
