@@ -1,19 +1,10 @@
 //! Loads and stores of single threads.
 
-use super::definedness::lowest;
-use super::unwritten::Places;
 use super::*;
 use crate::emulator::address;
 use crate::emulator::global::Accessor;
 use crate::emulator::program::{Access, Order, Space};
 use crate::emulator::shared::By;
-
-/// The bytes that a load brought though nothing wrote them, a bit each, and where it is.
-#[derive(Default)]
-struct Holes {
-    bytes: [u32; LANES],
-    places: Places,
-}
 
 /// Bytes that the size of `st.bulk` is a multiple of.
 const BULK: u64 = 8;
@@ -44,23 +35,12 @@ impl Context<'_> {
             self.speculated = self.shared.loads.start(pc, thread, total);
         }
         // What is copied from one place of the thread's own memory to another is not used.
-        let may_carry = access.is_read && !access.speculated;
-        let mut holes: Option<Box<Holes>> = None;
+        self.carries = access.is_read && !access.speculated;
         let mut data = [0; 32];
         for lane in lanes(active) {
             let data = &mut data[..total];
             data.fill(0);
-            let place = Self::space_of(access.space, at[lane]);
-            if may_carry && place.0 == Space::Local {
-                let unwritten = self.read_own(warp, lane, pc, place.1, data);
-                if unwritten != 0 {
-                    let holes = holes.get_or_insert_with(Default::default);
-                    holes.bytes[lane] = unwritten;
-                    holes.places[lane] = Some((pc, place.1));
-                }
-            } else {
-                self.read_lane(warp, lane, pc, (access.space, at[lane]), data, access.order);
-            }
+            self.read_lane(warp, lane, pc, (access.space, at[lane]), data, access.order);
             for (part, reg) in data.chunks_exact(bytes).zip(&access.regs) {
                 let Some(reg) = reg else { continue };
                 let mut word = [0; 8];
@@ -76,16 +56,9 @@ impl Context<'_> {
         for reg in access.regs.iter().flatten() {
             warp.defined[*reg as usize] |= active;
         }
-        if let Some(holes) = holes {
-            for (part, reg) in access.regs.iter().enumerate() {
-                let Some(reg) = reg else { continue };
-                let defined = holes.bytes.map(|unwritten| {
-                    let of_part = (unwritten >> (part * bytes)) as u8 & lowest(access.bytes);
-                    let sign = access.signed.is_some() && of_part >> (bytes - 1) & 1 != 0;
-                    !(of_part | if sign { !lowest(access.bytes) } else { 0 })
-                });
-                warp.set_bytes_from(*reg, &defined, active, Some(&holes.places));
-            }
+        self.carries = false;
+        if let Some(holes) = self.holes.take() {
+            warp.set_holes(access, active, &holes);
         }
         if let Some(load) = self.speculated.take() {
             self.loaded(warp, access, load);
@@ -99,16 +72,9 @@ impl Context<'_> {
         let mut regs = access.regs.iter().flatten();
         let lacking = regs.any(|reg| warp.lacking(*reg, active) != 0);
         let own = match lacking {
-            true => select(active, |lane| {
-                Self::space_of(access.space, at[lane]).0 == Space::Local
-            }),
+            true => self.check_stored(warp, access, &at, active, pc),
             false => 0,
         };
-        if lacking {
-            for reg in access.regs.iter().flatten() {
-                self.check_bytes(warp, *reg, access.bytes, active & !own, pc);
-            }
-        }
         self.count(pc, access.space, &at, active, total as u32, true);
         let mut data = [0; 32];
         for lane in lanes(active) {
@@ -125,21 +91,8 @@ impl Context<'_> {
                 access.order,
             );
         }
-        // What is not defined is not there.
-        for (part, reg) in access.regs.iter().enumerate().filter(|_| own != 0) {
-            let Some(reg) = reg else { continue };
-            let undefined = warp
-                .bytes(*reg)
-                .map(|defined| !defined & lowest(access.bytes));
-            for lane in lanes(own).filter(|lane| undefined[*lane] != 0) {
-                let (_, start) = Self::space_of(access.space, at[lane]);
-                let start = start.wrapping_add((part * bytes) as u64);
-                if let Some(range) = self.own(lane, start, bytes) {
-                    for (byte, written) in warp.local_written[range].iter_mut().enumerate() {
-                        *written &= undefined[lane] >> byte & 1 == 0;
-                    }
-                }
-            }
+        if own != 0 {
+            self.unwrite(warp, access, &at, own);
         }
     }
 
@@ -223,7 +176,7 @@ impl Context<'_> {
                     .iter()
                     .all(|written| *written)
                 {
-                    self.uninitialized(Kind::UninitializedMemory, warp, lane, pc, space, at);
+                    self.read_unwritten(warp, lane, pc, at, &range);
                 }
                 data.copy_from_slice(&warp.local[range]);
             }

@@ -198,6 +198,10 @@ pub(super) struct Context<'a> {
     pub shared: Shared,
     /// The load that is executed, if its values may not matter.
     pub speculated: Option<u32>,
+    /// Tells whether the load that is executed carries into its registers what nothing wrote.
+    pub carries: bool,
+    /// The bytes that it has brought so.
+    pub holes: Option<Box<unwritten::Holes>>,
     pub clocks: Clocks,
     pub random: SplitMix,
     /// Instructions executed so far, by warps.

@@ -4,10 +4,19 @@
 //! same thread is no use of it: the register counts as not defined in that byte, and so does the place that it is stored to. The first
 //! other use is told, as a finding of the load that brought the byte, as long as it is known which one that was.
 
+use super::definedness::lowest;
 use super::*;
+use crate::emulator::program::Access;
 
 /// The load that brought a value, and the address, in each lane.
 pub(super) type Places = [Option<(u32, u64)>; LANES];
+
+/// The bytes that a load brought though nothing wrote them, a bit each, and where it is.
+#[derive(Default)]
+pub(in crate::emulator) struct Holes {
+    bytes: [u32; LANES],
+    places: Places,
+}
 
 /// The loads that registers and predicates which are not defined come from.
 #[derive(Default)]
@@ -68,6 +77,24 @@ impl Unwritten {
     }
 }
 
+impl Warp {
+    /// Says which bytes of registers that were loaded are not defined.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn set_holes(&mut self, access: &Access, active: Mask, holes: &Holes) {
+        let (bytes, low) = (access.bytes as usize, lowest(access.bytes));
+        for (part, reg) in access.regs.iter().enumerate() {
+            let Some(reg) = reg else { continue };
+            let defined = holes.bytes.map(|unwritten| {
+                let of_part = (unwritten >> (part * bytes)) as u8 & low;
+                let sign = access.signed.is_some() && of_part >> (bytes - 1) & 1 != 0;
+                !(of_part | if sign { !low } else { 0 })
+            });
+            self.set_bytes_from(*reg, &defined, active, Some(&holes.places));
+        }
+    }
+}
+
 /// Puts places into a map; returns whether there are any.
 fn put(map: &mut HashMap<u32, Box<Places>>, key: u32, from: Option<&Places>, mask: Mask) -> bool {
     match (from, map.get_mut(&key)) {
@@ -100,26 +127,70 @@ impl Context<'_> {
         known
     }
 
-    /// Reads memory of a thread's own. A bit of the result stands for each byte that nothing wrote.
-    pub(super) fn read_own(
+    /// Notes that a thread reads bytes of its own memory that nothing wrote: for later, where they are loaded into registers that carry them.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn read_unwritten(
         &mut self,
         warp: &Warp,
         lane: usize,
         pc: u32,
         at: u64,
-        data: &mut [u8],
-    ) -> u32 {
-        if !self.aligned(warp, lane, pc, Space::Local, at, data.len()) {
-            return 0;
+        range: &std::ops::Range<usize>,
+    ) {
+        if !self.carries {
+            self.uninitialized(Kind::UninitializedMemory, warp, lane, pc, Space::Local, at);
+            return;
         }
-        let Some(range) = self.local_range(warp, lane, pc, at, data.len(), "reads") else {
-            return 0;
-        };
-        data.copy_from_slice(&warp.local[range.clone()]);
-        let written = warp.local_written[range].iter().enumerate();
-        written.fold(0, |bits, (byte, written)| {
+        let written = warp.local_written[range.clone()].iter().enumerate();
+        let bits = written.fold(0, |bits, (byte, written)| {
             bits | u32::from(!written) << byte
-        })
+        });
+        let holes = self.holes.get_or_insert_with(Default::default);
+        holes.bytes[lane] = bits;
+        holes.places[lane] = Some((pc, at));
+    }
+
+    /// Looks at what a store writes that is not defined. Returns the lanes that store it to their own memory, where it is no use.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn check_stored(
+        &mut self,
+        warp: &Warp,
+        access: &Access,
+        at: &Row,
+        active: Mask,
+        pc: u32,
+    ) -> Mask {
+        let own = select(active, |lane| {
+            Self::space_of(access.space, at[lane]).0 == Space::Local
+        });
+        for reg in access.regs.iter().flatten() {
+            self.check_bytes(warp, *reg, access.bytes, active & !own, pc);
+        }
+        own
+    }
+
+    /// Says of the bytes that lanes have stored to their own memory without being defined that nothing wrote them.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn unwrite(&self, warp: &mut Warp, access: &Access, at: &Row, own: Mask) {
+        let bytes = access.bytes as usize;
+        for (part, reg) in access.regs.iter().enumerate() {
+            let Some(reg) = reg else { continue };
+            let undefined = warp
+                .bytes(*reg)
+                .map(|defined| !defined & lowest(access.bytes));
+            for lane in lanes(own).filter(|lane| undefined[*lane] != 0) {
+                let (_, start) = Self::space_of(access.space, at[lane]);
+                let start = start.wrapping_add((part * bytes) as u64);
+                if let Some(range) = self.own(lane, start, bytes) {
+                    for (byte, written) in warp.local_written[range].iter_mut().enumerate() {
+                        *written &= undefined[lane] >> byte & 1 == 0;
+                    }
+                }
+            }
+        }
     }
 
     /// Notes bytes of a thread's own memory that are used and that nothing wrote.
