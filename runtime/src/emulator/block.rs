@@ -184,6 +184,8 @@ impl<'a> Block<'a> {
             linear,
             shared: Shared::new(end.max(address::SHARED_START), kernel.granule, ranks),
             speculated: None,
+            carries: false,
+            holes: None,
             clocks: Clocks::with_agents(
                 numbers as usize,
                 kernel.copies_arrive,

@@ -64,6 +64,8 @@ pub(super) struct Access {
     pub order: Order,
     /// Tells whether what is loaded may not matter.
     pub speculated: bool,
+    /// Tells whether an instruction reads a register that is loaded.
+    pub is_read: bool,
 }
 
 /// The threads that a strong access or a fence is for.
@@ -266,10 +268,29 @@ pub(super) enum Op {
         frame: Reg,
         offset: u64,
     },
+    /// `alloca`: so many bytes at a multiple of `align` below the stack pointer, which moves there.
+    StackAllocate {
+        d: Reg,
+        size: Reg,
+        align: u64,
+        pointer: Reg,
+    },
+    /// `stackrestore`, and the end of a function that allocates: the stack pointer is what it was.
+    StackRestore {
+        s: Reg,
+        pointer: Reg,
+    },
     Exit,
     Trap,
     Load(Box<Access>),
     Store(Box<Access>),
+    /// `st.bulk`: so many bytes of zeros in shared memory.
+    StoreBulk {
+        space: Space,
+        base: Reg,
+        offset: i64,
+        size: Reg,
+    },
     /// To or from a generic address.
     Cvta {
         d: Reg,
@@ -537,6 +558,8 @@ pub(super) type Widen = fn(&mut Row, u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Initial {
     Value(u64),
+    /// The end of the memory that `alloca` gives.
+    StackEnd,
     Special(Special),
 }
 
@@ -615,6 +638,10 @@ pub(super) struct Kernel {
     pub local_bytes: u64,
     /// The place in these where frames of functions begin.
     pub stack_at: u64,
+    /// The end of the frames; what `alloca` gives is behind it.
+    pub frames_end: u64,
+    /// The register with the stack pointer of `alloca`, where there is any.
+    pub stack_pointer: Option<Reg>,
     /// Functions that are decoded once.
     pub functions: Vec<Routine>,
     /// The number of the kernel's module among those that share memory.

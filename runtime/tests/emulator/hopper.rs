@@ -68,6 +68,11 @@ impl Hopper {
         self
     }
 
+    /// The number of its tensors.
+    pub(super) fn tensors(&self) -> usize {
+        self.tensors.len()
+    }
+
     /// A map, whose address is the number of its tensor.
     pub(super) fn map(mut self, map: TensorMap) -> Self {
         self.maps.push(map);

@@ -15,6 +15,7 @@ mod hopper;
 mod mbarrier;
 mod memory;
 mod opened;
+mod own_memory;
 mod races_oracle;
 mod random;
 mod report;
@@ -22,6 +23,7 @@ mod robustness;
 mod session;
 mod speculation;
 mod sync;
+mod tilelang;
 mod video;
 mod wmma;
 

@@ -195,3 +195,62 @@ fn what_kernels_print_comes_in_the_order_of_blocks() {
         "block 0: ok  2.50|\nblock 1: ok  2.50|\nblock 2: ok  2.50|\n"
     );
 }
+
+#[test]
+fn zeros_are_stored_in_bulk() {
+    use super::session::{refused, words};
+    let module = ".shared .align 16 .b8 all[256];";
+    let fill = "mov.u64 %s2, all; mul.wide.u32 %s3, %r0, 4; add.s64 %s3, %s2, %s3; st.shared.u32 [%s3], %r0; bar.sync 0; setp.eq.u32 %p1, %r0, 9;";
+    let read = "bar.sync 0; ld.shared.u32 %r1, [%s3]; st.global.u32 [%s1], %r1;";
+    let expected: Vec<u32> = (0..64)
+        .map(|t| if (4..10).contains(&t) { 0 } else { t })
+        .collect();
+    for bulk in [
+        "@%p1 st.bulk.weak.shared::cta [%s2+16], 24, 0;",
+        "@%p1 st.bulk.shared::cta [%s2+16], 24, 0;",
+        "cvta.shared.u64 %s4, %s2; mov.u32 %r2, 24; @%p1 st.bulk [%s4+16], %r2, 0;",
+        "mov.u64 %s5, 24; @%p1 st.bulk.weak.shared::cta [all+16], %s5, 0;",
+    ] {
+        let (found, findings) = words(module, &format!("{fill} {bulk} {read}"));
+        assert_eq!(findings, [], "{bulk}");
+        assert_eq!(found, expected, "{bulk}");
+    }
+    for (bulk, kind) in [
+        (
+            "st.bulk.weak.shared::cta [%s2+16], 24, 0;",
+            Kind::SharedRace,
+        ),
+        (
+            "@%p1 st.bulk.weak.shared::cta [%s2+240], 24, 0;",
+            Kind::OutOfBounds,
+        ),
+        (
+            "@%p1 st.bulk.weak.shared::cta [%s2+4], 8, 0;",
+            Kind::Misaligned,
+        ),
+        (
+            "@%p1 st.bulk.weak.shared::cta [%s2], 20, 0;",
+            Kind::Undefined,
+        ),
+        (
+            "mov.u64 %s5, -8; @%p1 st.bulk.weak.shared::cta [%s2], %s5, 0;",
+            Kind::Undefined,
+        ),
+        ("@%p1 st.bulk [%s1], 8, 0;", Kind::Undefined),
+        (
+            "@%p1 st.bulk.weak.shared::cta [%s2], %s9, 0;",
+            Kind::UninitializedRegister,
+        ),
+    ] {
+        let (_, findings) = words(module, &format!("{fill} {bulk} bar.sync 0;"));
+        let kinds: Vec<Kind> = findings.iter().map(|finding| finding.kind).collect();
+        assert!(kinds.contains(&kind), "{bulk}: {findings:?}");
+    }
+    for bulk in [
+        "st.bulk.weak.shared::cta [%s1], 8, 1;",
+        "st.bulk.weak.shared::cta [%s1], 8;",
+        "st.bulk.weak.global [%s1], 8, 0;",
+    ] {
+        assert!(refused("", bulk).contains("st.bulk"), "{bulk}");
+    }
+}

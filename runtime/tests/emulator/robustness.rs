@@ -9,7 +9,7 @@ use super::*;
 use crate::random::SplitMix;
 
 /// Bodies with most kinds of instructions.
-const BODIES: [&str; 7] = [
+const BODIES: [&str; 8] = [
     "mov.u32 %r0, %tid.x; mul.wide.u32 %s1, %r0, 4; add.s64 %s2, %s90, %s1; ld.global.u32 %r1, [%s2];
     L: setp.ge.u32 %p1, %r1, 7; @%p1 bra E; add.u32 %r1, %r1, 1; bra.uni L;
     E: and.b32 %r2, %r0, 3; T: .branchtargets A, B, A, B; brx.idx %r2, T; A: mul.lo.s32 %r1, %r1, 3; B: add.s64 %s3, %s91, %s1; st.global.u32 [%s3], %r1; ret;",
@@ -29,6 +29,8 @@ const BODIES: [&str; 7] = [
     add.cc.u32 %r3, %r1, %r2; addc.u32 %r4, %r3, 0; cvta.shared.u64 %s3, %s1; isspacep.shared %p1, %s3; @%p1 st.u32 [%s3], %r1; membar.gl; ld.acquire.gpu.global.u32 %r5, [%s91]; nanosleep.u32 20;",
     ".reg .b64 q; { .param .b64 a; .param .b64 b; .param .b32 c; mov.u64 q, 0; st.param.b64 [a], %s90; st.param.b64 [b+0], q; call.uni (c), vprintf, (a, b); ld.param.b32 %r1, [c]; }
     mov.u32 %r2, %ntid.x; mov.u32 %r3, %clock; mov.u32 %r4, %lanemask_lt; popc.b32 %r5, %r4; vote.sync.all.pred %p1, 1, 0xffffffff; stmatrix.sync.aligned.m8n8.x1.shared.b16 [%s90], {%r5};",
+    ".local .align 8 .b8 y[32]; mov.u64 %s0, y; stacksave.u64 %s1; alloca.u64 %s2, 24, 16; st.local.u32 [%s2+8], 5; ld.local.v2.u32 {%r1, %r2}, [%s2+8]; st.local.v2.u32 [%s0], {%r1, %r2};
+    ld.local.s8 %r3, [%s0+5]; setp.eq.u32 %p1, %r3, 3; @%p1 st.global.u32 [%s90], %r3; stackrestore.u64 %s1; mov.u64 %s3, smem; st.bulk.weak.shared::cta [%s3], 64, 0; alloca.u32 %r4, %r1; prmt.b32 %r5, %r2, %r2, 0x4321;",
 ];
 
 const NUMBERS: [&str; 22] = [

@@ -136,8 +136,6 @@ fn wrong_forms_are_refused() {
 fn what_the_page_says_is_refused() {
     for body in [
         "wmma.load.a.sync.aligned.row.m8n8k32.s4 {%r1}, [%s1], %r9;",
-        "alloca.u64 %s1, %s2, 8;",
-        "stacksave.u64 %s1;",
         "mov.u32 %r1, %reserved_smem_offset_cap;",
         "red.async.relaxed.cluster.global.add.u32 [%r1], %r1;",
         "st.async.weak.shared::cluster.u32 [%r1], %r1, [%r2];",

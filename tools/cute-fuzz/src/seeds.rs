@@ -23,7 +23,7 @@ pub struct Seed {
 }
 
 /// Kernels on `in` and `out`, in `%rd1` and `%rd2`, of blocks of 64 threads; `%r1` is the thread.
-const BODIES: [&str; 10] = [
+const BODIES: [&str; 11] = [
     // A loop and a branch.
     "mul.wide.u32 %rd3, %r1, 4; add.s64 %rd4, %rd1, %rd3; ld.global.f32 %f1, [%rd4]; mov.f32 %f2, 0f00000000; mov.u32 %r2, 0;
      AGAIN: fma.rn.f32 %f2, %f1, 0f3F000000, %f2; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 5; @%p1 bra AGAIN;
@@ -70,6 +70,11 @@ const BODIES: [&str; 10] = [
     "mul.wide.u32 %rd3, %r1, 4; add.s64 %rd4, %rd1, %rd3; ld.global.b32 %r2, [%rd4]; vadd4.u32.u32.u32.sat %r3, %r2, %r1, %r2; vsub.s32.s32.u32.sat %r4.b1, %r3.h0, %r1.b2, %r3;
      vset2.u32.u32.ge %r5.h0, %r2, %r3.h01, %r4; vabsdiff4.u32.u32.u32.add %r6, %r5, %r4, %r1; vmad.u32.u32.u32.shr7 %r7, %r6.b0, %r5.h1, %r1; match.all.sync.b32 %r8|%p1, %r7, -1;
      mov.b32 %f1, %r2; max.NaN.f32 %f2, %f1, 0f00000000, %f1; add.s64 %rd5, %rd2, %rd3; @!%p1 st.global.f32 [%rd5], %f2; ret;",
+    // Memory from the stack, a copy of what nothing wrote, zeros in bulk.
+    "stacksave.u64 %rd6; add.u32 %r2, %r1, 1; mul.wide.u32 %rd3, %r2, 8; alloca.u64 %rd7, %rd3, 16; st.local.u8 [%rd7], %r1; st.local.u32 [%rd7+4], %r2; mov.u64 %rd8, spill;
+     ld.local.v2.u32 {%r3, %r4}, [%rd7]; st.local.v2.u32 [%rd8], {%r3, %r4}; ld.local.u8 %r5, [%rd8]; ld.local.u32 %r6, [%rd8+4]; add.u32 %r5, %r5, %r6; stackrestore.u64 %rd6;
+     mov.u64 %rd9, tile; setp.eq.u32 %p1, %r1, 0; @%p1 st.bulk.weak.shared::cta [%rd9], 1024, 0; bar.sync 0; mul.wide.u32 %rd3, %r1, 4; add.s64 %rd9, %rd9, %rd3; ld.shared.u32 %r7, [%rd9];
+     add.u32 %r5, %r5, %r7; add.s64 %rd5, %rd2, %rd3; st.global.u32 [%rd5], %r5; ret;",
 ];
 
 fn module(body: &str) -> String {

@@ -601,9 +601,17 @@ impl<'m, 'a> Decoder<'m, 'a> {
         let end = self.labels.len() as u32;
         self.labels.push(None);
         self.returns.push(end);
+        // What it allocates ends with it.
+        let stack = super::stack::allocates(body).then(|| (self.row(), self.stack_pointer()));
+        if let Some((kept, pointer)) = stack {
+            self.drafts.push(copy(kept, pointer));
+        }
         self.statements(body)?;
         self.returns.pop();
         self.labels[end as usize] = Some(self.drafts.len() as u32);
+        if let Some((s, pointer)) = stack {
+            self.push(Op::StackRestore { s, pointer }, None, origin);
+        }
         self.drafts.extend(results);
         self.names.leave(caller);
         Ok(())

@@ -112,6 +112,7 @@ impl<'a> Decoder<'_, 'a> {
                 ..m.order
             },
             speculated: false,
+            is_read: false,
         })
     }
 
@@ -171,6 +172,35 @@ impl<'a> Decoder<'_, 'a> {
             access.regs.push(Some(row));
         }
         Ok(Op::Store(Box::new(access)))
+    }
+
+    /// `st.bulk`, which writes zeros.
+    pub(super) fn store_bulk(&mut self, i: &Instruction<'a>) -> Result<Op> {
+        let rest = match i.modifiers.as_slice() {
+            ["bulk", "weak", rest @ ..] | ["bulk", rest @ ..] => rest,
+            rest => rest,
+        };
+        let space = match rest {
+            [] => Space::Generic,
+            ["shared::cta" | "shared"] => Space::Shared,
+            _ => return self.unknown(i),
+        };
+        let [
+            address,
+            size,
+            Operand::Immediate(crate::ptx::Immediate::Int { bits: 0, .. }),
+        ] = i.operands.as_slice()
+        else {
+            return self.error("expected an address, a size and 0 after st.bulk");
+        };
+        let (base, offset, _) = self.address(address)?;
+        self.note_shared(space, 8);
+        Ok(Op::StoreBulk {
+            space,
+            base,
+            offset,
+            size: self.source(size, Type::U64)?,
+        })
     }
 
     fn space_named(name: &str) -> Option<Space> {

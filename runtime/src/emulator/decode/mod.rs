@@ -9,6 +9,7 @@ mod distributed;
 mod memory;
 mod names;
 mod operands;
+mod stack;
 mod statements;
 mod sync;
 mod used;
@@ -154,6 +155,23 @@ fn decoder<'m, 'a>(module: &'m Module<'a>, number: usize, placed: &'m Placed) ->
     }
 }
 
+/// Marks the loads of which some instruction reads a register.
+fn mark_read(insts: &mut [Inst]) {
+    let mut read = HashSet::new();
+    for inst in insts.iter() {
+        inst.op.registers(&mut |reg, writes| {
+            if !writes {
+                read.insert(reg);
+            }
+        });
+    }
+    for inst in insts {
+        if let Op::Load(access) = &mut inst.op {
+            access.is_read = access.regs.iter().flatten().any(|reg| read.contains(reg));
+        }
+    }
+}
+
 fn find<'m, 'a>(module: &'m Module<'a>, name: &str) -> Result<&'m Function<'a>> {
     let kernels = module.items.iter().filter_map(|item| match item {
         Item::Function(function) if function.is_entry && function.body.is_some() => Some(function),
@@ -237,12 +255,14 @@ impl<'m, 'a> Decoder<'m, 'a> {
         let constants: Vec<Reg> = initial.iter().map(|(reg, _)| *reg).collect();
         let functions = self.finished_routines(&entries, &constants);
         let stack_at = self.local_bytes.next_multiple_of(16);
-        let stack = if functions.is_empty() {
-            0
-        } else {
-            calls::STACK
+        let frames_end = match functions.is_empty() {
+            true => stack_at,
+            false => stack_at + calls::STACK,
         };
+        let stack_pointer = self.initial.get(&Initial::StackEnd).copied();
+        let allocated = stack_pointer.map_or(0, |_| stack::ALLOCATED);
         let touches = warpgroup::touches(&insts, &constants);
+        mark_read(&mut insts);
         let speculation = Speculation::of(&mut insts);
         let asynchronous = insts.iter().any(|inst| inst.op.is_asynchronous());
         let waits = insts.iter().any(|inst| match &inst.op {
@@ -285,8 +305,10 @@ impl<'m, 'a> Decoder<'m, 'a> {
             param_bytes,
             static_end: self.static_end,
             dynamic_at,
-            local_bytes: stack_at + stack,
+            local_bytes: frames_end + allocated,
             stack_at,
+            frames_end,
+            stack_pointer,
             functions,
             module: self.number,
             variables: self.variables,

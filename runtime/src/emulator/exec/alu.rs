@@ -14,7 +14,9 @@ impl Context<'_> {
         let carried = match lacking {
             _ if is_test => None,
             0 => None,
-            _ => self.carried(warp, op, active, pc),
+            _ => self
+                .carried(warp, op, active, pc)
+                .map(|bytes| (bytes, warp.unwritten.of(&op.s[..op.count]))),
         };
         let [a, b, c, e] = op.s.map(|reg| reg as usize);
         let mut d = [0; LANES];
@@ -78,8 +80,8 @@ impl Context<'_> {
         }
         if let Some(reg) = op.d {
             Self::set(warp, reg, &d, active);
-            if let Some(bytes) = carried {
-                warp.set_bytes(reg, &bytes, active);
+            if let Some((bytes, from)) = carried {
+                warp.set_bytes_from(reg, &bytes, active, from.as_deref());
             }
         }
     }
@@ -129,6 +131,10 @@ impl Context<'_> {
             0 => 0,
             _ => warp.compares_undefined(op, lacking),
         };
+        let from = match undefined {
+            0 => None,
+            _ => warp.unwritten.of(&op.s[..op.count]),
+        };
         let with = Self::logical(warp, op, 0, active);
         let results = tests.map(|value| {
             let test = Logical { value, undefined };
@@ -136,7 +142,7 @@ impl Context<'_> {
         });
         for (pred, result) in [op.p, op.q].into_iter().zip(results) {
             if let Some(pred) = pred {
-                result.write(warp, pred, active);
+                result.write_from(warp, pred, active, from.as_deref());
             }
         }
     }

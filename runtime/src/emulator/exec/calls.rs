@@ -14,6 +14,8 @@ pub(super) struct Activation {
     preds: Vec<(bool, bool)>,
     /// Places of results, and bytes, in the thread's memory.
     returns: Vec<(u64, u64)>,
+    /// The stack pointer of `alloca`, where there is one.
+    stack_pointer: u64,
 }
 
 /// A register of one thread: its value and its bytes that are defined.
@@ -90,7 +92,7 @@ impl Context<'_> {
                             "the stack of the thread overflows in a call of {}; the emulator has {} bytes and {MAX_KEPT} registers \
                              for at most {MAX_DEPTH} frames of functions that recur or are called through pointers",
                             function.name,
-                            kernel.local_bytes - kernel.stack_at
+                            kernel.frames_end - kernel.stack_at
                         )
                     });
                     return Some(Stop::Halt);
@@ -117,7 +119,7 @@ impl Context<'_> {
         let base = kernel.stack_at + used;
         let kept: usize = stack.iter().map(|activation| activation.rows.len()).sum();
         // A frame of no bytes must not let a thread call for ever.
-        if base + function.frame_bytes > kernel.local_bytes
+        if base + function.frame_bytes > kernel.frames_end
             || stack.len() >= MAX_DEPTH
             || kept + function.rows.len() > MAX_KEPT
         {
@@ -147,6 +149,9 @@ impl Context<'_> {
             rows,
             preds,
             returns: call.returns.clone(),
+            stack_pointer: kernel
+                .stack_pointer
+                .map_or(0, |reg| warp.rows[reg as usize][lane]),
         });
         for &row in &function.rows {
             warp.defined[row as usize] &= !bit;
@@ -157,6 +162,8 @@ impl Context<'_> {
         for pred in function.preds.clone() {
             warp.preds_defined[pred as usize] &= !bit;
         }
+        warp.unwritten
+            .forget(&function.rows, function.preds.clone(), lane);
         warp.rows[function.frame as usize][lane] = base;
         warp.defined[function.frame as usize] |= bit;
         // A new frame holds nothing but the parameters.
@@ -184,8 +191,13 @@ impl Context<'_> {
             for ((from, bytes), (to, _)) in function.returns.iter().zip(&activation.returns) {
                 self.copy_own(warp, lane, base + from, *to, *bytes);
             }
+            if let Some(pointer) = kernel.stack_pointer {
+                self.release(warp, lane, pointer, activation.stack_pointer);
+            }
             let bit: Mask = 1 << lane;
             warp.forget_pred_origins(function.preds.clone(), bit);
+            warp.unwritten
+                .forget(&function.rows, function.preds.clone(), lane);
             for (&row, kept) in function.rows.iter().zip(activation.rows) {
                 let row = row as usize;
                 warp.rows[row][lane] = kept.value;
@@ -224,9 +236,10 @@ impl Context<'_> {
     }
 
     /// `malloc`: bytes that nobody else has, or a null pointer.
-    pub(super) fn allocate(&self, warp: &mut Warp, active: Mask, places: [u64; 4]) {
+    pub(super) fn allocate(&mut self, warp: &mut Warp, active: Mask, places: [u64; 4], pc: u32) {
         let [bytes, result, heap, size] = places;
         for lane in lanes(active) {
+            self.check_own(warp, lane, pc, bytes, 8);
             let wanted = self.own(lane, bytes, 8).map_or(0, |range| {
                 let mut value = [0; 8];
                 value.copy_from_slice(&warp.local[range]);

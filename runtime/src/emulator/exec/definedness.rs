@@ -4,6 +4,7 @@
 //! is kept. Copies, and operations that move bits or bytes, carry what is undefined with them; to compute with it, or to
 //! store it, is a finding.
 
+use super::unwritten::Places;
 use super::*;
 use crate::emulator::alu::Kind as Compute;
 use crate::emulator::program::{AluOp, Carry};
@@ -32,6 +33,17 @@ impl Warp {
 
     /// Says which bytes of a register that was written are defined, in the lanes of a mask.
     pub(super) fn set_bytes(&mut self, reg: Reg, bytes: &Bytes, mask: Mask) {
+        self.set_bytes_from(reg, bytes, mask, None);
+    }
+
+    /// The same, and which loads those that are not come from.
+    pub(super) fn set_bytes_from(
+        &mut self,
+        reg: Reg,
+        bytes: &Bytes,
+        mask: Mask,
+        from: Option<&Places>,
+    ) {
         let whole = select(mask, |lane| bytes[lane] == WHOLE);
         let defined = &mut self.defined[reg as usize];
         *defined = *defined & !mask | whole;
@@ -40,6 +52,7 @@ impl Warp {
             for lane in lanes(mask) {
                 partly[lane] = bytes[lane];
             }
+            self.unwritten.set(reg, from, mask & !whole);
         }
     }
 
@@ -68,7 +81,7 @@ impl Warp {
 }
 
 /// A bit for each of the lowest bytes.
-fn lowest(bytes: u32) -> u8 {
+pub(super) fn lowest(bytes: u32) -> u8 {
     ((1u16 << bytes) as u8).wrapping_sub(1)
 }
 
@@ -91,8 +104,17 @@ impl Logical {
 
     /// Writes a predicate in the lanes of a mask.
     pub(super) fn write(self, warp: &mut Warp, pred: Pred, mask: Mask) {
+        self.write_from(warp, pred, mask, None);
+    }
+
+    /// The same, and which loads what is not defined comes from.
+    pub(super) fn write_from(self, warp: &mut Warp, pred: Pred, mask: Mask, from: Option<&Places>) {
         Context::set_pred(warp, pred, self.value, mask);
-        warp.preds_defined[pred as usize] &= !(self.undefined & mask);
+        let undefined = self.undefined & mask;
+        warp.preds_defined[pred as usize] &= !undefined;
+        if undefined != 0 {
+            warp.unwritten.set_pred(pred, from, undefined);
+        }
     }
 
     /// The result of a function of two predicates. It is defined where what is undefined changes nothing: `false and x` is false.
@@ -142,10 +164,11 @@ impl Context<'_> {
     /// Writes what was in another register: what is not defined stays so.
     pub(super) fn copy(warp: &mut Warp, d: Reg, s: Reg, active: Mask) {
         let value = warp.rows[s as usize];
-        let lacking = (warp.lacking(s, active) != 0).then(|| warp.bytes(s));
+        let lacking =
+            (warp.lacking(s, active) != 0).then(|| (warp.bytes(s), warp.unwritten.of(&[s])));
         Self::set(warp, d, &value, active);
-        if let Some(bytes) = lacking {
-            warp.set_bytes(d, &bytes, active);
+        if let Some((bytes, from)) = lacking {
+            warp.set_bytes_from(d, &bytes, active, from.as_deref());
         }
     }
 
@@ -171,25 +194,27 @@ impl Context<'_> {
                         all[lane] | (of_part[lane] & mask) << (i as u32 * bits)
                     })
                 });
-            whole_bytes(&undefined)
+            (whole_bytes(&undefined), warp.unwritten.of(parts))
         });
         Self::set(warp, d, &value, active);
-        if let Some(bytes) = bytes {
-            warp.set_bytes(d, &bytes, active);
+        if let Some((bytes, from)) = bytes {
+            warp.set_bytes_from(d, &bytes, active, from.as_deref());
         }
     }
 
     /// `mov` of a register into parts of `bits` bits.
     pub(super) fn unpack(warp: &mut Warp, parts: &[Option<Reg>], s: Reg, bits: u32, active: Mask) {
         let row = warp.rows[s as usize];
-        let undefined = (warp.lacking(s, active) != 0).then(|| warp.undefined_bits(s));
+        let undefined = (warp.lacking(s, active) != 0)
+            .then(|| (warp.undefined_bits(s), warp.unwritten.of(&[s])));
         let mask = u64::MAX >> (64 - bits);
         for (i, part) in parts.iter().enumerate() {
             let Some(d) = part else { continue };
             let take = |row: &Row| row.map(|value| value >> (i as u32 * bits) & mask);
             Self::set(warp, *d, &take(&row), active);
-            if let Some(undefined) = &undefined {
-                warp.set_bytes(*d, &whole_bytes(&take(undefined)), active);
+            if let Some((undefined, from)) = &undefined {
+                let bytes = whole_bytes(&take(undefined));
+                warp.set_bytes_from(*d, &bytes, active, from.as_deref());
             }
         }
     }
@@ -203,7 +228,7 @@ impl Context<'_> {
                 true => "a register with bytes",
                 false => "a register",
             };
-            self.undefined(warp, undefined, pc, what);
+            self.undefined_register(warp, reg, undefined, pc, what);
         }
     }
 

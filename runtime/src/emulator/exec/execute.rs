@@ -34,6 +34,15 @@ impl Context<'_> {
             Op::Unpack { parts, s, bits } => Self::unpack(warp, parts, *s, *bits, active),
             Op::Load(access) => self.load(warp, access, active, pc),
             Op::Store(access) => self.store(warp, access, active, pc),
+            Op::StoreBulk {
+                space,
+                base,
+                offset,
+                size,
+            } => {
+                let at = self.addresses(warp, *base, *offset, active, pc);
+                self.store_bulk(warp, (*space, at), *size, active, pc);
+            }
             Op::Cvta {
                 d,
                 s,
@@ -100,17 +109,30 @@ impl Context<'_> {
                 format,
                 arguments,
                 result,
-            } => self.printf(warp, active, *format, *arguments, *result),
+            } => self.printf(warp, active, [*format, *arguments], *result, pc),
             Op::FrameAddress { d, frame, offset } => {
                 let value = warp.rows[*frame as usize].map(|base| base.wrapping_add(*offset));
                 Self::set(warp, *d, &value, active);
+            }
+            Op::StackAllocate {
+                d,
+                size,
+                align,
+                pointer,
+            } => {
+                if !self.stack_allocate(warp, [*d, *size, *pointer], *align, active, pc) {
+                    return Next::Stop(Stop::Halt);
+                }
+            }
+            Op::StackRestore { s, pointer } => {
+                self.stack_restore(warp, *s, *pointer, active, pc);
             }
             Op::Allocate {
                 bytes,
                 result,
                 heap,
                 size,
-            } => self.allocate(warp, active, [*bytes, *result, *heap, *size]),
+            } => self.allocate(warp, active, [*bytes, *result, *heap, *size], pc),
             Op::AssertFail {
                 message,
                 file,

@@ -6,6 +6,11 @@ use crate::emulator::global::Accessor;
 use crate::emulator::program::{Access, Order, Space};
 use crate::emulator::shared::By;
 
+/// Bytes that the size of `st.bulk` is a multiple of.
+const BULK: u64 = 8;
+/// Bytes that it writes, at most.
+const MOST_BULK: u64 = 1 << 24;
+
 impl Context<'_> {
     pub(super) fn addresses(
         &mut self,
@@ -29,6 +34,8 @@ impl Context<'_> {
             let thread = warp.thread(0);
             self.speculated = self.shared.loads.start(pc, thread, total);
         }
+        // What is copied from one place of the thread's own memory to another is not used.
+        self.carries = access.is_read && !access.speculated;
         let mut data = [0; 32];
         for lane in lanes(active) {
             let data = &mut data[..total];
@@ -49,6 +56,10 @@ impl Context<'_> {
         for reg in access.regs.iter().flatten() {
             warp.defined[*reg as usize] |= active;
         }
+        self.carries = false;
+        if let Some(holes) = self.holes.take() {
+            warp.set_holes(access, active, &holes);
+        }
         if let Some(load) = self.speculated.take() {
             self.loaded(warp, access, load);
         }
@@ -56,11 +67,14 @@ impl Context<'_> {
 
     pub(super) fn store(&mut self, warp: &mut Warp, access: &Access, active: Mask, pc: u32) {
         let at = self.addresses(warp, access.base, access.offset, active, pc);
-        for reg in access.regs.iter().flatten() {
-            self.check_bytes(warp, *reg, access.bytes, active, pc);
-        }
         let bytes = access.bytes as usize;
         let total = bytes * access.regs.len();
+        let mut regs = access.regs.iter().flatten();
+        let lacking = regs.any(|reg| warp.lacking(*reg, active) != 0);
+        let own = match lacking {
+            true => self.check_stored(warp, access, &at, active, pc),
+            false => 0,
+        };
         self.count(pc, access.space, &at, active, total as u32, true);
         let mut data = [0; 32];
         for lane in lanes(active) {
@@ -76,6 +90,39 @@ impl Context<'_> {
                 &data[..total],
                 access.order,
             );
+        }
+        if own != 0 {
+            self.unwrite(warp, access, &at, own);
+        }
+    }
+
+    /// `st.bulk`: writes zeros to shared memory of the block.
+    pub(super) fn store_bulk(
+        &mut self,
+        warp: &mut Warp,
+        (space, at): (Space, Row),
+        size: Reg,
+        active: Mask,
+        pc: u32,
+    ) {
+        self.check(warp, size, active, pc);
+        for lane in lanes(active) {
+            let bytes = warp.rows[size as usize][lane];
+            let (space, at) = Self::space_of(space, at[lane]);
+            if space != Space::Shared || !bytes.is_multiple_of(BULK) || bytes > MOST_BULK {
+                self.find(Kind::Undefined, pc, None, warp.index, lane, None, || {
+                    format!("expected a multiple of {BULK} bytes, at most {MOST_BULK}, of shared memory, found {bytes} bytes of {space:?} memory")
+                });
+                continue;
+            }
+            let place = address::shared_place(warp.rank, at);
+            if !self.holds_shared(warp, lane, pc, place, bytes as u32, "writes") {
+                continue;
+            }
+            for offset in (0..bytes).step_by(BULK as usize) {
+                let place = (Space::Shared, at + offset);
+                self.write_lane(warp, lane, pc, place, &[0; BULK as usize], Order::default());
+            }
         }
     }
 
@@ -129,7 +176,7 @@ impl Context<'_> {
                     .iter()
                     .all(|written| *written)
                 {
-                    self.uninitialized(Kind::UninitializedMemory, warp, lane, pc, space, at);
+                    self.read_unwritten(warp, lane, pc, at, &range);
                 }
                 data.copy_from_slice(&warp.local[range]);
             }
@@ -276,7 +323,7 @@ impl Context<'_> {
         self.shared.get_mut(at, data.len()).copy_from_slice(data);
     }
 
-    fn local_range(
+    pub(super) fn local_range(
         &mut self,
         warp: &Warp,
         lane: usize,
@@ -285,7 +332,9 @@ impl Context<'_> {
         bytes: usize,
         what: &str,
     ) -> Option<std::ops::Range<usize>> {
-        let range = self.own(lane, at, bytes);
+        let range = self
+            .own(lane, at, bytes)
+            .filter(|_| !self.is_unallocated(warp, lane, at, bytes));
         if range.is_none() {
             self.outside(warp, lane, pc, Space::Local, at, bytes as u32, what);
         }

@@ -13,8 +13,10 @@ mod groups;
 mod mbarrier;
 mod memory;
 mod speculation;
+mod stack;
 mod strong;
 mod system;
+mod unwritten;
 mod warp_wide;
 mod warpgroup;
 mod wmma;
@@ -80,6 +82,8 @@ pub(super) struct Warp {
     partly: Vec<Option<Box<definedness::Bytes>>>,
     /// The loads that values are made of which may not matter.
     origins: speculation::Origins,
+    /// The loads of threads' own memory that brought bytes that nothing wrote.
+    unwritten: unwritten::Unwritten,
     preds: Vec<Mask>,
     preds_defined: Vec<Mask>,
     /// `CC.CF`, and the lanes that have written it.
@@ -194,6 +198,10 @@ pub(super) struct Context<'a> {
     pub shared: Shared,
     /// The load that is executed, if its values may not matter.
     pub speculated: Option<u32>,
+    /// Tells whether the load that is executed carries into its registers what nothing wrote.
+    pub carries: bool,
+    /// The bytes that it has brought so.
+    pub holes: Option<Box<unwritten::Holes>>,
     pub clocks: Clocks,
     pub random: SplitMix,
     /// Instructions executed so far, by warps.
@@ -270,6 +278,7 @@ impl Context<'_> {
             defined: vec![0; rows],
             partly: vec![None; rows],
             origins: speculation::Origins::default(),
+            unwritten: unwritten::Unwritten::default(),
             preds: vec![0; kernel.preds as usize],
             preds_defined: vec![0; kernel.preds as usize],
             carry: 0,
@@ -291,6 +300,7 @@ impl Context<'_> {
                 *value = match initial {
                     Initial::Value(value) => *value,
                     Initial::Special(special) => self.special(*special, index, lane),
+                    Initial::StackEnd => kernel.local_bytes,
                 };
             }
             warp.defined[*reg as usize] = Mask::MAX;
@@ -452,6 +462,8 @@ impl Context<'_> {
     #[inline(never)]
     fn undefined_predicate(&mut self, warp: &mut Warp, pred: Pred, lanes: Mask, pc: u32) {
         let undefined = lanes & !self.use_predicate(warp, pred, lanes);
+        let undefined =
+            undefined & !self.tell_unwritten(warp, warp.unwritten.pred(pred), undefined);
         if undefined != 0 {
             self.undefined(warp, undefined, pc, "a predicate");
         }
@@ -461,7 +473,16 @@ impl Context<'_> {
     pub(super) fn check(&mut self, warp: &Warp, reg: Reg, mask: Mask, pc: u32) {
         let undefined = mask & !warp.defined[reg as usize];
         if undefined != 0 {
-            self.undefined(warp, undefined, pc, "a register");
+            self.undefined_register(warp, reg, undefined, pc, "a register");
+        }
+    }
+
+    /// Notes lanes that use a register that is not defined: at the load that brought it, if that is known.
+    #[cold]
+    fn undefined_register(&mut self, warp: &Warp, reg: Reg, lanes: Mask, pc: u32, what: &str) {
+        let told = self.tell_unwritten(warp, warp.unwritten.register(reg), lanes);
+        if lanes & !told != 0 {
+            self.undefined(warp, lanes & !told, pc, what);
         }
     }
 

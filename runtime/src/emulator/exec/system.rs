@@ -10,17 +10,22 @@ impl Context<'_> {
         &mut self,
         warp: &mut Warp,
         active: Mask,
-        format: u64,
-        arguments: u64,
+        [format, arguments]: [u64; 2],
         result: Option<u64>,
+        pc: u32,
     ) {
         for lane in lanes(active) {
+            self.check_own(warp, lane, pc, format, 8);
+            self.check_own(warp, lane, pc, arguments, 8);
             let text = self
                 .local_u64(warp, lane, format)
                 .and_then(|at| self.text(at));
             let buffer = self.local_u64(warp, lane, arguments).unwrap_or(0);
             let Some(text) = text else { continue };
             let printed = self.formatted(warp, lane, &text, buffer);
+            if let Some(at) = printed.2 {
+                self.uninitialized(Kind::UninitializedMemory, warp, lane, pc, Space::Local, at);
+            }
             self.printed.push_str(&printed.0);
             if let Some(at) = result {
                 let range = self.own(lane, at, 4);
@@ -61,13 +66,25 @@ impl Context<'_> {
         }
     }
 
-    /// The text with its arguments in it, and how many there are.
-    fn formatted(&self, warp: &Warp, lane: usize, format: &str, buffer: u64) -> (String, u32) {
+    /// The text with its arguments in it, how many there are, and the first place of the thread's own memory that nothing wrote.
+    fn formatted(
+        &self,
+        warp: &Warp,
+        lane: usize,
+        format: &str,
+        buffer: u64,
+    ) -> (String, u32, Option<u64>) {
+        let mut unwritten = None;
         let mut out = String::new();
         let mut count = 0;
         let mut at = buffer;
         let mut argument = |bytes: u64| {
             at = at.next_multiple_of(bytes);
+            let own = at.checked_sub(address::LOCAL);
+            let range = own.and_then(|own| self.own(lane, own, bytes as usize));
+            if range.is_some_and(|range| warp.local_written[range].contains(&false)) {
+                unwritten = unwritten.or(own);
+            }
             let value = (0..bytes).try_fold(0u64, |value, i| {
                 Some(value | u64::from(self.byte(Some((warp, lane)), at + i)?) << (8 * i))
             });
@@ -123,12 +140,15 @@ impl Context<'_> {
             out.push_str(&padded(&body, flags));
         }
         out.push_str(rest);
-        (out, count)
+        (out, count, unwritten)
     }
 
     /// `__assertfail`: the block ends, and the finding says what the program says.
     pub(super) fn assert_fail(&mut self, warp: &mut Warp, active: Mask, pc: u32, places: [u64; 4]) {
         let lane = first(active);
+        for (place, bytes) in places.into_iter().zip([8, 8, 4, 8]) {
+            self.check_own(warp, lane, pc, place, bytes);
+        }
         let mut texts = [0, 1, 3].map(|i| {
             let at = self.local_u64(warp, lane, places[i]);
             at.and_then(|at| self.text(at)).unwrap_or_default()

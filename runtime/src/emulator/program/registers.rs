@@ -48,6 +48,16 @@ impl Op {
                 reads.push(*frame);
                 writes.push(*d);
             }
+            Op::StackAllocate {
+                d, size, pointer, ..
+            } => {
+                reads.extend([size, pointer]);
+                writes.extend([d, pointer]);
+            }
+            Op::StackRestore { s, pointer } => {
+                reads.push(*s);
+                writes.push(*pointer);
+            }
             Op::Load(access) => {
                 reads.push(access.base);
                 writes.extend(access.regs.iter().flatten());
@@ -56,6 +66,7 @@ impl Op {
                 reads.push(access.base);
                 reads.extend(access.regs.iter().flatten());
             }
+            Op::StoreBulk { base, size, .. } => reads.extend([base, size]),
             Op::Cvta { d, s, .. } => {
                 reads.push(*s);
                 writes.push(*d);

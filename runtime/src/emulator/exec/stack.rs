@@ -1,0 +1,84 @@
+//! Memory that functions allocate as they run, from the end of a thread's own memory downwards.
+
+use super::*;
+
+impl Context<'_> {
+    /// `alloca`: gives each lane so many bytes, which nothing has written. Returns false where there are not as many.
+    pub(super) fn stack_allocate(
+        &mut self,
+        warp: &mut Warp,
+        [d, size, pointer]: [Reg; 3],
+        align: u64,
+        active: Mask,
+        pc: u32,
+    ) -> bool {
+        self.check(warp, size, active, pc);
+        let kernel = self.launch.kernel;
+        let mut given = warp.rows[pointer as usize];
+        for lane in lanes(active) {
+            let bytes = warp.rows[size as usize][lane];
+            let at = given[lane].checked_sub(bytes).map(|at| at & !(align - 1));
+            let Some(at) = at.filter(|at| *at >= kernel.frames_end) else {
+                let left = given[lane] - kernel.frames_end;
+                self.find(Kind::OutOfBounds, pc, None, warp.index, lane, None, || {
+                    format!(
+                        "the stack of the thread overflows: expected {bytes} bytes at a multiple of {align}, found {left} that are left of {}",
+                        kernel.local_bytes - kernel.frames_end
+                    )
+                });
+                return false;
+            };
+            given[lane] = at;
+            if let Some(range) = self.own(lane, at, bytes as usize) {
+                warp.local_written[range].fill(false);
+            }
+        }
+        Self::set(warp, pointer, &given, active);
+        Self::set(warp, d, &given, active);
+        true
+    }
+
+    /// `stackrestore`: gives back what was allocated since the stack pointer was at a place.
+    pub(super) fn stack_restore(
+        &mut self,
+        warp: &mut Warp,
+        s: Reg,
+        pointer: Reg,
+        active: Mask,
+        pc: u32,
+    ) {
+        self.check(warp, s, active, pc);
+        for lane in lanes(active) {
+            let to = warp.rows[s as usize][lane];
+            let from = warp.rows[pointer as usize][lane];
+            let end = self.launch.kernel.local_bytes;
+            if (from..=end).contains(&to) {
+                self.release(warp, lane, pointer, to);
+                continue;
+            }
+            self.find(Kind::Undefined, pc, None, warp.index, lane, None, || {
+                format!(
+                    "expected a stack pointer of stacksave whose memory is not given back, from {from:#x} to {end:#x}, found {to:#x}"
+                )
+            });
+        }
+    }
+
+    /// Moves the stack pointer of a lane up. What is given back holds nothing.
+    pub(super) fn release(&self, warp: &mut Warp, lane: usize, pointer: Reg, to: u64) {
+        let from = std::mem::replace(&mut warp.rows[pointer as usize][lane], to);
+        let bytes = to.saturating_sub(from) as usize;
+        if let Some(range) = self.own(lane, from, bytes) {
+            warp.local_written[range].fill(false);
+        }
+    }
+
+    /// Tells whether an access of a thread's own memory touches what could be allocated and is not.
+    pub(super) fn is_unallocated(&self, warp: &Warp, lane: usize, at: u64, bytes: usize) -> bool {
+        let kernel = self.launch.kernel;
+        let Some(pointer) = kernel.stack_pointer else {
+            return false;
+        };
+        at < warp.rows[pointer as usize][lane] && at + bytes as u64 > kernel.frames_end
+    }
+}
