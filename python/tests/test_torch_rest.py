@@ -132,6 +132,30 @@ class Rest(unittest.TestCase, Near):
                 compiled(lambda a, b: a @ b, **more)(a, b)
 
 
+class Ahead(unittest.TestCase):
+    def test_what_is_compiled_ahead_is_what_is_called(self):
+        ahead, called, own, caller = [], [], _backend.compile_ahead, _backend._caller
+
+        def compile_ahead(texts, options=()):
+            texts = list(texts)
+            ahead.extend(text for text, _ in texts)
+            own(texts, options)
+
+        def called_with(name, text, *given):
+            called.append(text)
+            return caller(name, text, *given)
+
+        model, _ = of_type(Block, torch.float16)
+        _backend.compile_ahead, _backend._caller = compile_ahead, called_with
+        try:
+            with torch.no_grad():
+                compiled(model, options={"norms": False})(torch.randn(2, 6, 32).half())
+        finally:
+            _backend.compile_ahead, _backend._caller = own, caller
+        self.assertGreater(len(set(ahead)), 4)
+        self.assertEqual(set(ahead), set(called))
+
+
 class InPlace(unittest.TestCase):
     def run_both(self, function, *given):
         """Runs a function eagerly and compiled on copies; how many tensors it writes in place."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
 import torch
 
@@ -15,7 +15,7 @@ from ._rows import Rows, is_whole, reduces, result, rows
 from ._rows import operand as row_operand
 from ._rows import sizes as row_sizes
 from ._rows import text as rows_text
-from ._text import Operand, compiled_function, product
+from ._text import Operand, compile_ahead, compiled_function, product
 
 aten = torch.ops.aten
 
@@ -85,6 +85,7 @@ def rewrite(graph: torch.fx.GraphModule, options: Mapping[str, Any]) -> int:
     # Norms first: what they read and compute is not to be stored for them by a product.
     if options.get("norms", True):
         taken += _norms(graph, options)
+    compile_ahead(_texts(graph, options), _passed(options))
     for anchor in anchors(graph.graph):
         try:
             _replace(graph, anchor, options)
@@ -96,6 +97,25 @@ def rewrite(graph: torch.fx.GraphModule, options: Mapping[str, Any]) -> int:
         graph.graph.lint()
         graph.recompile()
     return taken
+
+
+def _texts(graph: torch.fx.GraphModule, options: Mapping[str, Any]) -> List[Tuple[str, torch.device]]:
+    """The texts of a graph's products as it stands; what takes the place of one may change those behind it."""
+    order = {node: at for at, node in enumerate(graph.graph.nodes)}
+    texts = []
+    for anchor in anchors(graph.graph):
+        try:
+            _allowed(anchor)
+            found = group(anchor, order, _most(options))
+            texts.append((_described(found).text, found.a.meta["val"].device))
+        except (Refused, CuteError):
+            continue
+    return texts
+
+
+def _most(options: Mapping[str, Any]) -> int:
+    """Operations behind a product that its kernel computes, at most."""
+    return _MOST_MEMBERS if options.get("fuse", True) else 0
 
 
 def _norms(graph: torch.fx.GraphModule, options: Mapping[str, Any]) -> int:
@@ -159,14 +179,15 @@ def _said(node: torch.fx.Node) -> str:
 def _replace(graph: torch.fx.GraphModule, anchor: torch.fx.Node, options: Mapping[str, Any]) -> None:
     order = {node: at for at, node in enumerate(graph.graph.nodes)}
     _allowed(anchor)
-    most = _MOST_MEMBERS if options.get("fuse", True) else 0
+    most = _most(options)
     while True:
         found = None
         try:
             found = group(anchor, order, most)
             if found.members and not _can_move(_behind(found), order):
                 raise Refused("a tensor is written in between")
-            made, factors, read = _compiled(found, options)
+            described = _described(found)
+            made = _caller(f"cute_{anchor.name}", described.text, described.plan, found.a.meta["val"].device, options)
         except (Refused, CuteError) as error:
             if most == 0:
                 raise
@@ -175,7 +196,7 @@ def _replace(graph: torch.fx.GraphModule, anchor: torch.fx.Node, options: Mappin
             log.info("%s is computed with at most %d operations behind it: %s", _said(anchor), most, error)
             continue
         inside = [found.anchor, *found.members]
-        _insert(graph, made, factors, read, _behind(found), inside, found.stored, found.shapes, order)
+        _insert(graph, made, described.factors, described.read, _behind(found), inside, found.stored, found.shapes, order)
         return
 
 
@@ -221,8 +242,19 @@ def _on_device(device: torch.device) -> None:
         raise Refused("the GPU is older than sm_75")
 
 
-def _compiled(found: Group, options: Mapping[str, Any]) -> Tuple[Callable[..., Any], List[torch.fx.Node], List[Extra]]:
-    """The kernel of a group, its factors and what else it reads."""
+class _Described(NamedTuple):
+    """The kernel of a group, before it is compiled."""
+
+    text: str
+    plan: Plan
+    #: What it is given: factors, scales and ends of groups.
+    factors: List[torch.fx.Node]
+    #: What else it reads.
+    read: List[Extra]
+
+
+def _described(found: Group) -> _Described:
+    """The kernel of a group. Raises Refused."""
     sizes = extents(found)
     batched = len(sizes) == 4 and found.ends is None
     factors: List[torch.fx.Node] = []
@@ -263,7 +295,6 @@ def _compiled(found: Group, options: Mapping[str, Any]) -> Tuple[Callable[..., A
         factors.append(source)
         more += own
     text = product(operands[0], operands[1], outs, extras, lines, dtype == torch.float32, ends, of_blocks)
-    device = found.a.meta["val"].device
     shape = (_L, _M, _N) if batched else (_M, _N)
     if found.ends is not None:
         factors.append(found.ends)
@@ -277,7 +308,7 @@ def _compiled(found: Group, options: Mapping[str, Any]) -> Tuple[Callable[..., A
         [(out.dtype, f"({', '.join(f'e{extent}' for extent in shape)})") for out in outs],
         [(at, one.modes, one.dtype, one.align) for at, one in zip(arguments, [*operands, *outs, *extras, *behind])],
     )
-    return _caller(f"cute_{found.anchor.name}", text, plan, device, options), factors, read
+    return _Described(text, plan, factors, read)
 
 
 def _behind(found: Group) -> List[torch.fx.Node]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import threading
-from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+from concurrent.futures import ThreadPoolExecutor
+from typing import Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 import torch
 
 from .._compile import compile
+from .._errors import CuteError
 from .._package import Function, Package
 from ._call import ELEMENTS, Modes, device_name, log
 
@@ -116,8 +119,12 @@ def product(
     return "\n".join(lines)
 
 
-_packages: Dict[Tuple[str, str, Tuple[Tuple[str, object], ...]], Package] = {}
-_compiling = threading.Lock()
+_Key = Tuple[str, str, Tuple[Tuple[str, object], ...]]
+
+_packages: Dict[_Key, Package] = {}
+# One for each package that somebody compiles, so that others are compiled beside it.
+_compiling: Dict[_Key, threading.Lock] = {}
+_all = threading.Lock()
 
 
 def compiled_function(text: str, device: torch.device, options: Sequence[Tuple[str, object]] = ()) -> Function:
@@ -130,13 +137,35 @@ def compiled_function(text: str, device: torch.device, options: Sequence[Tuple[s
         # The emulator has no use for kernels of other speeds.
         options = [*options, ("variants", 1)]
     key = (text, arch, tuple(sorted(options)))
-    with _compiling:
+    with _all:
+        own = _compiling.setdefault(key, threading.Lock())
+    with own:
         package = _packages.get(key)
         if package is None:
             package = compile(text, arch, **dict(options))
             log.info("compiled %s for %s", package[next(iter(package))], arch)
             _packages[key] = package
     return package[next(iter(package))]
+
+
+#: Texts that are compiled at the same time, at most: a process each, which has threads of its own.
+_AT_ONCE = 8
+
+
+def compile_ahead(texts: Iterable[Tuple[str, torch.device]], options: Sequence[Tuple[str, object]] = ()) -> None:
+    """Compiles the functions of texts side by side, so that they are there when they are asked for. Errors are told then."""
+    distinct = list(dict.fromkeys(texts))
+    if len(distinct) < 2:
+        return
+
+    def one(given: Tuple[str, torch.device]) -> None:
+        try:
+            compiled_function(*given, options)
+        except CuteError:
+            pass
+
+    with ThreadPoolExecutor(min(_AT_ONCE, len(distinct), os.cpu_count() or 1)) as pool:
+        list(pool.map(one, distinct))
 
 
 def compiled() -> int:
