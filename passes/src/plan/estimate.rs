@@ -119,10 +119,10 @@ mod roles {
     /// Picoseconds of that until a chip is at its limit.
     pub(super) const SHORT: i64 = 20_000_000;
     /// Millionths of that time for each millionth of the lines that a tile brings into shared memory for each element of C, and of those that it takes from L2; both beyond
-    /// those of a tile of 128 x 256, of which two blocks share the longer side. Fitted to kernels that ran for a second each.
-    pub(super) const POWER_OF_LINE: [i64; 2] = [16, 3];
+    /// those of a tile of 128 x 256. Fitted to the times of kernels that ran for a second each beside those of the same ones in turns with others.
+    pub(super) const POWER_OF_LINE: [i64; 2] = [5, 5];
     /// Millionths of those lines.
-    pub(super) const LINES: [i64; 2] = [11_719, 7_813];
+    pub(super) const LINES: i64 = 11_719;
     /// Picoseconds of a kernel beside its blocks, in a row of kernels.
     pub(super) const START: i64 = 600_000;
     /// Picoseconds that clusters take longer to start and to end.
@@ -426,7 +426,7 @@ impl Estimate {
         let busy = busy_by_lines[0][0];
         let lines = [m + n, m / cn + n / cm].map(|lines| lines * 1_000_000 / (m * n));
         let power: i64 = (0..2)
-            .map(|of| roles::POWER_OF_LINE[of] * (lines[of] - roles::LINES[of]).max(0))
+            .map(|of| roles::POWER_OF_LINE[of] * (lines[of] - roles::LINES).max(0))
             .sum();
         let groups = of.groups.max(1);
         let beside =

@@ -102,11 +102,13 @@ def rewrite(graph: torch.fx.GraphModule, options: Mapping[str, Any]) -> int:
 def _texts(graph: torch.fx.GraphModule, options: Mapping[str, Any]) -> List[Tuple[str, torch.device]]:
     """The texts of a graph's products as it stands; what takes the place of one may change those behind it."""
     order = {node: at for at, node in enumerate(graph.graph.nodes)}
-    texts = []
+    texts: List[Tuple[str, torch.device]] = []
+    taken: Set[torch.fx.Node] = set()
     for anchor in anchors(graph.graph):
         try:
             _allowed(anchor)
-            found = group(anchor, order, _most(options))
+            found = group(anchor, order, _most(options), taken)
+            taken.update(found.members)
             texts.append((_described(found).text, found.a.meta["val"].device))
         except (Refused, CuteError):
             continue
