@@ -7,6 +7,7 @@ use crate::cost::EPSILON;
 use crate::egraph::Graph;
 use crate::extract::{term_cost, turns_of};
 use crate::graph::{Term, add_in_form};
+use crate::linear::Written;
 use crate::node::Node;
 use crate::rules::compiled;
 use crate::saturate::{Limits, Stats, apply, in_order, sort_classes, take_touched};
@@ -58,13 +59,14 @@ pub(crate) fn add_all(
             ids[node] = Some(add_in_form(graph, Term::on(nodes[node], &of)));
         }
         graph.rebuild();
+        let mut written = Written::default();
         for _ in 0..MOST_DEPTH {
             let mut dirty = take_touched(graph);
             if dirty.is_empty() || graph.total_size() > limits.nodes {
                 break;
             }
             stats.iterations += 1;
-            in_order(graph, &dirty);
+            in_order(graph, &dirty, &mut written);
             graph.rebuild();
             dirty.extend(take_touched(graph));
             sort_classes(graph, &mut dirty);

@@ -7,9 +7,9 @@
 
 use crate::graph::{Analysis, Data, Term, facts_of_term, merge, settle};
 use egg::{EGraph, Explanation, Id, Language};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
-use std::collections::VecDeque;
+use std::collections::{VecDeque, hash_map::Entry};
 
 /// A class of equal terms.
 #[derive(Clone, Debug, Default)]
@@ -78,16 +78,21 @@ impl std::ops::Index<Id> for Graph {
 impl Graph {
     /// A graph without classes.
     pub(crate) fn new(analysis: Analysis) -> Graph {
+        Graph::with_room(analysis, 0)
+    }
+
+    /// A graph without classes, with room for so many terms.
+    pub(crate) fn with_room(analysis: Analysis, terms: usize) -> Graph {
         Graph {
             analysis,
-            leaders: Vec::new(),
-            added: Vec::new(),
-            classes: Vec::new(),
-            known: Vec::new(),
-            numbers: FxHashMap::default(),
+            leaders: Vec::with_capacity(terms),
+            added: Vec::with_capacity(terms),
+            classes: Vec::with_capacity(terms),
+            known: Vec::with_capacity(terms),
+            numbers: FxHashMap::with_capacity_and_hasher(terms, FxBuildHasher),
             pending: Vec::new(),
             learning: VecDeque::new(),
-            is_learning: Vec::new(),
+            is_learning: Vec::with_capacity(terms),
             unordered: Vec::new(),
             journal: None,
         }
@@ -192,8 +197,15 @@ impl Graph {
     /// The number of a term, which is added if it is new. In a graph that explains itself, terms that differ have numbers that differ.
     pub(crate) fn add_as_written(&mut self, term: Term) -> Id {
         let current = self.current(term);
-        if let Some(&known) = self.numbers.get(&current) {
-            let count = self.added.len();
+        let count = self.added.len();
+        let known = match self.numbers.entry(current) {
+            Entry::Occupied(known) => Some(*known.get()),
+            Entry::Vacant(new) => {
+                new.insert(Id::from(count));
+                None
+            }
+        };
+        if let Some(known) = known {
             let Some(journal) = &mut self.journal else {
                 return known;
             };
@@ -207,7 +219,7 @@ impl Graph {
             self.push(term, leader, Class::default(), data);
             return id;
         }
-        let id = Id::from(self.added.len());
+        let id = Id::from(count);
         let data = facts_of_term(self, &term);
         let mut class = Class::default();
         class.nodes.push(current);
@@ -216,7 +228,6 @@ impl Graph {
             self.classes[usize::from(operand)].parents.push(id);
         }
         self.pending.push(id);
-        self.numbers.insert(current, id);
         if let Some(journal) = &mut self.journal {
             journal.numbers.insert(term, id);
         }

@@ -73,8 +73,39 @@ impl Form {
     }
 }
 
+/// The sums that have been written in order: a class is looked at again when it has changed, and its sum mostly has not.
+#[derive(Default)]
+pub(crate) struct Written {
+    /// The place of each class's sum among the parts of all, and the number of its parts, by the class's number.
+    places: Vec<(u32, u32)>,
+    /// The constant of each sum, and its atoms with their coefficients; and the depths of those, by which they are ranked.
+    parts: Vec<(Id, u64, u32)>,
+}
+
+impl Written {
+    /// Notes the sum of a class; tells whether it is what it was when it was written last, of atoms that are ranked alike.
+    fn is_known(&mut self, graph: &Graph, id: Id, form: &Form) -> bool {
+        let atoms = form.terms.iter();
+        let atoms = atoms.map(|&(atom, scale)| (atom, scale, data(graph, atom).depth));
+        let parts = std::iter::once((id, form.constant, 0)).chain(atoms);
+        let at = usize::from(id);
+        if at >= self.places.len() {
+            self.places.resize(graph.count(), (0, 0));
+        }
+        let (first, count) = self.places[at];
+        let before = &self.parts[first as usize..][..count as usize];
+        if before.iter().copied().eq(parts.clone()) {
+            return true;
+        }
+        let first = self.parts.len();
+        self.parts.extend(parts);
+        self.places[at] = (first as u32, (self.parts.len() - first) as u32);
+        false
+    }
+}
+
 /// Writes the sums among `classes` in order, beside what stands there already.
-pub(crate) fn normalise(graph: &mut Graph, classes: &[Id]) {
+pub(crate) fn normalise(graph: &mut Graph, classes: &[Id], known: &mut Written) {
     let mut forms = Forms::new(graph);
     let sums: Vec<(Id, Form)> = classes
         .iter()
@@ -84,7 +115,7 @@ pub(crate) fn normalise(graph: &mut Graph, classes: &[Id]) {
     for (id, mut form) in sums {
         let width = width(graph, id);
         combine(graph, &mut form, width);
-        if form.terms.len() <= MOST_TERMS {
+        if form.terms.len() <= MOST_TERMS && !known.is_known(graph, id, &form) {
             let written = write(graph, &form, width);
             graph.join(id, written, "the terms of a sum in order");
         }

@@ -10,7 +10,7 @@ use crate::egraph::Graph;
 use crate::explain;
 use crate::extract::extract;
 use crate::graph::{Analysis, Term, add_in_form, data, rebuild_if_touched};
-use crate::linear;
+use crate::linear::{self, Written};
 use crate::node::{Error, Node, Region, hash_cons, validate};
 use crate::rules::{Compiled, Pat, Typed, compiled, height};
 use crate::search::{Match, search};
@@ -103,7 +103,8 @@ pub fn simplify(region: &Region, limits: &Limits) -> Result<Simplified, Error> {
 pub fn simplify_by(region: &Region, limits: &Limits, way: Way) -> Result<Simplified, Error> {
     let leaves = validate(region)?;
     let (nodes, roots) = hash_cons(&region.nodes, &region.roots);
-    let mut graph = Graph::new(Analysis::new(leaves));
+    // Most graphs have three to four times the terms of the region in the end.
+    let mut graph = Graph::with_room(Analysis::new(leaves), 4 * nodes.len());
     let mut stats = Stats {
         cost_before: dag_cost(&region.leaves, &nodes, &roots),
         ..Stats::default()
@@ -144,6 +145,7 @@ pub(crate) fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
     let rules = compiled();
     let mut counts = vec![0; rules.len()];
     let mut looked_at = FxHashSet::default();
+    let mut written = Written::default();
     loop {
         let touched = take_touched(graph);
         if touched.is_empty() {
@@ -154,7 +156,7 @@ pub(crate) fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
             break;
         }
         stats.iterations += 1;
-        in_order(graph, &touched);
+        in_order(graph, &touched, &mut written);
         rebuild_if_touched(graph);
         let mut dirty = touched;
         dirty.extend(take_touched(graph));
@@ -173,8 +175,8 @@ pub(crate) fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
 }
 
 /// Writes sums and conjunctions in order, beside what stands there.
-pub(crate) fn in_order(graph: &mut Graph, classes: &[Id]) {
-    linear::normalise(graph, classes);
+pub(crate) fn in_order(graph: &mut Graph, classes: &[Id], written: &mut Written) {
+    linear::normalise(graph, classes, written);
     conjunction::normalise(graph, classes);
 }
 
@@ -196,11 +198,17 @@ pub(crate) fn take_touched(graph: &mut Graph) -> Vec<Id> {
 
 /// Puts classes in order, each once.
 pub(crate) fn sort_classes(graph: &Graph, classes: &mut Vec<Id>) {
-    for id in classes.iter_mut() {
-        *id = graph.find(*id);
+    let mut bits = vec![0_u64; graph.count().div_ceil(64)];
+    for id in classes.drain(..) {
+        let at = usize::from(graph.find(id));
+        bits[at / 64] |= 1 << (at % 64);
     }
-    classes.sort_unstable();
-    classes.dedup();
+    for (mut word, first) in bits.into_iter().zip((0..).step_by(64)) {
+        while word != 0 {
+            classes.push(Id::from(first + word.trailing_zeros() as usize));
+            word &= word - 1;
+        }
+    }
 }
 
 /// The classes and what uses them, up to `height` levels, in order, each with the number of levels that it is above the nearest of the classes: a

@@ -10,7 +10,7 @@ use crate::rules::{
 };
 use cute_arith::Facts;
 use egg::{Id, Language};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::Cell;
 use std::sync::OnceLock;
 
@@ -95,10 +95,10 @@ impl OfKind {
         self.asked.push(Asked { rule, heights });
     }
 
-    /// Those that a class may be operand `at` for.
-    fn taking(&self, at: usize, row: &Row) -> Set {
+    /// Those that a class with these bits, and these below it, may be operand `at` for.
+    fn taking(&self, at: usize, (bits, bits_below): (u64, u64)) -> Set {
         let fits =
-            |&&(own, below, _): &&(u64, u64, Set)| own & !row.bits == 0 && below & !row.below == 0;
+            |&&(own, below, _): &&(u64, u64, Set)| own & !bits == 0 && below & !bits_below == 0;
         let found = self.needs[at].iter().filter(fits);
         found.fold(0, |all, (.., set)| all | set)
     }
@@ -127,6 +127,7 @@ pub(crate) fn search(
 ) -> Vec<Match> {
     let table = Table::of(graph, classes, height());
     let (of_kinds, rules) = (of_kinds(), compiled());
+    let mut taking = Taking::new(&table);
     let mut matches = Vec::new();
     for &(class, above) in classes {
         let row = table.row(class);
@@ -145,7 +146,8 @@ pub(crate) fn search(
                 above,
                 is_new: looked_at.insert(*term),
             };
-            table.term(&root, term, &of_kinds[kind], rules, &mut matches);
+            let kind = (kind, &of_kinds[kind]);
+            table.term(&root, term, kind, rules, &mut taking, &mut matches);
         }
         matches[first..].sort_by_key(|found| found.rule);
     }
@@ -175,6 +177,40 @@ struct Row<'g> {
     bits: u64,
     /// The bits of all operands of its terms; all bits where nobody looks so far down.
     below: u64,
+    /// The number of these two among those that there are.
+    sort: u32,
+}
+
+/// The rules that classes of a sort may be an operand for. Classes are many, and sorts of them few: each is asked once.
+struct Taking {
+    /// The bits of each sort, and those below.
+    sorts: Vec<(u64, u64)>,
+    /// The answers by kind of the term and operand, and by sort.
+    known: Vec<Vec<Set>>,
+}
+
+/// All rules there could be, which no class may be an operand for: the answer that was not asked for yet.
+const UNASKED: Set = Set::MAX;
+
+impl Taking {
+    fn new(table: &Table) -> Taking {
+        Taking {
+            sorts: table.sorts.clone(),
+            known: vec![Vec::new(); u64::BITS as usize * 3],
+        }
+    }
+
+    fn ask(&mut self, (kind, rules): (usize, &OfKind), at: usize, sort: u32) -> Set {
+        let known = &mut self.known[kind * 3 + at];
+        if known.is_empty() {
+            known.resize(self.sorts.len(), UNASKED);
+        }
+        let known = &mut known[sort as usize];
+        if *known == UNASKED {
+            *known = rules.taking(at, self.sorts[sort as usize]);
+        }
+        *known
+    }
 }
 
 impl<'g> Row<'g> {
@@ -190,6 +226,7 @@ impl<'g> Row<'g> {
             width: *width,
             bits: terms.iter().map(bits).fold(value, |a, b| a | b),
             below: u64::MAX,
+            sort: 0,
             above,
         }
     }
@@ -214,6 +251,8 @@ struct Table<'g> {
     /// The place of each class among the rows.
     places: Vec<u32>,
     rows: Vec<Row<'g>>,
+    /// The bits of the sorts of classes, and those below.
+    sorts: Vec<(u64, u64)>,
 }
 
 impl<'g> Table<'g> {
@@ -246,7 +285,20 @@ impl<'g> Table<'g> {
             let bits = operands.map(|&id| rows[places[usize::from(id)] as usize].bits);
             rows[at].below = bits.fold(0, |a, b| a | b);
         }
-        Table { places, rows }
+        let mut sorts: FxHashMap<(u64, u64), u32> = FxHashMap::default();
+        let mut found = Vec::new();
+        for row in &mut rows {
+            let bits = (row.bits, row.below);
+            row.sort = *sorts.entry(bits).or_insert_with(|| {
+                found.push(bits);
+                found.len() as u32 - 1
+            });
+        }
+        Table {
+            places,
+            rows,
+            sorts: found,
+        }
     }
 
     fn row(&self, class: Id) -> &Row<'g> {
@@ -258,20 +310,23 @@ impl<'g> Table<'g> {
         &self,
         root: &Root,
         term: &Term,
-        rules: &OfKind,
+        kind: (usize, &OfKind),
         compiled: &[Compiled],
+        taking: &mut Taking,
         matches: &mut Vec<Match>,
     ) {
+        let rules = kind.1;
         let Some(&deep) = rules.from_height.get(root.above as usize) else {
             return;
         };
         let operands = term.children();
         // An operand that is not there has not changed.
-        let mut above = [FAR; 3];
-        for (above, &operand) in above.iter_mut().zip(operands) {
-            *above = self.row(operand).above;
+        let (mut above, mut sorts) = ([FAR; 3], [0; 3]);
+        for (at, &operand) in operands.iter().enumerate() {
+            let row = self.row(operand);
+            (above[at], sorts[at]) = (row.above, row.sort);
         }
-        let taking = |at: usize, of: usize| rules.taking(at, self.row(operands[of]));
+        let mut taking = |at: usize, of: usize| taking.ask(kind, at, sorts[of]);
         let (mut straight, mut swapped) = (deep, 0);
         match *operands {
             [a, b] if a != b => {

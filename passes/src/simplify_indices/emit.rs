@@ -47,7 +47,7 @@ pub(super) fn rewrite<'c>(
         rewriter.erase(old.op())?;
     }
     for op in indices.old.iter().rev() {
-        rewriter.erase_if_unused(*op)?;
+        rewriter.erase_if_unused(*op);
     }
     Ok(())
 }
