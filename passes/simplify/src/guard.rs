@@ -9,12 +9,13 @@ use crate::egraph::Graph;
 use crate::extract::extract_beside;
 use crate::graph::{Analysis, Term, add_compare, add_constant, add_in_form, add_op, data, width};
 use crate::linear;
-use crate::node::{Error, Leaf, Node, Region, backward, forward, hash_cons, validate, width_of};
+use crate::node::{
+    Error, Leaf, Node, Region, backward, forward, gathered, hash_cons, validate, width_of,
+};
 use crate::saturate::{Limits, Simplified, Stats, saturate};
 use cute_arith::{Cast, Facts, Op, Predicate, Sign, mask};
 use egg::Id;
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
@@ -203,9 +204,10 @@ impl<'a> All<'a> {
         }
         let place = self.nodes.len();
         let operands = node.operands();
-        let of: SmallVec<[u32; 3]> = operands.iter().map(|&i| self.widths[i]).collect();
-        let known: SmallVec<[Facts; 3]> = operands.iter().map(|&i| self.facts[i]).collect();
-        self.widths.push(width_of(node, self.leaves, &of));
+        let of = gathered(&operands, |i| self.widths[i]);
+        let known = gathered(&operands, |i| self.facts[i]);
+        let (of, known) = (&of[..operands.len()], &known[..operands.len()]);
+        self.widths.push(width_of(node, self.leaves, of));
         self.levels.push(match node {
             Node::Leaf(leaf) => self.leaves[leaf as usize].level,
             _ => {
@@ -213,7 +215,7 @@ impl<'a> All<'a> {
                 below.max().unwrap_or(0)
             }
         });
-        self.facts.push(forward(node, self.leaves, &known, &of));
+        self.facts.push(forward(node, self.leaves, known, of));
         self.nodes.push(node);
         self.places.insert(node, place);
         place
@@ -464,13 +466,10 @@ impl Assumed<'_> {
         }
     }
 
-    /// The facts about some nodes, three at most, and their widths.
-    fn of(&self, nodes: &[usize]) -> ([Facts; 3], [u32; 3]) {
-        let (mut facts, mut widths) = ([Facts::constant(0); 3], [0; 3]);
-        for (at, &node) in nodes.iter().enumerate() {
-            (facts[at], widths[at]) = (self.facts(node), self.all.widths[node]);
-        }
-        (facts, widths)
+    /// The facts about the operands of a node, and their widths.
+    fn of(&self, operands: &[usize]) -> ([Facts; 3], [u32; 3]) {
+        let facts = gathered(operands, |i| self.facts(i));
+        (facts, gathered(operands, |i| self.all.widths[i]))
     }
 
     /// Notes facts about a node; nothing where they cannot be.

@@ -83,24 +83,33 @@ pub(crate) struct Written {
 }
 
 impl Written {
-    /// Notes the sum of a class; tells whether it is what it was when it was written last, of atoms that are ranked alike.
-    fn is_known(&mut self, graph: &Graph, id: Id, form: &Form) -> bool {
+    /// The constant of a sum, and its atoms with their coefficients and depths.
+    fn parts<'f>(
+        graph: &'f Graph,
+        form: &'f Form,
+    ) -> impl Iterator<Item = (Id, u64, u32)> + Clone + 'f {
         let atoms = form.terms.iter();
         let atoms = atoms.map(|&(atom, scale)| (atom, scale, data(graph, atom).depth));
-        let parts = std::iter::once((id, form.constant, 0)).chain(atoms);
-        let at = usize::from(id);
+        std::iter::once((Id::default(), form.constant, u32::MAX)).chain(atoms)
+    }
+
+    /// Tells whether the sum of a class is what it was when it was written last, of atoms that are ranked alike.
+    fn is_known(&self, graph: &Graph, id: Id, form: &Form) -> bool {
+        let Some(&(first, count)) = self.places.get(usize::from(id)) else {
+            return false;
+        };
+        let before = &self.parts[first as usize..][..count as usize];
+        before.iter().copied().eq(Self::parts(graph, form))
+    }
+
+    /// Notes that the sum of a class is written.
+    fn note(&mut self, graph: &Graph, id: Id, form: &Form) {
+        let (at, first) = (usize::from(graph.find(id)), self.parts.len());
         if at >= self.places.len() {
             self.places.resize(graph.count(), (0, 0));
         }
-        let (first, count) = self.places[at];
-        let before = &self.parts[first as usize..][..count as usize];
-        if before.iter().copied().eq(parts.clone()) {
-            return true;
-        }
-        let first = self.parts.len();
-        self.parts.extend(parts);
+        self.parts.extend(Self::parts(graph, form));
         self.places[at] = (first as u32, (self.parts.len() - first) as u32);
-        false
     }
 }
 
@@ -118,6 +127,7 @@ pub(crate) fn normalise(graph: &mut Graph, classes: &[Id], known: &mut Written) 
         if form.terms.len() <= MOST_TERMS && !known.is_known(graph, id, &form) {
             let written = write(graph, &form, width);
             graph.join(id, written, "the terms of a sum in order");
+            known.note(graph, id, &form);
         }
     }
 }

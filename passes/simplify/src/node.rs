@@ -213,15 +213,24 @@ pub(crate) fn width_of(node: Node, leaves: &[Leaf], widths: &[u32]) -> u32 {
     }
 }
 
+/// What is known of the operands of a node, of which there are three at most.
+pub(crate) fn gathered<T: Default + Copy>(operands: &[usize], of: impl Fn(usize) -> T) -> [T; 3] {
+    let mut all = [T::default(); 3];
+    for (found, &operand) in all.iter_mut().zip(operands) {
+        *found = of(operand);
+    }
+    all
+}
+
 /// The width of each node.
 ///
 /// For regions that [`crate::simplify`] takes and for what it returns.
 pub fn widths(leaves: &[Leaf], nodes: &[Node]) -> Vec<u32> {
     let mut widths: Vec<u32> = Vec::with_capacity(nodes.len());
     for &node in nodes {
-        let at = |&i: &usize| widths.get(i).copied().unwrap_or(64);
-        let of: SmallVec<[u32; 3]> = node.operands().iter().map(at).collect();
-        widths.push(width_of(node, leaves, &of));
+        let operands = node.operands();
+        let of = gathered(&operands, |i| widths.get(i).copied().unwrap_or(64));
+        widths.push(width_of(node, leaves, &of[..operands.len()]));
     }
     widths
 }
@@ -272,11 +281,10 @@ pub fn facts_of(leaves: &[Leaf], nodes: &[Node]) -> Vec<Facts> {
     let mut all: Vec<Facts> = Vec::with_capacity(nodes.len());
     for &node in nodes {
         let operands = node.operands();
-        let of = |&i: &usize| all.get(i).copied().unwrap_or(Facts::any(64));
-        let known: SmallVec<[Facts; 3]> = operands.iter().map(of).collect();
-        let of = |&i: &usize| widths.get(i).copied().unwrap_or(64);
-        let widths: SmallVec<[u32; 3]> = operands.iter().map(of).collect();
-        all.push(forward(node, leaves, &known, &widths));
+        let known = gathered(&operands, |i| all.get(i).copied().unwrap_or(Facts::any(64)));
+        let widths = gathered(&operands, |i| widths.get(i).copied().unwrap_or(64));
+        let count = operands.len();
+        all.push(forward(node, leaves, &known[..count], &widths[..count]));
     }
     all
 }
@@ -372,12 +380,13 @@ pub(crate) fn validate(region: &Region) -> Result<Vec<Leaf>, Error> {
                 operand,
             });
         }
-        let of: SmallVec<[u32; 3]> = operands.iter().map(|&i| widths[i]).collect();
-        let width = width_of(node, leaves, &of);
+        let of = gathered(&operands, |i| widths[i]);
+        let of = &of[..operands.len()];
+        let width = width_of(node, leaves, of);
         if !(1..=64).contains(&width) {
             return Err(Error::Width { node: index, width });
         }
-        let fits = match (node, &of[..]) {
+        let fits = match (node, of) {
             (Node::Op(..) | Node::Compare(..), [a, b]) => a == b,
             (Node::Cast(cast, ..), &[from]) => cast.leads(from, width),
             (Node::Select(..), [condition, yes, no]) => *condition == 1 && yes == no,

@@ -128,18 +128,20 @@ pub(crate) fn search(
     let table = Table::of(graph, classes, height());
     let (of_kinds, rules) = (of_kinds(), compiled());
     let mut taking = Taking::new(&table);
-    let mut matches = Vec::new();
+    let mut matches = Vec::with_capacity(classes.len());
     for &(class, above) in classes {
         let row = table.row(class);
         let first = matches.len();
-        let mut alike = [0_usize; u64::BITS as usize];
+        // Terms are in order, so that those of a kind are next to each other.
+        let (mut last, mut alike) = (None, 0);
         for term in row.terms {
             let Some(kind) = kind_of(term) else { continue };
-            let kind = kind as usize;
-            alike[kind] += 1;
-            if alike[kind] > MOST_ALIKE {
+            alike = if last == Some(kind) { alike + 1 } else { 1 };
+            last = Some(kind);
+            if alike > MOST_ALIKE {
                 continue;
             }
+            let kind = kind as usize;
             let root = Root {
                 row,
                 class,
@@ -406,10 +408,13 @@ impl<'g> Table<'g> {
             return;
         }
         let is_new = is_new || row.above == 0;
-        let alike = row
-            .terms
-            .iter()
-            .filter(|term| kind_of(term) == Some(step.kind));
+        // Terms are in order: by kind first.
+        let first = match row.terms {
+            [term] => usize::from(kind_of(term) != Some(step.kind)),
+            terms => terms.partition_point(|term| kind_of(term) < Some(step.kind)),
+        };
+        let alike = row.terms[first..].iter();
+        let alike = alike.take_while(|term| kind_of(term) == Some(step.kind));
         for term in alike.take(MOST_ALIKE_BELOW) {
             let operands = term.children();
             if let Some(is_new) = self.meet(&step.parts, operands, met, is_new) {
@@ -531,5 +536,33 @@ fn commutes(term: &Term) -> bool {
         Term::Op(op, _) => op.commutes(),
         Term::Compare(predicate, _) => predicate.swapped() == predicate,
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cute_arith::{Cast, Op, Predicate};
+
+    /// Terms in order are in order of their kinds, by which they are looked for.
+    #[test]
+    fn terms_in_order_are_sorted_by_kind() {
+        let [a, b] = [1, 2].map(Id::from);
+        let mut terms = vec![Term::Leaf(7), Term::Const(3, 32), Term::Select([a, b, a])];
+        for operands in [[a, b], [b, a]] {
+            terms.extend(Op::ALL.iter().map(|op| Term::Op(*op, operands)));
+            let predicates = Predicate::ALL.iter();
+            terms.extend(predicates.map(|predicate| Term::Compare(*predicate, operands)));
+            for width in [64, 16] {
+                let casts = Cast::ALL.iter();
+                terms.extend(casts.map(|cast| Term::Cast(*cast, width, [operands[0]])));
+            }
+        }
+        terms.sort_unstable();
+        assert!(terms.is_sorted_by_key(kind_of));
+        assert_eq!(
+            terms.iter().filter(|term| kind_of(term).is_none()).count(),
+            2
+        );
     }
 }

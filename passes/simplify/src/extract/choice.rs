@@ -32,7 +32,7 @@ pub(super) struct Choice {
 impl Choice {
     /// A choice of nothing yet, with nothing settled.
     pub(super) fn new(problem: &Problem) -> Choice {
-        let count = problem.classes.len();
+        let count = problem.count();
         let words = words(count);
         Choice {
             of_class: vec![None; count],
@@ -73,11 +73,6 @@ impl Choice {
     ) -> Vec<usize> {
         self.lists += 1;
         let mut needed = Vec::new();
-        let operands = |class: usize| {
-            problem.classes[class]
-                .iter()
-                .flat_map(|c| c.operands.iter())
-        };
         // A class is on the list before what it leads to is looked at.
         let mut note = |needed: &mut Vec<usize>, class: usize| {
             if !self.settled[class] && self.listed[class] != self.lists {
@@ -87,15 +82,15 @@ impl Choice {
         };
         for root in roots {
             note(&mut needed, root);
-            for class in operands(root) {
-                note(&mut needed, class);
+            for &class in problem.below(root) {
+                note(&mut needed, class as usize);
             }
         }
         let mut done = 0;
         while let Some(&class) = needed.get(done) {
             done += 1;
-            for class in operands(class) {
-                note(&mut needed, class);
+            for &class in problem.below(class) {
+                note(&mut needed, class as usize);
             }
         }
         needed.sort_unstable();
@@ -115,7 +110,7 @@ impl Choice {
                 let looked = self.looked[class];
                 self.now += 1;
                 self.looked[class] = self.now;
-                for (at, candidate) in problem.classes[class].iter().enumerate() {
+                for (at, candidate) in problem.candidates_of(class).iter().enumerate() {
                     let mut operands = candidate.operands.iter();
                     let is_new = looked == 0 || operands.any(|c| self.changed[c] >= looked);
                     if is_new && self.improve(candidate, at, class) {
