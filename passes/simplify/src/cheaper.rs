@@ -7,7 +7,6 @@ use crate::cost::EPSILON;
 use crate::egraph::Graph;
 use crate::extract::{term_cost, turns_of};
 use crate::graph::{Term, add_in_form};
-use crate::linear::Written;
 use crate::node::Node;
 use crate::rules::compiled;
 use crate::saturate::{Limits, Stats, apply, in_order, sort_classes, take_touched};
@@ -59,19 +58,20 @@ pub(crate) fn add_all(
             ids[node] = Some(add_in_form(graph, Term::on(nodes[node], &of)));
         }
         graph.rebuild();
-        let mut written = Written::default();
         for _ in 0..MOST_DEPTH {
             let mut dirty = take_touched(graph);
             if dirty.is_empty() || graph.total_size() > limits.nodes {
                 break;
             }
             stats.iterations += 1;
-            in_order(graph, &dirty, &mut written);
+            in_order(graph, &dirty);
             graph.rebuild();
             dirty.extend(take_touched(graph));
             sort_classes(graph, &mut dirty);
             let made: Vec<(Id, u32)> = dirty.iter().map(|&id| (id, 0)).collect();
-            for found in search(graph, &made, &mut FxHashSet::default()) {
+            let mut matches = Vec::new();
+            search(graph, &made, &mut FxHashSet::default(), &mut matches);
+            for found in matches {
                 counts[found.rule] += usize::from(apply(graph, &rules[found.rule], &found));
             }
             graph.rebuild();

@@ -18,6 +18,8 @@ pub(crate) struct Class {
     pub(crate) nodes: SmallVec<[Term; 2]>,
     /// The numbers under which terms were added that have it for an operand.
     parents: SmallVec<[Id; 4]>,
+    /// The operations of its terms, a bit each.
+    pub(crate) kinds: u64,
 }
 
 impl Class {
@@ -168,9 +170,12 @@ impl Graph {
     /// Leaves those terms in a class for which this holds.
     pub(crate) fn retain(&mut self, id: Id, keep: impl Fn(&Term) -> bool) {
         let id = self.find(id);
-        self.classes[usize::from(id)]
+        let class = &mut self.classes[usize::from(id)];
+        class.nodes.retain(|term| keep(term));
+        class.kinds = class
             .nodes
-            .retain(|term| keep(term));
+            .iter()
+            .fold(0, |all, term| all | term.kind_bit());
     }
 
     /// A term by the classes of its operands.
@@ -223,6 +228,7 @@ impl Graph {
         let data = facts_of_term(self, &term);
         let mut class = Class::default();
         class.nodes.push(current);
+        class.kinds = current.kind_bit();
         self.push(term, id, class, data);
         for &operand in current.children() {
             self.classes[usize::from(operand)].parents.push(id);
@@ -278,6 +284,7 @@ impl Graph {
         let class = &mut self.classes[usize::from(to)];
         append(&mut class.nodes, &mut gone.nodes);
         append(&mut class.parents, &mut gone.parents);
+        class.kinds |= gone.kinds;
         self.unordered.push(to);
         settle(self, to);
         true

@@ -2,6 +2,7 @@
 
 use crate::egraph::Graph;
 use crate::node::{Leaf, Node};
+use crate::rules::Kind;
 use cute_arith::{Cast, Facts, Op, Predicate, mask};
 use egg::{Id, Language};
 use std::hash::{Hash, Hasher};
@@ -89,6 +90,23 @@ impl Term {
     pub(crate) fn on(node: Node, operands: &[Id]) -> Term {
         let mut at = 0..operands.len();
         Term::of(node.with(|_| at.next().unwrap_or_default()), operands)
+    }
+
+    /// The number of the operation of the term, by which terms are ordered first.
+    pub(crate) fn kind(&self) -> Option<u32> {
+        let kind = match *self {
+            Term::Const(..) | Term::Leaf(_) => return None,
+            Term::Op(op, _) => Kind::Op(op),
+            Term::Compare(predicate, _) => Kind::Compare(predicate),
+            Term::Cast(cast, ..) => Kind::Cast(cast),
+            Term::Select(_) => Kind::Select,
+        };
+        Some(kind.number())
+    }
+
+    /// The bit of its operation; none of a constant or a leaf.
+    pub(crate) fn kind_bit(&self) -> u64 {
+        self.kind().map_or(0, |kind| 1 << kind)
     }
 
     /// The node of the term with operands at these places.

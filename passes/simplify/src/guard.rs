@@ -612,8 +612,9 @@ fn with_other_sign(predicate: Predicate) -> Option<Predicate> {
 fn cone(nodes: &[Node], roots: impl IntoIterator<Item = usize>) -> Vec<usize> {
     // A bit a node: most cones are small.
     let mut is_found = vec![0_u64; nodes.len().div_ceil(64)];
-    let mut found = Vec::new();
-    let mut todo: Vec<usize> = roots.into_iter().collect();
+    let mut found = Vec::with_capacity(64);
+    let mut todo: Vec<usize> = Vec::with_capacity(64);
+    todo.extend(roots);
     while let Some(node) = todo.pop() {
         let (word, bit) = (&mut is_found[node / 64], 1 << (node % 64));
         if *word & bit == 0 {

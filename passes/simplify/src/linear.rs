@@ -9,6 +9,7 @@
 
 use crate::egraph::Graph;
 use crate::graph::{Data, Term, add_constant, add_op, constant, data, width};
+use crate::rules::Kind;
 use cute_arith::{Op, mask};
 use egg::Id;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -73,48 +74,8 @@ impl Form {
     }
 }
 
-/// The sums that have been written in order: a class is looked at again when it has changed, and its sum mostly has not.
-#[derive(Default)]
-pub(crate) struct Written {
-    /// The place of each class's sum among the parts of all, and the number of its parts, by the class's number.
-    places: Vec<(u32, u32)>,
-    /// The constant of each sum, and its atoms with their coefficients; and the depths of those, by which they are ranked.
-    parts: Vec<(Id, u64, u32)>,
-}
-
-impl Written {
-    /// The constant of a sum, and its atoms with their coefficients and depths.
-    fn parts<'f>(
-        graph: &'f Graph,
-        form: &'f Form,
-    ) -> impl Iterator<Item = (Id, u64, u32)> + Clone + 'f {
-        let atoms = form.terms.iter();
-        let atoms = atoms.map(|&(atom, scale)| (atom, scale, data(graph, atom).depth));
-        std::iter::once((Id::default(), form.constant, u32::MAX)).chain(atoms)
-    }
-
-    /// Tells whether the sum of a class is what it was when it was written last, of atoms that are ranked alike.
-    fn is_known(&self, graph: &Graph, id: Id, form: &Form) -> bool {
-        let Some(&(first, count)) = self.places.get(usize::from(id)) else {
-            return false;
-        };
-        let before = &self.parts[first as usize..][..count as usize];
-        before.iter().copied().eq(Self::parts(graph, form))
-    }
-
-    /// Notes that the sum of a class is written.
-    fn note(&mut self, graph: &Graph, id: Id, form: &Form) {
-        let (at, first) = (usize::from(graph.find(id)), self.parts.len());
-        if at >= self.places.len() {
-            self.places.resize(graph.count(), (0, 0));
-        }
-        self.parts.extend(Self::parts(graph, form));
-        self.places[at] = (first as u32, (self.parts.len() - first) as u32);
-    }
-}
-
 /// Writes the sums among `classes` in order, beside what stands there already.
-pub(crate) fn normalise(graph: &mut Graph, classes: &[Id], known: &mut Written) {
+pub(crate) fn normalise(graph: &mut Graph, classes: &[Id]) {
     let mut forms = Forms::new(graph);
     let sums: Vec<(Id, Form)> = classes
         .iter()
@@ -124,21 +85,23 @@ pub(crate) fn normalise(graph: &mut Graph, classes: &[Id], known: &mut Written) 
     for (id, mut form) in sums {
         let width = width(graph, id);
         combine(graph, &mut form, width);
-        if form.terms.len() <= MOST_TERMS && !known.is_known(graph, id, &form) {
+        if form.terms.len() <= MOST_TERMS {
             let written = write(graph, &form, width);
             graph.join(id, written, "the terms of a sum in order");
-            known.note(graph, id, &form);
         }
     }
 }
 
 /// Tells whether a class is a sum, or a product with a constant.
 fn is_linear(graph: &Graph, id: Id) -> bool {
-    graph[id].nodes.iter().any(|t| match *t {
-        Term::Op(Op::Add | Op::Sub, _) => true,
+    const SUMS: u64 = Kind::Op(Op::Add).bit() | Kind::Op(Op::Sub).bit();
+    let class = &graph[id];
+    let scaled = |t: &Term| match *t {
         Term::Op(Op::Mul, [_, scale]) => constant(graph, scale).is_some(),
         _ => false,
-    })
+    };
+    class.kinds & SUMS != 0
+        || class.kinds & Kind::Op(Op::Mul).bit() != 0 && class.nodes.iter().any(scaled)
 }
 
 /// The forms of classes, each found out once.
@@ -232,6 +195,9 @@ impl Forms {
     }
 }
 
+/// The bits of terms that may be a remainder or a mask.
+const RESTS: u64 = Kind::Op(Op::RemU).bit() | Kind::Op(Op::And).bit();
+
 /// Puts quotients and remainders, and masks of one value, together until no two atoms fit.
 fn combine(graph: &mut Graph, form: &mut Form, width: u32) {
     while let Some((one, other, merged)) = fitting(graph, form, width) {
@@ -248,9 +214,8 @@ fn fitting(graph: &mut Graph, form: &Form, width: u32) -> Option<(Id, Id, Form)>
         return None;
     }
     // Few sums have a remainder or a mask, and of the others nothing more is asked.
-    let is_rest = |term: &Term| matches!(term, Term::Op(Op::RemU | Op::And, _));
     let mut atoms = form.terms.iter().map(|&(atom, _)| atom);
-    if !atoms.any(|atom| graph[atom].nodes.iter().any(is_rest)) {
+    if !atoms.any(|atom| graph[atom].kinds & RESTS != 0) {
         return None;
     }
     let parts: SmallVec<[Parts; 4]> = form
@@ -298,7 +263,11 @@ struct Parts {
 impl Parts {
     fn of(graph: &Graph, id: Id) -> Parts {
         let mut parts = Parts::default();
-        for term in &graph[id].nodes {
+        let class = &graph[id];
+        if class.kinds & (RESTS | Kind::Op(Op::DivU).bit()) == 0 {
+            return parts;
+        }
+        for term in &class.nodes {
             let Term::Op(op @ (Op::DivU | Op::RemU | Op::And), [x, c]) = *term else {
                 continue;
             };

@@ -10,7 +10,7 @@ use crate::egraph::Graph;
 use crate::explain;
 use crate::extract::extract;
 use crate::graph::{Analysis, Term, add_in_form, data, rebuild_if_touched};
-use crate::linear::{self, Written};
+use crate::linear;
 use crate::node::{Error, Node, Region, hash_cons, validate};
 use crate::rules::{Compiled, Pat, Typed, compiled, height};
 use crate::search::{Match, search};
@@ -145,7 +145,7 @@ pub(crate) fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
     let rules = compiled();
     let mut counts = vec![0; rules.len()];
     let mut looked_at = FxHashSet::default();
-    let mut written = Written::default();
+    let mut matches = Vec::new();
     loop {
         let touched = take_touched(graph);
         if touched.is_empty() {
@@ -156,13 +156,14 @@ pub(crate) fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
             break;
         }
         stats.iterations += 1;
-        in_order(graph, &touched, &mut written);
+        in_order(graph, &touched);
         rebuild_if_touched(graph);
         let mut dirty = touched;
         dirty.extend(take_touched(graph));
         sort_classes(graph, &mut dirty);
-        let matches = search(graph, &with_users(graph, &dirty, height()), &mut looked_at);
-        for found in matches {
+        let classes = with_users(graph, &dirty, height());
+        search(graph, &classes, &mut looked_at, &mut matches);
+        for found in matches.drain(..) {
             if graph.total_size() > limits.nodes {
                 stats.hit_limit = true;
                 break;
@@ -175,8 +176,8 @@ pub(crate) fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
 }
 
 /// Writes sums and conjunctions in order, beside what stands there.
-pub(crate) fn in_order(graph: &mut Graph, classes: &[Id], written: &mut Written) {
-    linear::normalise(graph, classes, written);
+pub(crate) fn in_order(graph: &mut Graph, classes: &[Id]) {
+    linear::normalise(graph, classes);
     conjunction::normalise(graph, classes);
 }
 

@@ -5,8 +5,8 @@
 use crate::egraph::Graph;
 use crate::graph::{Data, Term, data};
 use crate::rules::{
-    BOUND, COMPUTED, Compiled, Env, KEPT, Kind, Meet, Part, Pat, TERMS, WIDTHS, What, compiled,
-    height, value_bits,
+    BOUND, COMPUTED, Compiled, Env, KEPT, Meet, Part, Pat, TERMS, WIDTHS, What, compiled, height,
+    value_bits,
 };
 use cute_arith::Facts;
 use egg::{Id, Language};
@@ -124,18 +124,18 @@ pub(crate) fn search(
     graph: &Graph,
     classes: &[(Id, u32)],
     looked_at: &mut FxHashSet<Term>,
-) -> Vec<Match> {
+    matches: &mut Vec<Match>,
+) {
     let table = Table::of(graph, classes, height());
     let (of_kinds, rules) = (of_kinds(), compiled());
     let mut taking = Taking::new(&table);
-    let mut matches = Vec::with_capacity(classes.len());
     for &(class, above) in classes {
         let row = table.row(class);
         let first = matches.len();
         // Terms are in order, so that those of a kind are next to each other.
         let (mut last, mut alike) = (None, 0);
         for term in row.terms {
-            let Some(kind) = kind_of(term) else { continue };
+            let Some(kind) = term.kind() else { continue };
             alike = if last == Some(kind) { alike + 1 } else { 1 };
             last = Some(kind);
             if alike > MOST_ALIKE {
@@ -149,11 +149,10 @@ pub(crate) fn search(
                 is_new: looked_at.insert(*term),
             };
             let kind = (kind, &of_kinds[kind]);
-            table.term(&root, term, kind, rules, &mut taking, &mut matches);
+            table.term(&root, term, kind, rules, &mut taking, matches);
         }
         matches[first..].sort_by_key(|found| found.rule);
     }
-    matches
 }
 
 /// The root of matches: a term of a class.
@@ -217,16 +216,14 @@ impl Taking {
 
 impl<'g> Row<'g> {
     fn of(graph: &'g Graph, class: Id, above: u32) -> Row<'g> {
-        let (terms, Data { facts, width, .. }) = (&graph[class].nodes, data(graph, class));
-        let bits = |term: &Term| kind_of(term).map_or(0, |kind| 1 << kind);
+        let (of_class, Data { facts, width, .. }) = (&graph[class], data(graph, class));
         let constant = facts.as_constant();
-        let value = value_bits(constant);
         Row {
-            terms,
+            terms: &of_class.nodes,
             facts,
             constant,
             width: *width,
-            bits: terms.iter().map(bits).fold(value, |a, b| a | b),
+            bits: of_class.kinds | value_bits(constant),
             below: u64::MAX,
             sort: 0,
             above,
@@ -410,11 +407,11 @@ impl<'g> Table<'g> {
         let is_new = is_new || row.above == 0;
         // Terms are in order: by kind first.
         let first = match row.terms {
-            [term] => usize::from(kind_of(term) != Some(step.kind)),
-            terms => terms.partition_point(|term| kind_of(term) < Some(step.kind)),
+            [term] => usize::from(term.kind() != Some(step.kind)),
+            terms => terms.partition_point(|term| term.kind() < Some(step.kind)),
         };
         let alike = row.terms[first..].iter();
-        let alike = alike.take_while(|term| kind_of(term) == Some(step.kind));
+        let alike = alike.take_while(|term| term.kind() == Some(step.kind));
         for term in alike.take(MOST_ALIKE_BELOW) {
             let operands = term.children();
             if let Some(is_new) = self.meet(&step.parts, operands, met, is_new) {
@@ -519,18 +516,6 @@ impl Bound {
     }
 }
 
-/// The number of the operation of a term.
-fn kind_of(term: &Term) -> Option<u32> {
-    let kind = match *term {
-        Term::Const(..) | Term::Leaf(_) => return None,
-        Term::Op(op, _) => Kind::Op(op),
-        Term::Compare(predicate, _) => Kind::Compare(predicate),
-        Term::Cast(cast, ..) => Kind::Cast(cast),
-        Term::Select(_) => Kind::Select,
-    };
-    Some(kind.number())
-}
-
 fn commutes(term: &Term) -> bool {
     match *term {
         Term::Op(op, _) => op.commutes(),
@@ -559,10 +544,7 @@ mod tests {
             }
         }
         terms.sort_unstable();
-        assert!(terms.is_sorted_by_key(kind_of));
-        assert_eq!(
-            terms.iter().filter(|term| kind_of(term).is_none()).count(),
-            2
-        );
+        assert!(terms.is_sorted_by_key(Term::kind));
+        assert_eq!(terms.iter().filter(|term| term.kind().is_none()).count(), 2);
     }
 }
