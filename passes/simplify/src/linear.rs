@@ -14,6 +14,7 @@ use cute_arith::{Op, mask};
 use egg::Id;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::{SmallVec, smallvec};
+use std::collections::hash_map::Entry;
 use std::hash::BuildHasher;
 
 /// Longer sums stay as they are.
@@ -77,6 +78,8 @@ impl Form {
 /// Writes the sums among `classes` in order, beside what stands there already.
 pub(crate) fn normalise(graph: &mut Graph, classes: &[Id]) {
     let mut forms = Forms::new(graph);
+    // Rows of a tile are the same terms and a constant each.
+    let mut written: FxHashMap<(u32, Terms), Option<Id>> = FxHashMap::default();
     let sums: Vec<(Id, Form)> = classes
         .iter()
         .filter(|&&id| constant(graph, id).is_none() && is_linear(graph, id))
@@ -86,8 +89,16 @@ pub(crate) fn normalise(graph: &mut Graph, classes: &[Id]) {
         let width = width(graph, id);
         combine(graph, &mut form, width);
         if form.terms.len() <= MOST_TERMS {
-            let written = write(graph, &form, width);
-            graph.join(id, written, "the terms of a sum in order");
+            let Form { constant, terms } = form;
+            let sum = match written.entry((width, terms)) {
+                Entry::Occupied(sum) => *sum.get(),
+                Entry::Vacant(new) => {
+                    let sum = write_terms(graph, &new.key().1, width);
+                    *new.insert(sum)
+                }
+            };
+            let sum = with_constant(graph, sum, constant, width);
+            graph.join(id, sum, "the terms of a sum in order");
         }
     }
 }
@@ -394,10 +405,25 @@ pub(crate) fn group(graph: &mut Graph, most: usize) {
 
 /// The class of a form, written in order.
 fn write(graph: &mut Graph, form: &Form, width: u32) -> Id {
+    let sum = write_terms(graph, &form.terms, width);
+    with_constant(graph, sum, form.constant, width)
+}
+
+/// The class of a sum and a constant.
+fn with_constant(graph: &mut Graph, sum: Option<Id>, constant: u64, width: u32) -> Id {
+    let offset = add_constant(graph, constant, width);
+    match sum {
+        None => offset,
+        Some(sum) => add_op(graph, Op::Add, sum, offset),
+    }
+}
+
+/// The class of the terms of a sum, written in order; none of no terms.
+fn write_terms(graph: &mut Graph, terms: &Terms, width: u32) -> Option<Id> {
     let all = mask(width);
     // Whatever is subtracted comes after whatever is added, if anything is added.
     let negative = |c: u64| c > all / 2;
-    let ranked = form.terms.iter().map(|&(atom, coefficient)| {
+    let ranked = terms.iter().map(|&(atom, coefficient)| {
         let Data { depth, .. } = *data(graph, atom);
         ((negative(coefficient), depth, coefficient), atom)
     });
@@ -423,9 +449,5 @@ fn write(graph: &mut Graph, form: &Form, width: u32) -> Id {
             Some(before) => add_op(graph, Op::Add, before, term),
         });
     }
-    let offset = add_constant(graph, form.constant, width);
-    match sum {
-        None => offset,
-        Some(sum) => add_op(graph, Op::Add, sum, offset),
-    }
+    sum
 }

@@ -32,6 +32,8 @@ pub(crate) struct Known<'c> {
     pub(super) sources: FxHashSet<OpKey>,
     /// The kinds of operations by name, so that each name is read once.
     kinds: FxHashMap<NameKey, Kind>,
+    /// The name that was asked for last.
+    last: Option<(NameKey, Kind)>,
     /// The integers of attributes, by attribute.
     constants: FxHashMap<usize, Option<i64>>,
 }
@@ -101,6 +103,7 @@ impl<'c> Known<'c> {
             puts: FxHashMap::default(),
             sources: FxHashSet::default(),
             kinds: FxHashMap::default(),
+            last: None,
             constants: FxHashMap::default(),
         };
         // Only what comes before all that can be seen from outside: whoever has not got past it has done nothing.
@@ -119,8 +122,17 @@ impl<'c> Known<'c> {
 
     /// The kind of an operation.
     pub(super) fn kind(&mut self, op: Op<'c>) -> Kind {
-        let kind = self.kinds.entry(name_key(op));
-        *kind.or_insert_with(|| Kind::named(name_of(op)))
+        let name = name_key(op);
+        // Constants, and much else, stand one behind the other.
+        if let Some((last, kind)) = self.last
+            && last == name
+        {
+            return kind;
+        }
+        let kind = self.kinds.entry(name);
+        let kind = *kind.or_insert_with(|| Kind::named(name_of(op)));
+        self.last = Some((name, kind));
+        kind
     }
 
     /// The integer that a constant gives: attributes are few, and each is read once.

@@ -26,7 +26,7 @@ use cute_simplify::{Guard, Leaf, Limits, Node, Region, Way, simplify_by, simplif
 use facts::{Kind, Known, predicate_of, width_of};
 use guards::Guards;
 use melior::ir::{ValueLike, operation::OperationLike};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 cute_ir::options! {
     /// Options of `cute-simplify-indices`.
@@ -281,14 +281,14 @@ impl<'c> Indices<'c> {
     fn collect(kernel: Op<'c>, body: Blk<'c>, all: Vec<Op<'c>>) -> Self {
         let mut known = Known::of(kernel, body);
         let kinds: Vec<Kind> = all.iter().map(|op| known.kind(*op)).collect();
-        let mut order = FxHashMap::with_capacity_and_hasher(all.len(), rustc_hash::FxBuildHasher);
+        let mut order = FxHashMap::with_capacity_and_hasher(all.len(), FxBuildHasher);
         order.extend(all.iter().zip(0..).map(|(op, at)| (op_key(*op), at)));
-        let mut ours: Vec<Ours<'c>> = Vec::new();
-        let mut operands: Vec<Number> = Vec::new();
+        let mut ours: Vec<Ours<'c>> = Vec::with_capacity(all.len());
+        let mut operands: Vec<Number> = Vec::with_capacity(all.len());
         // Operations of the graph, and those that are made for it alone.
         let mut is_ours = vec![false; all.len()];
         let mut numbers = Numbers {
-            of_values: FxHashMap::default(),
+            of_values: FxHashMap::with_capacity_and_hasher(all.len(), FxBuildHasher),
             of_leaves: Vec::new(),
             of_ours: Vec::new(),
         };
