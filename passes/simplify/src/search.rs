@@ -186,29 +186,31 @@ struct Row<'g> {
 struct Taking {
     /// The bits of each sort, and those below.
     sorts: Vec<(u64, u64)>,
-    /// The answers by kind of the term and operand, and by sort.
-    known: Vec<Vec<Set>>,
+    /// The answers by kind of the term, and by sort: for each operand.
+    known: Vec<Vec<[Set; 3]>>,
 }
 
 /// All rules there could be, which no class may be an operand for: the answer that was not asked for yet.
-const UNASKED: Set = Set::MAX;
+const UNASKED: [Set; 3] = [Set::MAX; 3];
 
 impl Taking {
     fn new(table: &Table) -> Taking {
         Taking {
             sorts: table.sorts.clone(),
-            known: vec![Vec::new(); u64::BITS as usize * 3],
+            known: vec![Vec::new(); u64::BITS as usize],
         }
     }
 
-    fn ask(&mut self, (kind, rules): (usize, &OfKind), at: usize, sort: u32) -> Set {
-        let known = &mut self.known[kind * 3 + at];
+    /// Those that a class of a sort may be the first operand for, the second one, and the third one.
+    fn ask(&mut self, (kind, rules): (usize, &OfKind), sort: u32) -> [Set; 3] {
+        let known = &mut self.known[kind];
         if known.is_empty() {
             known.resize(self.sorts.len(), UNASKED);
         }
         let known = &mut known[sort as usize];
-        if *known == UNASKED {
-            *known = rules.taking(at, self.sorts[sort as usize]);
+        if known[0] == UNASKED[0] {
+            let bits = self.sorts[sort as usize];
+            *known = std::array::from_fn(|at| rules.taking(at, bits));
         }
         *known
     }
@@ -320,12 +322,12 @@ impl<'g> Table<'g> {
         };
         let operands = term.children();
         // An operand that is not there has not changed.
-        let (mut above, mut sorts) = ([FAR; 3], [0; 3]);
+        let (mut above, mut taken) = ([FAR; 3], [[0; 3]; 3]);
         for (at, &operand) in operands.iter().enumerate() {
             let row = self.row(operand);
-            (above[at], sorts[at]) = (row.above, row.sort);
+            (above[at], taken[at]) = (row.above, taking.ask(kind, row.sort));
         }
-        let mut taking = |at: usize, of: usize| taking.ask(kind, at, sorts[of]);
+        let taking = |at: usize, of: usize| taken[of][at];
         let (mut straight, mut swapped) = (deep, 0);
         match *operands {
             [a, b] if a != b => {
