@@ -215,12 +215,15 @@ pub(crate) fn sort_classes(graph: &Graph, classes: &mut Vec<Id>) {
 /// The classes and what uses them, up to `height` levels, in order, each with the number of levels that it is above the nearest of the classes: a
 /// pattern that looks less far down finds nothing new there.
 fn with_users(graph: &Graph, classes: &[Id], height: usize) -> Vec<(Id, u32)> {
-    let mut is_known = vec![false; graph.count()];
-    let mut above: Vec<(Id, u32)> = Vec::new();
-    let mut note = |above: &mut Vec<(Id, u32)>, id: Id, distance| {
+    const UNKNOWN: u32 = u32::MAX;
+    let mut distances = vec![UNKNOWN; graph.count()];
+    let mut above: Vec<Id> = Vec::with_capacity(2 * classes.len());
+    let mut note = |above: &mut Vec<Id>, id: Id, distance| {
         let id = graph.find(id);
-        if !std::mem::replace(&mut is_known[usize::from(id)], true) {
-            above.push((id, distance));
+        let known = &mut distances[usize::from(id)];
+        if *known == UNKNOWN {
+            *known = distance;
+            above.push(id);
         }
     };
     for &id in classes {
@@ -231,13 +234,16 @@ fn with_users(graph: &Graph, classes: &[Id], height: usize) -> Vec<(Id, u32)> {
         let level = done..above.len();
         done = above.len();
         for at in level {
-            for user in graph[above[at].0].parents() {
+            for user in graph[above[at]].parents() {
                 note(&mut above, user, distance);
             }
         }
     }
-    above.sort_unstable();
-    above
+    let all = distances.into_iter().enumerate();
+    let known = all.filter(|&(_, distance)| distance != UNKNOWN);
+    let mut found = Vec::with_capacity(above.len());
+    found.extend(known.map(|(id, distance)| (Id::from(id), distance)));
+    found
 }
 
 /// A side of a rule with what a match binds, its terms added by `add`.

@@ -331,7 +331,7 @@ impl<'a, 'c> Emit<'a, 'c> {
             up(&mut x, &mut x_is);
             up(&mut y, &mut y_is);
         }
-        let at = |op: Op<'c>| self.indices.order.get(&op_key(op)).copied();
+        let at = |op: Op<'c>| self.indices.order.place(op);
         let (before, is_certain) = match at(x).cmp(&at(y)) {
             std::cmp::Ordering::Less => (x, x_is),
             std::cmp::Ordering::Greater => (y, y_is),
@@ -421,7 +421,7 @@ impl<'a, 'c> Emit<'a, 'c> {
         let Some(wait) = wait.copied() else {
             return place;
         };
-        let at = |op: Op<'c>| self.indices.order.get(&op_key(op)).copied();
+        let at = |op: Op<'c>| self.indices.order.place(op);
         let is_there = |leaf: u32| {
             let op = defining_op(self.indices.leaves[leaf as usize]);
             op.is_none_or(|op| block_of(op) != block || at(op) < at(wait))

@@ -12,6 +12,7 @@ mod explain;
 pub(crate) mod facts;
 mod guards;
 mod leaves;
+mod order;
 
 use crate::launch::waits_for_kernels_before;
 use cute_arith::{Cast, Op as Arith, mask};
@@ -26,6 +27,7 @@ use cute_simplify::{Guard, Leaf, Limits, Node, Region, Way, simplify_by, simplif
 use facts::{Kind, Known, predicate_of, width_of};
 use guards::Guards;
 use melior::ir::{ValueLike, operation::OperationLike};
+use order::Order;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 cute_ir::options! {
@@ -137,7 +139,7 @@ struct Indices<'c> {
     /// Operations that the graph replaces, in program order.
     old: Vec<Op<'c>>,
     /// The place of each operation in the program.
-    order: FxHashMap<OpKey, usize>,
+    order: Order,
     /// The operations that wait for what is before the kernel in the stream, in program order.
     waits: Vec<Op<'c>>,
 }
@@ -281,12 +283,11 @@ impl<'c> Indices<'c> {
     fn collect(kernel: Op<'c>, body: Blk<'c>, all: Vec<Op<'c>>) -> Self {
         let mut known = Known::of(kernel, body);
         let kinds: Vec<Kind> = all.iter().map(|op| known.kind(*op)).collect();
-        let mut order = FxHashMap::with_capacity_and_hasher(all.len(), FxBuildHasher);
-        order.extend(all.iter().zip(0..).map(|(op, at)| (op_key(*op), at)));
+        let order = Order::of(&all);
         let mut ours: Vec<Ours<'c>> = Vec::with_capacity(all.len());
         let mut operands: Vec<Number> = Vec::with_capacity(all.len());
-        // Operations of the graph, and those that are made for it alone.
-        let mut is_ours = vec![false; all.len()];
+        // Operations of the graph, and those that are made for it alone; at the end, what is not of the kernel.
+        let mut is_ours = vec![false; all.len() + 1];
         let mut numbers = Numbers {
             of_values: FxHashMap::with_capacity_and_hasher(all.len(), FxBuildHasher),
             of_leaves: Vec::new(),
@@ -384,7 +385,7 @@ impl<'c> Indices<'c> {
             (*kind == Kind::Depend && waits_for_kernels_before(op)).then_some(op)
         });
         let waits = waits.collect();
-        let place = |op: Op<'c>| -> usize { order[&op_key(op)] };
+        let place = |op: Op<'c>| order.place(op).unwrap_or(all.len());
         // Vectors that are taken apart in the graph alone are made for nothing.
         for ((op, kind), at) in with_kinds().rev() {
             if *kind == Kind::Put {

@@ -415,24 +415,29 @@ pub fn kernels<'c>(op: Op<'c>) -> Vec<Op<'c>> {
 
 /// All operations within `op`, outermost first, collected so that they may be changed.
 pub fn nested_ops<'c>(op: Op<'c>) -> Vec<Op<'c>> {
-    blocks_of(op).into_iter().flat_map(nested_ops_of).collect()
+    let mut all = Vec::new();
+    for block in blocks_of(op) {
+        add_nested_ops(block, &mut all);
+    }
+    all
 }
 
 /// All operations within `block`, outermost first, collected so that they may be changed.
 pub fn nested_ops_of<'c>(block: Blk<'c>) -> Vec<Op<'c>> {
-    fn visit<'c>(block: Blk<'c>, all: &mut Vec<Op<'c>>) {
-        let mut next = first_of(block);
-        while let Some(inner) = next {
-            all.push(inner);
-            for block in blocks_of(inner) {
-                visit(block, all);
-            }
-            next = next_of(inner);
-        }
-    }
     let mut all = Vec::new();
-    visit(block, &mut all);
+    add_nested_ops(block, &mut all);
     all
+}
+
+fn add_nested_ops<'c>(block: Blk<'c>, all: &mut Vec<Op<'c>>) {
+    let mut next = first_of(block);
+    while let Some(inner) = next {
+        all.push(inner);
+        for block in blocks_of(inner) {
+            add_nested_ops(block, all);
+        }
+        next = next_of(inner);
+    }
 }
 
 /// The operation that a block is of.
