@@ -20,7 +20,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, root: Op<'c>, _: &[&str]) -> Result<(), F
     // Users come before what they use, so that one walk erases whole chains.
     for op in nested_ops(root).into_iter().rev() {
         if name_of(op) == cute::STATIC {
-            rewriter.erase_if_unused(op)?;
+            rewriter.erase_if_unused(op);
         } else if is_pure(op) {
             fold(rewriter, op)?;
         }
@@ -47,7 +47,7 @@ fn fold<'c>(rewriter: &'c Rewriter<'c>, op: Op<'c>) -> Result<(), Failure> {
             replace_uses(result, builder.static_value(result.r#type())?);
         }
     }
-    rewriter.erase_if_unused(op)?;
+    rewriter.erase_if_unused(op);
     Ok(())
 }
 

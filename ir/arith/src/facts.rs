@@ -40,6 +40,13 @@ pub fn cover(value: u64) -> u64 {
     }
 }
 
+impl Default for Facts {
+    /// The facts about the number 0.
+    fn default() -> Facts {
+        Facts::constant(0)
+    }
+}
+
 impl Facts {
     /// The facts about a value of which nothing is known but the width.
     pub fn any(width: u32) -> Facts {

@@ -69,7 +69,9 @@ pub(crate) fn add_all(
             dirty.extend(take_touched(graph));
             sort_classes(graph, &mut dirty);
             let made: Vec<(Id, u32)> = dirty.iter().map(|&id| (id, 0)).collect();
-            for found in search(graph, &made, &mut FxHashSet::default()) {
+            let mut matches = Vec::new();
+            search(graph, &made, &mut FxHashSet::default(), &mut matches);
+            for found in matches {
                 counts[found.rule] += usize::from(apply(graph, &rules[found.rule], &found));
             }
             graph.rebuild();

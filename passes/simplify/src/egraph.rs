@@ -7,9 +7,9 @@
 
 use crate::graph::{Analysis, Data, Term, facts_of_term, merge, settle};
 use egg::{EGraph, Explanation, Id, Language};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
-use std::collections::VecDeque;
+use std::collections::{VecDeque, hash_map::Entry};
 
 /// A class of equal terms.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +18,8 @@ pub(crate) struct Class {
     pub(crate) nodes: SmallVec<[Term; 2]>,
     /// The numbers under which terms were added that have it for an operand.
     parents: SmallVec<[Id; 4]>,
+    /// The operations of its terms, a bit each.
+    pub(crate) kinds: u64,
 }
 
 impl Class {
@@ -78,16 +80,21 @@ impl std::ops::Index<Id> for Graph {
 impl Graph {
     /// A graph without classes.
     pub(crate) fn new(analysis: Analysis) -> Graph {
+        Graph::with_room(analysis, 0)
+    }
+
+    /// A graph without classes, with room for so many terms.
+    pub(crate) fn with_room(analysis: Analysis, terms: usize) -> Graph {
         Graph {
             analysis,
-            leaders: Vec::new(),
-            added: Vec::new(),
-            classes: Vec::new(),
-            known: Vec::new(),
-            numbers: FxHashMap::default(),
+            leaders: Vec::with_capacity(terms),
+            added: Vec::with_capacity(terms),
+            classes: Vec::with_capacity(terms),
+            known: Vec::with_capacity(terms),
+            numbers: FxHashMap::with_capacity_and_hasher(terms, FxBuildHasher),
             pending: Vec::new(),
             learning: VecDeque::new(),
-            is_learning: Vec::new(),
+            is_learning: Vec::with_capacity(terms),
             unordered: Vec::new(),
             journal: None,
         }
@@ -163,9 +170,12 @@ impl Graph {
     /// Leaves those terms in a class for which this holds.
     pub(crate) fn retain(&mut self, id: Id, keep: impl Fn(&Term) -> bool) {
         let id = self.find(id);
-        self.classes[usize::from(id)]
+        let class = &mut self.classes[usize::from(id)];
+        class.nodes.retain(|term| keep(term));
+        class.kinds = class
             .nodes
-            .retain(|term| keep(term));
+            .iter()
+            .fold(0, |all, term| all | term.kind_bit());
     }
 
     /// A term by the classes of its operands.
@@ -192,8 +202,15 @@ impl Graph {
     /// The number of a term, which is added if it is new. In a graph that explains itself, terms that differ have numbers that differ.
     pub(crate) fn add_as_written(&mut self, term: Term) -> Id {
         let current = self.current(term);
-        if let Some(&known) = self.numbers.get(&current) {
-            let count = self.added.len();
+        let count = self.added.len();
+        let known = match self.numbers.entry(current) {
+            Entry::Occupied(known) => Some(*known.get()),
+            Entry::Vacant(new) => {
+                new.insert(Id::from(count));
+                None
+            }
+        };
+        if let Some(known) = known {
             let Some(journal) = &mut self.journal else {
                 return known;
             };
@@ -207,16 +224,16 @@ impl Graph {
             self.push(term, leader, Class::default(), data);
             return id;
         }
-        let id = Id::from(self.added.len());
+        let id = Id::from(count);
         let data = facts_of_term(self, &term);
         let mut class = Class::default();
         class.nodes.push(current);
+        class.kinds = current.kind_bit();
         self.push(term, id, class, data);
         for &operand in current.children() {
             self.classes[usize::from(operand)].parents.push(id);
         }
         self.pending.push(id);
-        self.numbers.insert(current, id);
         if let Some(journal) = &mut self.journal {
             journal.numbers.insert(term, id);
         }
@@ -267,6 +284,7 @@ impl Graph {
         let class = &mut self.classes[usize::from(to)];
         append(&mut class.nodes, &mut gone.nodes);
         append(&mut class.parents, &mut gone.parents);
+        class.kinds |= gone.kinds;
         self.unordered.push(to);
         settle(self, to);
         true

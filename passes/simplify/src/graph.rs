@@ -2,6 +2,7 @@
 
 use crate::egraph::Graph;
 use crate::node::{Leaf, Node};
+use crate::rules::Kind;
 use cute_arith::{Cast, Facts, Op, Predicate, mask};
 use egg::{Id, Language};
 use std::hash::{Hash, Hasher};
@@ -91,6 +92,23 @@ impl Term {
         Term::of(node.with(|_| at.next().unwrap_or_default()), operands)
     }
 
+    /// The number of the operation of the term, by which terms are ordered first.
+    pub(crate) fn kind(&self) -> Option<u32> {
+        let kind = match *self {
+            Term::Const(..) | Term::Leaf(_) => return None,
+            Term::Op(op, _) => Kind::Op(op),
+            Term::Compare(predicate, _) => Kind::Compare(predicate),
+            Term::Cast(cast, ..) => Kind::Cast(cast),
+            Term::Select(_) => Kind::Select,
+        };
+        Some(kind.number())
+    }
+
+    /// The bit of its operation; none of a constant or a leaf.
+    pub(crate) fn kind_bit(&self) -> u64 {
+        self.kind().map_or(0, |kind| 1 << kind)
+    }
+
     /// The node of the term with operands at these places.
     pub(crate) fn node(self, at: &[usize]) -> Option<Node> {
         Some(match (self, at) {
@@ -148,50 +166,55 @@ pub(crate) fn rebuild_if_touched(graph: &mut Graph) {
 
 /// What follows for a term from what is known of its operands.
 pub(crate) fn facts_of_term(graph: &Graph, term: &Term) -> Data {
-    let data = |id: Id| data(graph, id);
-    let depth = |ids: &[Id]| ids.iter().map(|&id| data(id).depth).max().unwrap_or(0);
-    let level = match *term {
-        Term::Leaf(leaf) => graph.analysis.leaves[leaf as usize].level,
-        _ => {
-            let operands = term.children().iter();
-            operands.map(|&id| data(id).level).max().unwrap_or(0)
-        }
+    let zero = Data {
+        width: 0,
+        facts: Facts::constant(0),
+        depth: 0,
+        level: 0,
+        tightened: 0,
     };
-    let (width, facts, depth) = match *term {
-        Term::Const(value, width) => (width, Facts::constant(value), 0),
+    let mut of = [zero; 3];
+    for (of, &operand) in of.iter_mut().zip(term.children()) {
+        *of = *data(graph, operand);
+    }
+    let [a, b, c] = of;
+    let operands = Data {
+        depth: a.depth.max(b.depth).max(c.depth),
+        level: a.level.max(b.level).max(c.level),
+        ..zero
+    };
+    let (width, facts) = match *term {
+        Term::Const(value, width) => (width, Facts::constant(value)),
         Term::Leaf(leaf) => {
-            let Leaf { width, facts, .. } = graph.analysis.leaves[leaf as usize];
-            (width, facts, leaf.saturating_add(1))
-        }
-        Term::Op(op, [a, b]) => {
-            let width = data(a).width;
-            let facts = op.facts(data(a).facts, data(b).facts, width);
-            (width, facts, depth(&[a, b]))
-        }
-        Term::Compare(predicate, [a, b]) => {
-            let decided = predicate.decided(data(a).facts, data(b).facts, data(a).width);
-            let facts = decided.map(|truth| Facts::constant(u64::from(truth)));
-            (1, facts.unwrap_or(Facts::any(1)), depth(&[a, b]))
-        }
-        Term::Cast(cast, width, [a]) => {
-            let facts = cast.facts(data(a).facts, data(a).width, width);
-            (width, facts, depth(&[a]))
-        }
-        Term::Select([condition, yes, no]) => {
-            let facts = match data(condition).facts.as_constant() {
-                Some(0) => data(no).facts,
-                Some(_) => data(yes).facts,
-                None => data(yes).facts.or(data(no).facts),
+            let of = graph.analysis.leaves[leaf as usize];
+            return Data {
+                width: of.width,
+                facts: of.facts,
+                depth: leaf.saturating_add(1),
+                level: of.level,
+                tightened: 0,
             };
-            (data(yes).width, facts, depth(&[condition, yes, no]))
+        }
+        Term::Op(op, _) => (a.width, op.facts(a.facts, b.facts, a.width)),
+        Term::Compare(predicate, _) => {
+            let decided = predicate.decided(a.facts, b.facts, a.width);
+            let facts = decided.map(|truth| Facts::constant(u64::from(truth)));
+            (1, facts.unwrap_or(Facts::any(1)))
+        }
+        Term::Cast(cast, width, _) => (width, cast.facts(a.facts, a.width, width)),
+        Term::Select(_) => {
+            let facts = match a.facts.as_constant() {
+                Some(0) => c.facts,
+                Some(_) => b.facts,
+                None => b.facts.or(c.facts),
+            };
+            (b.width, facts)
         }
     };
     Data {
         width,
         facts,
-        depth,
-        level,
-        tightened: 0,
+        ..operands
     }
 }
 

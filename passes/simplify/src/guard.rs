@@ -9,12 +9,13 @@ use crate::egraph::Graph;
 use crate::extract::extract_beside;
 use crate::graph::{Analysis, Term, add_compare, add_constant, add_in_form, add_op, data, width};
 use crate::linear;
-use crate::node::{Error, Leaf, Node, Region, backward, forward, hash_cons, validate, width_of};
+use crate::node::{
+    Error, Leaf, Node, Region, backward, forward, gathered, hash_cons, validate, width_of,
+};
 use crate::saturate::{Limits, Simplified, Stats, saturate};
 use cute_arith::{Cast, Facts, Op, Predicate, Sign, mask};
 use egg::Id;
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
@@ -93,6 +94,10 @@ struct All<'a> {
     facts_of_roots: Vec<Facts>,
     /// The guard of each root.
     guard_of: Vec<Option<usize>>,
+    /// The roots of each condition of a guard, in order.
+    roots_of: FxHashMap<usize, Vec<usize>>,
+    /// The places of nodes of the region as they are written, as far as somebody asked.
+    written: FxHashMap<usize, usize>,
     /// Tells whether answers of guards are among the roots already.
     is_guarded: bool,
     /// Tells whether any guard made something cheaper.
@@ -127,14 +132,14 @@ impl Seeds {
         let asked = conditions.iter().map(|&(node, _)| node);
         let places = cone(&all.nodes, asked.chain([all.roots[root]]));
         let known = all.assume(&places, &conditions)?;
-        let holding = all.holding(&places, &known);
+        let holding = known.holding(&places);
         let at: FxHashMap<usize, usize> = places.iter().copied().zip(0..).collect();
         Some(Seeds {
             nodes: places
                 .iter()
                 .map(|&i| all.nodes[i].with(|i| at[&i]))
                 .collect(),
-            facts: places.iter().map(|&i| known[i]).collect(),
+            facts: places.iter().map(|&i| known.facts(i)).collect(),
             holding: holding
                 .into_iter()
                 .map(|(predicate, a, b)| (predicate, at[&a], at[&b]))
@@ -156,10 +161,21 @@ impl<'a> All<'a> {
                 guard_of[root] = Some(number);
             }
         }
+        let conditions = guards.iter().flat_map(|guard| &guard.conditions);
+        let mut roots_of: FxHashMap<usize, Vec<usize>> = conditions
+            .map(|&(condition, _)| (condition, Vec::new()))
+            .collect();
+        for (root, node) in region.roots.iter().enumerate() {
+            if let Some(roots) = roots_of.get_mut(node) {
+                roots.push(root);
+            }
+        }
         let mut all = Self {
             region,
             leaves,
             guards,
+            roots_of,
+            written: FxHashMap::default(),
             nodes: Vec::new(),
             places: FxHashMap::default(),
             widths: Vec::new(),
@@ -188,9 +204,10 @@ impl<'a> All<'a> {
         }
         let place = self.nodes.len();
         let operands = node.operands();
-        let of: SmallVec<[u32; 3]> = operands.iter().map(|&i| self.widths[i]).collect();
-        let known: SmallVec<[Facts; 3]> = operands.iter().map(|&i| self.facts[i]).collect();
-        self.widths.push(width_of(node, self.leaves, &of));
+        let of = gathered(&operands, |i| self.widths[i]);
+        let known = gathered(&operands, |i| self.facts[i]);
+        let (of, known) = (&of[..operands.len()], &known[..operands.len()]);
+        self.widths.push(width_of(node, self.leaves, of));
         self.levels.push(match node {
             Node::Leaf(leaf) => self.leaves[leaf as usize].level,
             _ => {
@@ -198,7 +215,7 @@ impl<'a> All<'a> {
                 below.max().unwrap_or(0)
             }
         });
-        self.facts.push(forward(node, self.leaves, &known, &of));
+        self.facts.push(forward(node, self.leaves, known, of));
         self.nodes.push(node);
         self.places.insert(node, place);
         place
@@ -208,20 +225,28 @@ impl<'a> All<'a> {
     fn conditions(&mut self, guard: usize) -> Vec<(usize, bool)> {
         let mut found = Vec::new();
         for &(condition, holds) in &self.guards[guard].conditions {
-            let mut at: FxHashMap<usize, usize> = FxHashMap::default();
-            for node in cone(&self.region.nodes, [condition]) {
-                let written = self.region.nodes[node].with(|i| at[&i]);
-                let place = self.intern(written);
-                at.insert(node, place);
-            }
-            found.push((at[&condition], holds));
+            found.push((self.written(condition), holds));
             let is_everywhere = |&root: &usize| !self.is_guarded || self.guard_of[root].is_none();
-            let mut roots = 0..self.region.roots.len();
-            let root =
-                roots.find(|root| self.region.roots[*root] == condition && is_everywhere(root));
+            let roots = self.roots_of.get(&condition).into_iter().flatten();
+            let root = roots.copied().find(is_everywhere);
             found.extend(root.map(|root| (self.everywhere[root], holds)));
         }
         found
+    }
+
+    /// The place of a node of the region as it is written.
+    fn written(&mut self, node: usize) -> usize {
+        if let Some(&place) = self.written.get(&node) {
+            return place;
+        }
+        for node in cone(&self.region.nodes, [node]) {
+            if !self.written.contains_key(&node) {
+                let written = self.region.nodes[node].with(|i| self.written[&i]);
+                let place = self.intern(written);
+                self.written.insert(node, place);
+            }
+        }
+        self.written[&node]
     }
 
     /// The nodes that are computed whatever becomes of a guard, as its roots or others of which a thread that gets there has need.
@@ -257,8 +282,8 @@ impl<'a> All<'a> {
         let Some(facts) = self.assume(&places, &conditions) else {
             return;
         };
-        let holding = self.holding(&places, &facts);
-        let learns = |&&i: &&usize| self.learns(i, &facts, &holding);
+        let holding = facts.holding(&places);
+        let learns = |&&i: &&usize| facts.learns(i, &holding);
         if !needed.iter().any(|i| learns(&i)) {
             return;
         }
@@ -266,7 +291,8 @@ impl<'a> All<'a> {
         if !needed.iter().filter(learns).any(|&i| !given[i]) {
             return;
         }
-        let mut graph = Graph::new(Analysis::new(self.leaves.to_vec()));
+        let analysis = Analysis::new(self.leaves.to_vec());
+        let mut graph = Graph::with_room(analysis, 2 * places.len());
         let mut ids: FxHashMap<usize, Id> = FxHashMap::default();
         for &place in &places {
             let node = self.nodes[place];
@@ -278,8 +304,8 @@ impl<'a> All<'a> {
         graph.rebuild();
         graph.analysis.touched.clear();
         for &place in &places {
-            if facts[place] != self.facts[place] {
-                sharpen(&mut graph, ids[&place], facts[place]);
+            if facts.is_sharper(place) {
+                sharpen(&mut graph, ids[&place], facts.facts(place));
             }
         }
         for &(predicate, a, b) in &holding {
@@ -366,12 +392,12 @@ impl<'a> All<'a> {
         }
     }
 
-    /// The facts about all nodes, as far as they follow for some, operands first, where conditions hold; nothing where they cannot hold together.
-    fn assume(&self, places: &[usize], conditions: &[(usize, bool)]) -> Option<Vec<Facts>> {
+    /// The facts about nodes, as far as they follow for some, operands first, where conditions hold; nothing where they cannot hold together.
+    fn assume(&self, places: &[usize], conditions: &[(usize, bool)]) -> Option<Assumed<'_>> {
         let mut known = Assumed {
             all: self,
-            facts: self.facts.clone(),
-            is_sharper: vec![false; self.facts.len()],
+            sharper: FxHashMap::default(),
+            is_sharper: vec![0; self.nodes.len().div_ceil(64)],
             is_new: false,
         };
         let asked = cone(&self.nodes, conditions.iter().map(|&(node, _)| node));
@@ -381,19 +407,29 @@ impl<'a> All<'a> {
                 known.note(condition, Facts::constant(u64::from(holds)))?;
             }
             for &place in asked.iter().rev() {
-                let (of, widths) = self.operands(place, &known.facts);
-                let led = backward(self.nodes[place], known.facts[place], &of, &widths)?;
-                for (&operand, facts) in self.nodes[place].operands().iter().zip(led) {
+                // What is known everywhere leads back to nothing new.
+                let node = self.nodes[place];
+                let operands = node.operands();
+                let involved = || operands.iter().chain([&place]);
+                if !involved().any(|&i| known.is_sharper(i)) {
+                    continue;
+                }
+                let (of, widths) = known.of(&operands);
+                let count = operands.len();
+                let led = backward(node, known.facts(place), &of[..count], &widths[..count])?;
+                for (&operand, facts) in operands.iter().zip(led) {
                     // One node may be both operands.
                     known.note(operand, facts)?;
                 }
             }
             for &place in places {
                 // Where no operand is known any better, neither is the result.
-                let operands = self.nodes[place].operands();
-                if operands.iter().any(|&i| known.is_sharper[i]) {
-                    let (of, widths) = self.operands(place, &known.facts);
-                    let forward = forward(self.nodes[place], self.leaves, &of, &widths);
+                let node = self.nodes[place];
+                let operands = node.operands();
+                if operands.iter().any(|&i| known.is_sharper(i)) {
+                    let (of, widths) = known.of(&operands);
+                    let count = operands.len();
+                    let forward = forward(node, self.leaves, &of[..count], &widths[..count]);
                     known.note(place, forward)?;
                 }
             }
@@ -401,37 +437,74 @@ impl<'a> All<'a> {
                 break;
             }
         }
-        Some(known.facts)
+        Some(known)
+    }
+}
+
+/// The facts about nodes where a guard holds, while they are led back and on.
+struct Assumed<'a> {
+    all: &'a All<'a>,
+    /// The facts about nodes about which more is known than everywhere.
+    sharper: FxHashMap<usize, Facts>,
+    /// Those nodes, a bit each.
+    is_sharper: Vec<u64>,
+    /// Tells whether anything has become known in this round.
+    is_new: bool,
+}
+
+impl Assumed<'_> {
+    /// Tells whether more is known of a node than everywhere.
+    fn is_sharper(&self, place: usize) -> bool {
+        self.is_sharper[place / 64] >> (place % 64) & 1 == 1
     }
 
-    /// The facts about the operands of a node, of those about all, and their widths.
-    fn operands(
-        &self,
-        place: usize,
-        known: &[Facts],
-    ) -> (SmallVec<[Facts; 3]>, SmallVec<[u32; 3]>) {
-        let operands = self.nodes[place].operands();
-        let of = operands.iter().map(|&i| (known[i], self.widths[i]));
-        of.unzip()
+    /// The facts about a node.
+    fn facts(&self, place: usize) -> Facts {
+        match self.is_sharper(place) {
+            true => self.sharper[&place],
+            false => self.all.facts[place],
+        }
     }
 
-    /// The comparisons that hold under the facts and were not known to hold.
-    fn holding(&self, places: &[usize], facts: &[Facts]) -> Vec<(Predicate, usize, usize)> {
+    /// The facts about the operands of a node, and their widths.
+    fn of(&self, operands: &[usize]) -> ([Facts; 3], [u32; 3]) {
+        let facts = gathered(operands, |i| self.facts(i));
+        (facts, gathered(operands, |i| self.all.widths[i]))
+    }
+
+    /// Notes facts about a node; nothing where they cannot be.
+    fn note(&mut self, place: usize, facts: Facts) -> Option<()> {
+        let before = self.facts(place);
+        let both = before.and(facts);
+        if both == before {
+            return Some(());
+        }
+        let both = both.tight(self.all.widths[place])?;
+        if both != before {
+            self.sharper.insert(place, both);
+            self.is_sharper[place / 64] |= 1 << (place % 64);
+            self.is_new = true;
+        }
+        Some(())
+    }
+
+    /// The comparisons that hold and were not known to hold.
+    fn holding(&self, places: &[usize]) -> Vec<(Predicate, usize, usize)> {
+        let all = self.all;
         let compared = places.iter().filter_map(|&place| {
-            let Node::Compare(predicate, a, b) = self.nodes[place] else {
+            let Node::Compare(predicate, a, b) = all.nodes[place] else {
                 return None;
             };
-            let is_new = self.facts[place].as_constant().is_none();
-            match facts[place].as_constant().filter(|_| is_new)? {
+            let is_new = all.facts[place].as_constant().is_none();
+            match self.facts(place).as_constant().filter(|_| is_new)? {
                 0 => Some((predicate.negated(), a, b)),
                 _ => Some((predicate, a, b)),
             }
         });
         let mut found: Vec<_> = compared
             .flat_map(|(predicate, a, b)| {
-                let width = self.widths[a];
-                let half = mask(width) >> 1;
-                let same = facts[a].hi <= half && facts[b].hi <= half;
+                let half = mask(all.widths[a]) >> 1;
+                let same = self.facts(a).hi <= half && self.facts(b).hi <= half;
                 let other = same.then(|| with_other_sign(predicate)).flatten();
                 [Some(predicate), other]
                     .into_iter()
@@ -445,21 +518,21 @@ impl<'a> All<'a> {
 
     /// Tells whether what is known where conditions hold may be of use for a node: its result is known, or it is an operation that rules
     /// ask for facts about, and these are sharper.
-    fn learns(&self, place: usize, facts: &[Facts], holding: &[(Predicate, usize, usize)]) -> bool {
-        let node = self.nodes[place];
+    fn learns(&self, place: usize, holding: &[(Predicate, usize, usize)]) -> bool {
+        let node = self.all.nodes[place];
         let operands = node.operands();
         if operands.is_empty() {
             return false;
         }
-        let is_new = |i: usize| facts[i] != self.facts[i];
-        if is_new(place) && facts[place].as_constant().is_some() {
+        let is_new = |i: usize| self.is_sharper(i);
+        if is_new(place) && self.facts(place).as_constant().is_some() {
             return true;
         }
         let pair = |a: usize, b: usize| {
             let is_pair = |&(_, x, y): &(_, usize, usize)| (x, y) == (a, b) || (y, x) == (a, b);
             holding.iter().any(is_pair)
         };
-        let is_op = |i: usize| matches!(self.nodes[i], Node::Op(..));
+        let is_op = |i: usize| matches!(self.all.nodes[i], Node::Op(..));
         match node {
             Node::Op(Op::Add | Op::Mul | Op::Shl, ..) | Node::Cast(Cast::Truncate, ..) => false,
             // Sums are led through conversions where they fit.
@@ -468,34 +541,6 @@ impl<'a> All<'a> {
             Node::Compare(_, a, b) | Node::Op(_, a, b) => is_new(a) || is_new(b) || pair(a, b),
             _ => operands.iter().any(|&i| is_new(i)),
         }
-    }
-}
-
-/// The facts about nodes where a guard holds, while they are led back and on.
-struct Assumed<'a> {
-    all: &'a All<'a>,
-    facts: Vec<Facts>,
-    /// The nodes about which more is known than everywhere.
-    is_sharper: Vec<bool>,
-    /// Tells whether anything has become known in this round.
-    is_new: bool,
-}
-
-impl Assumed<'_> {
-    /// Notes facts about a node; nothing where they cannot be.
-    fn note(&mut self, place: usize, facts: Facts) -> Option<()> {
-        let before = self.facts[place];
-        let both = before.and(facts);
-        if both == before {
-            return Some(());
-        }
-        let both = both.tight(self.all.widths[place])?;
-        if both != before {
-            self.facts[place] = both;
-            self.is_sharper[place] = true;
-            self.is_new = true;
-        }
-        Some(())
     }
 }
 
@@ -567,8 +612,9 @@ fn with_other_sign(predicate: Predicate) -> Option<Predicate> {
 fn cone(nodes: &[Node], roots: impl IntoIterator<Item = usize>) -> Vec<usize> {
     // A bit a node: most cones are small.
     let mut is_found = vec![0_u64; nodes.len().div_ceil(64)];
-    let mut found = Vec::new();
-    let mut todo: Vec<usize> = roots.into_iter().collect();
+    let mut found = Vec::with_capacity(64);
+    let mut todo: Vec<usize> = Vec::with_capacity(64);
+    todo.extend(roots);
     while let Some(node) = todo.pop() {
         let (word, bit) = (&mut is_found[node / 64], 1 << (node % 64));
         if *word & bit == 0 {

@@ -9,10 +9,12 @@
 
 use crate::egraph::Graph;
 use crate::graph::{Data, Term, add_constant, add_op, constant, data, width};
+use crate::rules::Kind;
 use cute_arith::{Op, mask};
 use egg::Id;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::{SmallVec, smallvec};
+use std::collections::hash_map::Entry;
 use std::hash::BuildHasher;
 
 /// Longer sums stay as they are.
@@ -76,6 +78,8 @@ impl Form {
 /// Writes the sums among `classes` in order, beside what stands there already.
 pub(crate) fn normalise(graph: &mut Graph, classes: &[Id]) {
     let mut forms = Forms::new(graph);
+    // Rows of a tile are the same terms and a constant each.
+    let mut written: FxHashMap<(u32, Terms), Option<Id>> = FxHashMap::default();
     let sums: Vec<(Id, Form)> = classes
         .iter()
         .filter(|&&id| constant(graph, id).is_none() && is_linear(graph, id))
@@ -85,19 +89,30 @@ pub(crate) fn normalise(graph: &mut Graph, classes: &[Id]) {
         let width = width(graph, id);
         combine(graph, &mut form, width);
         if form.terms.len() <= MOST_TERMS {
-            let written = write(graph, &form, width);
-            graph.join(id, written, "the terms of a sum in order");
+            let Form { constant, terms } = form;
+            let sum = match written.entry((width, terms)) {
+                Entry::Occupied(sum) => *sum.get(),
+                Entry::Vacant(new) => {
+                    let sum = write_terms(graph, &new.key().1, width);
+                    *new.insert(sum)
+                }
+            };
+            let sum = with_constant(graph, sum, constant, width);
+            graph.join(id, sum, "the terms of a sum in order");
         }
     }
 }
 
 /// Tells whether a class is a sum, or a product with a constant.
 fn is_linear(graph: &Graph, id: Id) -> bool {
-    graph[id].nodes.iter().any(|t| match *t {
-        Term::Op(Op::Add | Op::Sub, _) => true,
+    const SUMS: u64 = Kind::Op(Op::Add).bit() | Kind::Op(Op::Sub).bit();
+    let class = &graph[id];
+    let scaled = |t: &Term| match *t {
         Term::Op(Op::Mul, [_, scale]) => constant(graph, scale).is_some(),
         _ => false,
-    })
+    };
+    class.kinds & SUMS != 0
+        || class.kinds & Kind::Op(Op::Mul).bit() != 0 && class.nodes.iter().any(scaled)
 }
 
 /// The forms of classes, each found out once.
@@ -191,6 +206,9 @@ impl Forms {
     }
 }
 
+/// The bits of terms that may be a remainder or a mask.
+const RESTS: u64 = Kind::Op(Op::RemU).bit() | Kind::Op(Op::And).bit();
+
 /// Puts quotients and remainders, and masks of one value, together until no two atoms fit.
 fn combine(graph: &mut Graph, form: &mut Form, width: u32) {
     while let Some((one, other, merged)) = fitting(graph, form, width) {
@@ -207,9 +225,8 @@ fn fitting(graph: &mut Graph, form: &Form, width: u32) -> Option<(Id, Id, Form)>
         return None;
     }
     // Few sums have a remainder or a mask, and of the others nothing more is asked.
-    let is_rest = |term: &Term| matches!(term, Term::Op(Op::RemU | Op::And, _));
     let mut atoms = form.terms.iter().map(|&(atom, _)| atom);
-    if !atoms.any(|atom| graph[atom].nodes.iter().any(is_rest)) {
+    if !atoms.any(|atom| graph[atom].kinds & RESTS != 0) {
         return None;
     }
     let parts: SmallVec<[Parts; 4]> = form
@@ -257,7 +274,11 @@ struct Parts {
 impl Parts {
     fn of(graph: &Graph, id: Id) -> Parts {
         let mut parts = Parts::default();
-        for term in &graph[id].nodes {
+        let class = &graph[id];
+        if class.kinds & (RESTS | Kind::Op(Op::DivU).bit()) == 0 {
+            return parts;
+        }
+        for term in &class.nodes {
             let Term::Op(op @ (Op::DivU | Op::RemU | Op::And), [x, c]) = *term else {
                 continue;
             };
@@ -384,10 +405,25 @@ pub(crate) fn group(graph: &mut Graph, most: usize) {
 
 /// The class of a form, written in order.
 fn write(graph: &mut Graph, form: &Form, width: u32) -> Id {
+    let sum = write_terms(graph, &form.terms, width);
+    with_constant(graph, sum, form.constant, width)
+}
+
+/// The class of a sum and a constant.
+fn with_constant(graph: &mut Graph, sum: Option<Id>, constant: u64, width: u32) -> Id {
+    let offset = add_constant(graph, constant, width);
+    match sum {
+        None => offset,
+        Some(sum) => add_op(graph, Op::Add, sum, offset),
+    }
+}
+
+/// The class of the terms of a sum, written in order; none of no terms.
+fn write_terms(graph: &mut Graph, terms: &Terms, width: u32) -> Option<Id> {
     let all = mask(width);
     // Whatever is subtracted comes after whatever is added, if anything is added.
     let negative = |c: u64| c > all / 2;
-    let ranked = form.terms.iter().map(|&(atom, coefficient)| {
+    let ranked = terms.iter().map(|&(atom, coefficient)| {
         let Data { depth, .. } = *data(graph, atom);
         ((negative(coefficient), depth, coefficient), atom)
     });
@@ -413,9 +449,5 @@ fn write(graph: &mut Graph, form: &Form, width: u32) -> Id {
             Some(before) => add_op(graph, Op::Add, before, term),
         });
     }
-    let offset = add_constant(graph, form.constant, width);
-    match sum {
-        None => offset,
-        Some(sum) => add_op(graph, Op::Add, sum, offset),
-    }
+    sum
 }

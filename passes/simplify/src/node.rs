@@ -1,8 +1,9 @@
 //! The nodes of a region, what they mean, and what makes a region valid.
 
 use cute_arith::{Cast, Facts, Op, Predicate, mask};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::{SmallVec, smallvec};
+use std::hash::{Hash, Hasher};
 
 /// Index arithmetic to simplify.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +50,7 @@ impl Leaf {
 }
 
 /// A node of a region: a number, a leaf, or an operation on earlier nodes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Node {
     /// A constant and its width, which it has to fit.
     Const(u64, u32),
@@ -63,6 +64,26 @@ pub enum Node {
     Cast(Cast, usize, u32),
     /// The second node where the first, of width 1, is 1, else the third.
     Select(usize, usize, usize),
+}
+
+/// In three words at most: nodes are looked up more often than anything else is done with them.
+impl Hash for Node {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let (what, a, b) = match *self {
+            Node::Const(value, width) => (u64::from(width), value, 0),
+            Node::Leaf(leaf) => (1 << 8, u64::from(leaf), 0),
+            Node::Op(op, a, b) => (2 << 8 | op as u64, a as u64, b as u64),
+            Node::Compare(predicate, a, b) => (3 << 8 | predicate as u64, a as u64, b as u64),
+            Node::Cast(cast, a, width) => (4 << 8 | cast as u64, a as u64, u64::from(width)),
+            Node::Select(condition, yes, no) => {
+                state.write_u64(condition as u64);
+                (5 << 8, yes as u64, no as u64)
+            }
+        };
+        state.write_u64(what);
+        state.write_u64(a);
+        state.write_u64(b);
+    }
 }
 
 /// The operands of a node.
@@ -213,15 +234,24 @@ pub(crate) fn width_of(node: Node, leaves: &[Leaf], widths: &[u32]) -> u32 {
     }
 }
 
+/// What is known of the operands of a node, of which there are three at most.
+pub(crate) fn gathered<T: Default + Copy>(operands: &[usize], of: impl Fn(usize) -> T) -> [T; 3] {
+    let mut all = [T::default(); 3];
+    for (found, &operand) in all.iter_mut().zip(operands) {
+        *found = of(operand);
+    }
+    all
+}
+
 /// The width of each node.
 ///
 /// For regions that [`crate::simplify`] takes and for what it returns.
 pub fn widths(leaves: &[Leaf], nodes: &[Node]) -> Vec<u32> {
     let mut widths: Vec<u32> = Vec::with_capacity(nodes.len());
     for &node in nodes {
-        let at = |&i: &usize| widths.get(i).copied().unwrap_or(64);
-        let of: SmallVec<[u32; 3]> = node.operands().iter().map(at).collect();
-        widths.push(width_of(node, leaves, &of));
+        let operands = node.operands();
+        let of = gathered(&operands, |i| widths.get(i).copied().unwrap_or(64));
+        widths.push(width_of(node, leaves, &of[..operands.len()]));
     }
     widths
 }
@@ -272,11 +302,10 @@ pub fn facts_of(leaves: &[Leaf], nodes: &[Node]) -> Vec<Facts> {
     let mut all: Vec<Facts> = Vec::with_capacity(nodes.len());
     for &node in nodes {
         let operands = node.operands();
-        let of = |&i: &usize| all.get(i).copied().unwrap_or(Facts::any(64));
-        let known: SmallVec<[Facts; 3]> = operands.iter().map(of).collect();
-        let of = |&i: &usize| widths.get(i).copied().unwrap_or(64);
-        let widths: SmallVec<[u32; 3]> = operands.iter().map(of).collect();
-        all.push(forward(node, leaves, &known, &widths));
+        let known = gathered(&operands, |i| all.get(i).copied().unwrap_or(Facts::any(64)));
+        let widths = gathered(&operands, |i| widths.get(i).copied().unwrap_or(64));
+        let count = operands.len();
+        all.push(forward(node, leaves, &known[..count], &widths[..count]));
     }
     all
 }
@@ -372,12 +401,13 @@ pub(crate) fn validate(region: &Region) -> Result<Vec<Leaf>, Error> {
                 operand,
             });
         }
-        let of: SmallVec<[u32; 3]> = operands.iter().map(|&i| widths[i]).collect();
-        let width = width_of(node, leaves, &of);
+        let of = gathered(&operands, |i| widths[i]);
+        let of = &of[..operands.len()];
+        let width = width_of(node, leaves, of);
         if !(1..=64).contains(&width) {
             return Err(Error::Width { node: index, width });
         }
-        let fits = match (node, &of[..]) {
+        let fits = match (node, of) {
             (Node::Op(..) | Node::Compare(..), [a, b]) => a == b,
             (Node::Cast(cast, ..), &[from]) => cast.leads(from, width),
             (Node::Select(..), [condition, yes, no]) => *condition == 1 && yes == no,
@@ -432,8 +462,9 @@ pub(crate) fn hash_cons(nodes: &[Node], roots: &[usize]) -> (Vec<Node>, Vec<usiz
             node.operands().iter().for_each(|&i| live[i] = true);
         }
     }
-    let mut out = Vec::new();
-    let mut seen = FxHashMap::default();
+    let count = live.iter().filter(|live| **live).count();
+    let mut out = Vec::with_capacity(count);
+    let mut seen = FxHashMap::with_capacity_and_hasher(count, FxBuildHasher);
     let mut place = vec![0; nodes.len()];
     for (index, node) in nodes.iter().enumerate().filter(|&(index, _)| live[index]) {
         let node = node.with(|i| place[i]);

@@ -103,7 +103,8 @@ pub fn simplify(region: &Region, limits: &Limits) -> Result<Simplified, Error> {
 pub fn simplify_by(region: &Region, limits: &Limits, way: Way) -> Result<Simplified, Error> {
     let leaves = validate(region)?;
     let (nodes, roots) = hash_cons(&region.nodes, &region.roots);
-    let mut graph = Graph::new(Analysis::new(leaves));
+    // Most graphs have three to four times the terms of the region in the end.
+    let mut graph = Graph::with_room(Analysis::new(leaves), 4 * nodes.len());
     let mut stats = Stats {
         cost_before: dag_cost(&region.leaves, &nodes, &roots),
         ..Stats::default()
@@ -144,6 +145,7 @@ pub(crate) fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
     let rules = compiled();
     let mut counts = vec![0; rules.len()];
     let mut looked_at = FxHashSet::default();
+    let mut matches = Vec::new();
     loop {
         let touched = take_touched(graph);
         if touched.is_empty() {
@@ -159,8 +161,9 @@ pub(crate) fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
         let mut dirty = touched;
         dirty.extend(take_touched(graph));
         sort_classes(graph, &mut dirty);
-        let matches = search(graph, &with_users(graph, &dirty, height()), &mut looked_at);
-        for found in matches {
+        let classes = with_users(graph, &dirty, height());
+        search(graph, &classes, &mut looked_at, &mut matches);
+        for found in matches.drain(..) {
             if graph.total_size() > limits.nodes {
                 stats.hit_limit = true;
                 break;
@@ -196,22 +199,31 @@ pub(crate) fn take_touched(graph: &mut Graph) -> Vec<Id> {
 
 /// Puts classes in order, each once.
 pub(crate) fn sort_classes(graph: &Graph, classes: &mut Vec<Id>) {
-    for id in classes.iter_mut() {
-        *id = graph.find(*id);
+    let mut bits = vec![0_u64; graph.count().div_ceil(64)];
+    for id in classes.drain(..) {
+        let at = usize::from(graph.find(id));
+        bits[at / 64] |= 1 << (at % 64);
     }
-    classes.sort_unstable();
-    classes.dedup();
+    for (mut word, first) in bits.into_iter().zip((0..).step_by(64)) {
+        while word != 0 {
+            classes.push(Id::from(first + word.trailing_zeros() as usize));
+            word &= word - 1;
+        }
+    }
 }
 
 /// The classes and what uses them, up to `height` levels, in order, each with the number of levels that it is above the nearest of the classes: a
 /// pattern that looks less far down finds nothing new there.
 fn with_users(graph: &Graph, classes: &[Id], height: usize) -> Vec<(Id, u32)> {
-    let mut is_known = vec![false; graph.count()];
-    let mut above: Vec<(Id, u32)> = Vec::new();
-    let mut note = |above: &mut Vec<(Id, u32)>, id: Id, distance| {
+    const UNKNOWN: u32 = u32::MAX;
+    let mut distances = vec![UNKNOWN; graph.count()];
+    let mut above: Vec<Id> = Vec::with_capacity(2 * classes.len());
+    let mut note = |above: &mut Vec<Id>, id: Id, distance| {
         let id = graph.find(id);
-        if !std::mem::replace(&mut is_known[usize::from(id)], true) {
-            above.push((id, distance));
+        let known = &mut distances[usize::from(id)];
+        if *known == UNKNOWN {
+            *known = distance;
+            above.push(id);
         }
     };
     for &id in classes {
@@ -222,13 +234,16 @@ fn with_users(graph: &Graph, classes: &[Id], height: usize) -> Vec<(Id, u32)> {
         let level = done..above.len();
         done = above.len();
         for at in level {
-            for user in graph[above[at].0].parents() {
+            for user in graph[above[at]].parents() {
                 note(&mut above, user, distance);
             }
         }
     }
-    above.sort_unstable();
-    above
+    let all = distances.into_iter().enumerate();
+    let known = all.filter(|&(_, distance)| distance != UNKNOWN);
+    let mut found = Vec::with_capacity(above.len());
+    found.extend(known.map(|(id, distance)| (Id::from(id), distance)));
+    found
 }
 
 /// A side of a rule with what a match binds, its terms added by `add`.

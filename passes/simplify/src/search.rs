@@ -5,12 +5,12 @@
 use crate::egraph::Graph;
 use crate::graph::{Data, Term, data};
 use crate::rules::{
-    BOUND, COMPUTED, Compiled, Env, KEPT, Kind, Meet, Part, Pat, TERMS, WIDTHS, What, compiled,
-    height, value_bits,
+    BOUND, COMPUTED, Compiled, Env, KEPT, Meet, Part, Pat, TERMS, WIDTHS, What, compiled, height,
+    value_bits,
 };
 use cute_arith::Facts;
 use egg::{Id, Language};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::Cell;
 use std::sync::OnceLock;
 
@@ -95,10 +95,10 @@ impl OfKind {
         self.asked.push(Asked { rule, heights });
     }
 
-    /// Those that a class may be operand `at` for.
-    fn taking(&self, at: usize, row: &Row) -> Set {
+    /// Those that a class with these bits, and these below it, may be operand `at` for.
+    fn taking(&self, at: usize, (bits, bits_below): (u64, u64)) -> Set {
         let fits =
-            |&&(own, below, _): &&(u64, u64, Set)| own & !row.bits == 0 && below & !row.below == 0;
+            |&&(own, below, _): &&(u64, u64, Set)| own & !bits == 0 && below & !bits_below == 0;
         let found = self.needs[at].iter().filter(fits);
         found.fold(0, |all, (.., set)| all | set)
     }
@@ -124,32 +124,35 @@ pub(crate) fn search(
     graph: &Graph,
     classes: &[(Id, u32)],
     looked_at: &mut FxHashSet<Term>,
-) -> Vec<Match> {
+    matches: &mut Vec<Match>,
+) {
     let table = Table::of(graph, classes, height());
     let (of_kinds, rules) = (of_kinds(), compiled());
-    let mut matches = Vec::new();
+    let mut taking = Taking::new(&table);
     for &(class, above) in classes {
         let row = table.row(class);
         let first = matches.len();
-        let mut alike = [0_usize; u64::BITS as usize];
+        // Terms are in order, so that those of a kind are next to each other.
+        let (mut last, mut alike) = (None, 0);
         for term in row.terms {
-            let Some(kind) = kind_of(term) else { continue };
-            let kind = kind as usize;
-            alike[kind] += 1;
-            if alike[kind] > MOST_ALIKE {
+            let Some(kind) = term.kind() else { continue };
+            alike = if last == Some(kind) { alike + 1 } else { 1 };
+            last = Some(kind);
+            if alike > MOST_ALIKE {
                 continue;
             }
+            let kind = kind as usize;
             let root = Root {
                 row,
                 class,
                 above,
                 is_new: looked_at.insert(*term),
             };
-            table.term(&root, term, &of_kinds[kind], rules, &mut matches);
+            let kind = (kind, &of_kinds[kind]);
+            table.term(&root, term, kind, rules, &mut taking, matches);
         }
         matches[first..].sort_by_key(|found| found.rule);
     }
-    matches
 }
 
 /// The root of matches: a term of a class.
@@ -175,21 +178,56 @@ struct Row<'g> {
     bits: u64,
     /// The bits of all operands of its terms; all bits where nobody looks so far down.
     below: u64,
+    /// The number of these two among those that there are.
+    sort: u32,
+}
+
+/// The rules that classes of a sort may be an operand for. Classes are many, and sorts of them few: each is asked once.
+struct Taking {
+    /// The bits of each sort, and those below.
+    sorts: Vec<(u64, u64)>,
+    /// The answers by kind of the term, and by sort: for each operand.
+    known: Vec<Vec<[Set; 3]>>,
+}
+
+/// All rules there could be, which no class may be an operand for: the answer that was not asked for yet.
+const UNASKED: [Set; 3] = [Set::MAX; 3];
+
+impl Taking {
+    fn new(table: &Table) -> Taking {
+        Taking {
+            sorts: table.sorts.clone(),
+            known: vec![Vec::new(); u64::BITS as usize],
+        }
+    }
+
+    /// Those that a class of a sort may be the first operand for, the second one, and the third one.
+    fn ask(&mut self, (kind, rules): (usize, &OfKind), sort: u32) -> [Set; 3] {
+        let known = &mut self.known[kind];
+        if known.is_empty() {
+            known.resize(self.sorts.len(), UNASKED);
+        }
+        let known = &mut known[sort as usize];
+        if known[0] == UNASKED[0] {
+            let bits = self.sorts[sort as usize];
+            *known = std::array::from_fn(|at| rules.taking(at, bits));
+        }
+        *known
+    }
 }
 
 impl<'g> Row<'g> {
     fn of(graph: &'g Graph, class: Id, above: u32) -> Row<'g> {
-        let (terms, Data { facts, width, .. }) = (&graph[class].nodes, data(graph, class));
-        let bits = |term: &Term| kind_of(term).map_or(0, |kind| 1 << kind);
+        let (of_class, Data { facts, width, .. }) = (&graph[class], data(graph, class));
         let constant = facts.as_constant();
-        let value = value_bits(constant);
         Row {
-            terms,
+            terms: &of_class.nodes,
             facts,
             constant,
             width: *width,
-            bits: terms.iter().map(bits).fold(value, |a, b| a | b),
+            bits: of_class.kinds | value_bits(constant),
             below: u64::MAX,
+            sort: 0,
             above,
         }
     }
@@ -214,6 +252,8 @@ struct Table<'g> {
     /// The place of each class among the rows.
     places: Vec<u32>,
     rows: Vec<Row<'g>>,
+    /// The bits of the sorts of classes, and those below.
+    sorts: Vec<(u64, u64)>,
 }
 
 impl<'g> Table<'g> {
@@ -246,7 +286,20 @@ impl<'g> Table<'g> {
             let bits = operands.map(|&id| rows[places[usize::from(id)] as usize].bits);
             rows[at].below = bits.fold(0, |a, b| a | b);
         }
-        Table { places, rows }
+        let mut sorts: FxHashMap<(u64, u64), u32> = FxHashMap::default();
+        let mut found = Vec::new();
+        for row in &mut rows {
+            let bits = (row.bits, row.below);
+            row.sort = *sorts.entry(bits).or_insert_with(|| {
+                found.push(bits);
+                found.len() as u32 - 1
+            });
+        }
+        Table {
+            places,
+            rows,
+            sorts: found,
+        }
     }
 
     fn row(&self, class: Id) -> &Row<'g> {
@@ -258,20 +311,23 @@ impl<'g> Table<'g> {
         &self,
         root: &Root,
         term: &Term,
-        rules: &OfKind,
+        kind: (usize, &OfKind),
         compiled: &[Compiled],
+        taking: &mut Taking,
         matches: &mut Vec<Match>,
     ) {
+        let rules = kind.1;
         let Some(&deep) = rules.from_height.get(root.above as usize) else {
             return;
         };
         let operands = term.children();
         // An operand that is not there has not changed.
-        let mut above = [FAR; 3];
-        for (above, &operand) in above.iter_mut().zip(operands) {
-            *above = self.row(operand).above;
+        let (mut above, mut taken) = ([FAR; 3], [[0; 3]; 3]);
+        for (at, &operand) in operands.iter().enumerate() {
+            let row = self.row(operand);
+            (above[at], taken[at]) = (row.above, taking.ask(kind, row.sort));
         }
-        let taking = |at: usize, of: usize| rules.taking(at, self.row(operands[of]));
+        let taking = |at: usize, of: usize| taken[of][at];
         let (mut straight, mut swapped) = (deep, 0);
         match *operands {
             [a, b] if a != b => {
@@ -351,10 +407,13 @@ impl<'g> Table<'g> {
             return;
         }
         let is_new = is_new || row.above == 0;
-        let alike = row
-            .terms
-            .iter()
-            .filter(|term| kind_of(term) == Some(step.kind));
+        // Terms are in order: by kind first.
+        let first = match row.terms {
+            [term] => usize::from(term.kind() != Some(step.kind)),
+            terms => terms.partition_point(|term| term.kind() < Some(step.kind)),
+        };
+        let alike = row.terms[first..].iter();
+        let alike = alike.take_while(|term| term.kind() == Some(step.kind));
         for term in alike.take(MOST_ALIKE_BELOW) {
             let operands = term.children();
             if let Some(is_new) = self.meet(&step.parts, operands, met, is_new) {
@@ -459,22 +518,35 @@ impl Bound {
     }
 }
 
-/// The number of the operation of a term.
-fn kind_of(term: &Term) -> Option<u32> {
-    let kind = match *term {
-        Term::Const(..) | Term::Leaf(_) => return None,
-        Term::Op(op, _) => Kind::Op(op),
-        Term::Compare(predicate, _) => Kind::Compare(predicate),
-        Term::Cast(cast, ..) => Kind::Cast(cast),
-        Term::Select(_) => Kind::Select,
-    };
-    Some(kind.number())
-}
-
 fn commutes(term: &Term) -> bool {
     match *term {
         Term::Op(op, _) => op.commutes(),
         Term::Compare(predicate, _) => predicate.swapped() == predicate,
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cute_arith::{Cast, Op, Predicate};
+
+    /// Terms in order are in order of their kinds, by which they are looked for.
+    #[test]
+    fn terms_in_order_are_sorted_by_kind() {
+        let [a, b] = [1, 2].map(Id::from);
+        let mut terms = vec![Term::Leaf(7), Term::Const(3, 32), Term::Select([a, b, a])];
+        for operands in [[a, b], [b, a]] {
+            terms.extend(Op::ALL.iter().map(|op| Term::Op(*op, operands)));
+            let predicates = Predicate::ALL.iter();
+            terms.extend(predicates.map(|predicate| Term::Compare(*predicate, operands)));
+            for width in [64, 16] {
+                let casts = Cast::ALL.iter();
+                terms.extend(casts.map(|cast| Term::Cast(*cast, width, [operands[0]])));
+            }
+        }
+        terms.sort_unstable();
+        assert!(terms.is_sorted_by_key(Term::kind));
+        assert_eq!(terms.iter().filter(|term| term.kind().is_none()).count(), 2);
     }
 }

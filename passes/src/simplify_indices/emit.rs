@@ -41,13 +41,13 @@ pub(super) fn rewrite<'c>(
     }
     // Again, for addresses that are from one that had been replaced already.
     for (old, new) in &replaced {
-        replace_uses(old.res(), *new);
+        replace_uses(result_of(old.op, 0), *new);
     }
     for (old, _) in replaced {
-        rewriter.erase(old.op())?;
+        rewriter.erase(old.op)?;
     }
     for op in indices.old.iter().rev() {
-        rewriter.erase_if_unused(*op)?;
+        rewriter.erase_if_unused(*op);
     }
     Ok(())
 }
@@ -77,9 +77,16 @@ enum Base<'c> {
     Pointer(usize),
 }
 
+/// An operation that adds a number of bytes to a pointer.
+#[derive(Clone, Copy)]
+struct Offset<'c> {
+    op: Op<'c>,
+    base: Val<'c>,
+}
+
 /// An address of a kernel: the old operation, and what stands in its place.
 struct Address<'c> {
-    old: llvm::Getelementptr<'c>,
+    old: Offset<'c>,
     /// Nothing where a constant alone is added.
     pointer: Option<usize>,
     constant: i32,
@@ -87,7 +94,7 @@ struct Address<'c> {
 
 /// The uses of a root: those that are addresses, and others.
 struct Uses<'c> {
-    addresses: Vec<llvm::Getelementptr<'c>>,
+    addresses: Vec<Offset<'c>>,
     others: Vec<Op<'c>>,
 }
 
@@ -196,17 +203,17 @@ impl<'a, 'c> Emit<'a, 'c> {
             let mut next = base;
             // The address itself is one that has it.
             if let Some(base) = base
-                && wanted.insert((key(old.base()), base))
+                && wanted.insert((key(old.base), base))
             {
-                *self.shares.entry((key(old.base()), base)).or_default() += 1;
+                *self.shares.entry((key(old.base), base)).or_default() += 1;
             }
             while let Some(node) = next {
                 next = self.spine(node).map(|(spine, _)| spine);
                 if let Some(spine) = next {
-                    if !seen.insert((key(old.base()), node)) {
+                    if !seen.insert((key(old.base), node)) {
                         break;
                     }
-                    *self.shares.entry((key(old.base()), spine)).or_default() += 1;
+                    *self.shares.entry((key(old.base), spine)).or_default() += 1;
                 }
             }
         }
@@ -222,14 +229,14 @@ impl<'a, 'c> Emit<'a, 'c> {
         }
         let (base, constant) = self.split(root);
         for old in addresses {
-            let pointer = base.map(|base| self.pointer_to(old.base(), base));
+            let pointer = base.map(|base| self.pointer_to(old.base, base));
             self.addresses.push(Address {
                 old,
                 pointer,
                 constant,
             });
             if let Some(pointer) = pointer {
-                self.use_pointer_at(pointer, old.op(), true);
+                self.use_pointer_at(pointer, old.op, true);
             }
         }
     }
@@ -324,7 +331,7 @@ impl<'a, 'c> Emit<'a, 'c> {
             up(&mut x, &mut x_is);
             up(&mut y, &mut y_is);
         }
-        let at = |op: Op<'c>| self.indices.order.get(&op_key(op)).copied();
+        let at = |op: Op<'c>| self.indices.order.place(op);
         let (before, is_certain) = match at(x).cmp(&at(y)) {
             std::cmp::Ordering::Less => (x, x_is),
             std::cmp::Ordering::Greater => (y, y_is),
@@ -414,7 +421,7 @@ impl<'a, 'c> Emit<'a, 'c> {
         let Some(wait) = wait.copied() else {
             return place;
         };
-        let at = |op: Op<'c>| self.indices.order.get(&op_key(op)).copied();
+        let at = |op: Op<'c>| self.indices.order.place(op);
         let is_there = |leaf: u32| {
             let op = defining_op(self.indices.leaves[leaf as usize]);
             op.is_none_or(|op| block_of(op) != block || at(op) < at(wait))
@@ -483,17 +490,18 @@ impl<'a, 'c> Emit<'a, 'c> {
     fn address(&mut self, address: &Address<'c>) -> Result<Val<'c>, Failure> {
         let old = address.old;
         let mut new = match address.pointer {
-            Some(pointer) => self.pointer(pointer, old.op())?,
-            None => old.base(),
+            Some(pointer) => self.pointer(pointer, old.op)?,
+            // As it is by now: it may be from one that has been replaced.
+            None => operand(old.op, 0),
         };
         if address.constant != 0 {
-            let b = Builder::before(old.op());
+            let b = Builder::before(old.op);
             let element = ("elem_type", b.type_attribute(int_type(b.context, 8)));
             let fixed = ("rawConstantIndices", b.i32_array(&[address.constant]));
-            let ty = old.res().r#type();
+            let ty = result_of(old.op, 0).r#type();
             new = b.value(llvm::GETELEMENTPTR, &[new], ty, &[element, fixed])?;
         }
-        replace_uses(old.res(), new);
+        replace_uses(result_of(old.op, 0), new);
         Ok(new)
     }
 
@@ -625,11 +633,16 @@ fn op_depth(op: Op) -> usize {
 }
 
 /// `op`, where it adds the byte offset `value` to a pointer.
-fn offset_by<'c>(op: Op<'c>, value: Val<'c>) -> Option<llvm::Getelementptr<'c>> {
-    let op = llvm::Getelementptr::of(op)?;
-    let element = op.elem_type().and_then(type_value);
+fn offset_by<'c>(op: Op<'c>, value: Val<'c>) -> Option<Offset<'c>> {
+    let gep = llvm::Getelementptr::of(op)?;
+    // The pointer and one index.
+    if op.operand_count() != 2 || operand(op, 1) != value {
+        return None;
+    }
+    let element = gep.elem_type().and_then(type_value);
     let bytes = element.is_some_and(|ty| int_width(ty) == Some(8));
-    let only = attribute_of(op.op(), "rawConstantIndices").and_then(i32s_of);
+    let only = attribute_of(op, "rawConstantIndices").and_then(i32s_of);
     let only = only.is_some_and(|indices| indices == [i32::MIN]);
-    (bytes && only && op.dynamic_indices() == [value]).then_some(op)
+    let base = operand(op, 0);
+    (bytes && only).then_some(Offset { op, base })
 }

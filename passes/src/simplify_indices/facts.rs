@@ -6,7 +6,7 @@ use cute_ir::attributes::{DIVISOR, LEAST};
 use cute_ir::block::dimension_of;
 use cute_ir::mlir::*;
 use cute_ir::ops::{arith, cf, gpu, llvm, nvvm, scf};
-use melior::ir::ValueLike;
+use melior::ir::{AttributeLike, ValueLike, operation::OperationLike};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Nested deeper, nothing is asked any more. Bounds the stack.
@@ -32,6 +32,10 @@ pub(crate) struct Known<'c> {
     pub(super) sources: FxHashSet<OpKey>,
     /// The kinds of operations by name, so that each name is read once.
     kinds: FxHashMap<NameKey, Kind>,
+    /// The name that was asked for last.
+    last: Option<(NameKey, Kind)>,
+    /// The integers of attributes, by attribute.
+    constants: FxHashMap<usize, Option<i64>>,
 }
 
 /// The kind of an operation, as far as integers are concerned.
@@ -74,22 +78,11 @@ impl Kind {
 }
 
 /// An element that was put into a vector, at a known place.
+#[derive(Clone, Copy)]
 struct Put<'c> {
     place: i64,
     value: Val<'c>,
     vector: Val<'c>,
-}
-
-impl<'c> Put<'c> {
-    /// The insertion that made a vector; none of one that was made otherwise.
-    fn of(vector: Val<'c>) -> Option<Self> {
-        let put = llvm::Insertelement::of(defining_op(vector)?)?;
-        Some(Self {
-            place: constant_of(put.position())?,
-            value: put.value(),
-            vector: put.vector(),
-        })
-    }
 }
 
 /// The width of an integer, and of an index, which is one of 32 bits in a kernel.
@@ -110,6 +103,8 @@ impl<'c> Known<'c> {
             puts: FxHashMap::default(),
             sources: FxHashSet::default(),
             kinds: FxHashMap::default(),
+            last: None,
+            constants: FxHashMap::default(),
         };
         // Only what comes before all that can be seen from outside: whoever has not got past it has done nothing.
         for op in std::iter::successors(first_of(body), |op| next_of(*op)) {
@@ -127,19 +122,61 @@ impl<'c> Known<'c> {
 
     /// The kind of an operation.
     pub(super) fn kind(&mut self, op: Op<'c>) -> Kind {
-        let kind = self.kinds.entry(name_key(op));
-        *kind.or_insert_with(|| Kind::named(name_of(op)))
+        let name = name_key(op);
+        // Constants, and much else, stand one behind the other.
+        if let Some((last, kind)) = self.last
+            && last == name
+        {
+            return kind;
+        }
+        let kind = self.kinds.entry(name);
+        let kind = *kind.or_insert_with(|| Kind::named(name_of(op)));
+        self.last = Some((name, kind));
+        kind
+    }
+
+    /// The integer that a constant gives: attributes are few, and each is read once.
+    pub(super) fn constant(&mut self, op: Op<'c>) -> Option<i64> {
+        let value = attribute_of(op, "value")?;
+        let known = self.constants.entry(value.to_raw().ptr as usize);
+        *known.or_insert_with(|| integer_value(value))
+    }
+
+    /// The place in a vector that a value names: the number of a constant.
+    fn place(&mut self, value: Val<'c>) -> Option<i64> {
+        self.constant(defining_op(value)?)
+    }
+
+    /// The insertion that made a vector; none of one that was made otherwise.
+    fn put(&mut self, vector: Val<'c>) -> Option<Put<'c>> {
+        let op = defining_op(vector)?;
+        // The vector, the element, and its place.
+        if self.kind(op) != Kind::Put || op.operand_count() != 3 {
+            return None;
+        }
+        Some(Put {
+            place: self.place(operand(op, 2))?,
+            value: operand(op, 1),
+            vector: operand(op, 0),
+        })
     }
 
     /// The value that an operation takes out of a vector, where it was put into it at that place: predicates of copies are elements of
     /// fragments.
     pub(super) fn taken_out(&mut self, op: Op<'c>) -> Option<Val<'c>> {
-        let take = llvm::Extractelement::of(op)?;
-        let place = constant_of(take.position())?;
-        let mut vector = take.vector();
+        if op.operand_count() != 2 {
+            return None;
+        }
+        let (mut vector, place) = (operand(op, 0), self.place(operand(op, 1))?);
         loop {
-            let put = self.puts.entry(key(vector));
-            let put = put.or_insert_with(|| Put::of(vector)).as_ref()?;
+            let put = match self.puts.get(&key(vector)) {
+                Some(put) => *put,
+                None => {
+                    let put = self.put(vector);
+                    self.puts.insert(key(vector), put);
+                    put
+                }
+            }?;
             if put.place == place {
                 return Some(put.value);
             }
@@ -208,7 +245,7 @@ impl<'c> Known<'c> {
             Kind::Other => return self.hardware(op),
             Kind::Put | Kind::Depend => return None,
             Kind::Constant => {
-                let value = integer_of(op, "value")?;
+                let value = self.constant(op)?;
                 return Some(Facts::constant(value as u64 & mask(width)));
             }
             Kind::Take => {

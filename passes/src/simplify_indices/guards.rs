@@ -1,6 +1,6 @@
 //! The guards of a kernel: the conditions of the branches and loops around each place, as nodes of its graph.
 
-use super::facts::width_of;
+use super::{Numbers, facts::width_of};
 use cute_arith::{Op as Arith, Predicate};
 use cute_ir::mlir::*;
 use cute_ir::ops::scf;
@@ -15,7 +15,7 @@ type Conditions = Vec<(usize, bool)>;
 pub(super) struct Guards<'a, 'c> {
     kernel: Op<'c>,
     /// The nodes of the kernel's values.
-    nodes: &'a FxHashMap<ValueKey, usize>,
+    nodes: &'a Numbers,
     /// Pairs of nodes that are compared, or of which a difference or the smaller one is taken: of these the order is of use.
     pairs: FxHashSet<[usize; 2]>,
     of_blocks: FxHashMap<BlockKey, Conditions>,
@@ -26,11 +26,7 @@ pub(super) struct Guards<'a, 'c> {
 }
 
 impl<'a, 'c> Guards<'a, 'c> {
-    pub(super) fn new(
-        kernel: Op<'c>,
-        nodes: &'a FxHashMap<ValueKey, usize>,
-        region: &Region,
-    ) -> Self {
+    pub(super) fn new(kernel: Op<'c>, nodes: &'a Numbers, region: &Region) -> Self {
         let pairs =
             region.nodes.iter().filter_map(|node| match *node {
                 Node::Compare(_, a, b)
@@ -83,8 +79,8 @@ impl<'a, 'c> Guards<'a, 'c> {
         let own = match (scf::If::of(parent), scf::For::of(parent)) {
             (Some(branch), _) => {
                 let holds = body_of(parent, 0) == Some(block);
-                let node = self.nodes.get(&key(branch.condition()));
-                node.map(|&node| (node, holds))
+                let node = self.nodes.node(branch.condition());
+                node.map(|node| (node, holds))
             }
             (_, Some(turns)) => self.turn(turns, block, region).map(|node| (node, true)),
             _ => None,
@@ -116,8 +112,7 @@ impl<'a, 'c> Guards<'a, 'c> {
     /// The comparison of a loop's counter with its bound, which holds in each turn, where that is of use.
     fn turn(&self, turns: scf::For<'c>, block: Blk<'c>, region: &mut Region) -> Option<usize> {
         let (counter, bound) = (argument(block, 0), turns.upper_bound());
-        let at = |value| self.nodes.get(&key(value)).copied();
-        let (a, b) = (at(counter)?, at(bound)?);
+        let (a, b) = (self.nodes.node(counter)?, self.nodes.node(bound)?);
         if !self.pairs.contains(&[a.min(b), a.max(b)]) || width_of(counter) != width_of(bound) {
             return None;
         }

@@ -12,6 +12,7 @@ mod explain;
 pub(crate) mod facts;
 mod guards;
 mod leaves;
+mod order;
 
 use crate::launch::waits_for_kernels_before;
 use cute_arith::{Cast, Op as Arith, mask};
@@ -26,7 +27,8 @@ use cute_simplify::{Guard, Leaf, Limits, Node, Region, Way, simplify_by, simplif
 use facts::{Kind, Known, predicate_of, width_of};
 use guards::Guards;
 use melior::ir::{ValueLike, operation::OperationLike};
-use rustc_hash::{FxHashMap, FxHashSet};
+use order::Order;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 cute_ir::options! {
     /// Options of `cute-simplify-indices`.
@@ -137,64 +139,61 @@ struct Indices<'c> {
     /// Operations that the graph replaces, in program order.
     old: Vec<Op<'c>>,
     /// The place of each operation in the program.
-    order: FxHashMap<OpKey, usize>,
+    order: Order,
     /// The operations that wait for what is before the kernel in the stream, in program order.
     waits: Vec<Op<'c>>,
 }
 
 /// The meaning of an operation in the graph.
 #[derive(Clone, Copy)]
-enum Meaning<'c> {
+enum Meaning {
     Constant(u64),
     /// A node of its operands, which stand at 0, 1 and 2.
     Node(Node),
     /// An index as an integer of a width.
     Index(u32),
     /// The value itself that the operation takes out of a vector.
-    Same(Val<'c>),
+    Same,
 }
 
-impl<'c> Meaning<'c> {
-    /// The values that an operation of this meaning is computed from.
-    fn operands(self, op: Op<'c>) -> Vec<Val<'c>> {
-        match self {
-            Meaning::Constant(_) => Vec::new(),
-            Meaning::Same(value) => vec![value],
-            Meaning::Node(_) | Meaning::Index(_) => operands_of(op),
-        }
-    }
-}
-
-fn meaning<'c>(op: Op<'c>, known: &mut Known<'c>) -> Option<Meaning<'c>> {
-    let kind = known.kind(op);
+/// The meaning of an operation of a kind, and the width of its result; nothing where it has none in the graph. The values that it is computed
+/// from are left in `operands`.
+fn meaning<'c>(
+    op: Op<'c>,
+    kind: Kind,
+    known: &mut Known<'c>,
+    operands: &mut Vec<Val<'c>>,
+) -> Option<(Meaning, u32)> {
+    operands.clear();
     if matches!(kind, Kind::Put | Kind::Depend | Kind::Other)
         || op.result_count() != 1
         || known.sources.contains(&op_key(op))
     {
         return None;
     }
-    let result = result_of(op, 0);
-    let width = int_width(result.r#type()).filter(|width| (1..=64).contains(width))?;
+    let fits = |width: &u32| (1..=64).contains(width);
+    let width = int_width(result_of(op, 0).r#type()).filter(fits)?;
     if kind == Kind::Constant {
-        let value = integer_of(op, "value")?;
-        return Some(Meaning::Constant(value as u64 & mask(width)));
+        let value = known.constant(op)?;
+        return Some((Meaning::Constant(value as u64 & mask(width)), width));
     }
     if kind == Kind::Take {
-        return known.taken_out(op).map(Meaning::Same);
+        operands.push(known.taken_out(op)?);
+        return Some((Meaning::Same, width));
     }
-    let operands = operands_of(op);
+    operands.extend(each_operand(op));
     if let (Kind::IndexCast { .. }, [index]) = (kind, &operands[..]) {
         // An index of 64 bits and one of 32 are the same where it is not negative.
         let fits = is_index(index.r#type()) && known.value(*index).hi <= mask(31);
-        return fits.then_some(Meaning::Index(width));
+        return fits.then_some((Meaning::Index(width), width));
     }
     if operands
         .iter()
-        .any(|operand| int_width(operand.r#type()).is_none_or(|width| !(1..=64).contains(&width)))
+        .any(|operand| !int_width(operand.r#type()).is_some_and(|width| fits(&width)))
     {
         return None;
     }
-    Some(Meaning::Node(match kind {
+    let node = match kind {
         Kind::Op(op) => {
             // What may divide by zero or overflow with a sign stays where it is.
             let divides = matches!(
@@ -213,7 +212,49 @@ fn meaning<'c>(op: Op<'c>, known: &mut Known<'c>) -> Option<Meaning<'c>> {
         Kind::Compare => Node::Compare(predicate_of(op)?, 0, 1),
         Kind::Select => Node::Select(0, 1, 2),
         _ => return None,
-    }))
+    };
+    Some((Meaning::Node(node), width))
+}
+
+/// What a value is in the graph, by number.
+#[derive(Clone, Copy)]
+enum Number {
+    /// A leaf, in the order in which leaves were met.
+    Leaf(u32),
+    /// The result of an operation of the graph, in program order.
+    Ours(u32),
+}
+
+/// The nodes of the values of a kernel.
+struct Numbers {
+    of_values: FxHashMap<ValueKey, Number>,
+    of_leaves: Vec<usize>,
+    of_ours: Vec<usize>,
+}
+
+impl Numbers {
+    /// The node of a number that has one by now.
+    fn of(&self, number: Number) -> usize {
+        match number {
+            Number::Leaf(leaf) => self.of_leaves[leaf as usize],
+            Number::Ours(ours) => self.of_ours[ours as usize],
+        }
+    }
+
+    /// The node of a value, where it is in the graph.
+    fn node(&self, value: Val) -> Option<usize> {
+        let number = self.of_values.get(&key(value))?;
+        Some(self.of(*number))
+    }
+}
+
+/// An operation of the graph.
+struct Ours<'c> {
+    op: Op<'c>,
+    meaning: Meaning,
+    width: u32,
+    /// The end of its operands among those of all.
+    end: usize,
 }
 
 /// The number of loops around a value.
@@ -241,110 +282,132 @@ fn is_loop(op: Op) -> bool {
 impl<'c> Indices<'c> {
     fn collect(kernel: Op<'c>, body: Blk<'c>, all: Vec<Op<'c>>) -> Self {
         let mut known = Known::of(kernel, body);
-        let mut ours: Vec<(Op<'c>, Meaning<'c>)> = Vec::new();
-        for op in &all {
-            if let Some(meaning) = meaning(*op, &mut known) {
-                ours.push((*op, meaning));
+        let kinds: Vec<Kind> = all.iter().map(|op| known.kind(*op)).collect();
+        let order = Order::of(&all);
+        let mut ours: Vec<Ours<'c>> = Vec::with_capacity(all.len());
+        let mut operands: Vec<Number> = Vec::with_capacity(all.len());
+        // Operations of the graph, and those that are made for it alone; at the end, what is not of the kernel.
+        let mut is_ours = vec![false; all.len() + 1];
+        let mut numbers = Numbers {
+            of_values: FxHashMap::with_capacity_and_hasher(all.len(), FxBuildHasher),
+            of_leaves: Vec::new(),
+            of_ours: Vec::new(),
+        };
+        let mut met: Vec<Val<'c>> = Vec::new();
+        let mut own = Vec::new();
+        for (at, (op, kind)) in all.iter().zip(&kinds).enumerate() {
+            let Some((meaning, width)) = meaning(*op, *kind, &mut known, &mut own) else {
+                continue;
+            };
+            for operand in &own {
+                // What is of the graph stands before it.
+                let next = Number::Leaf(met.len() as u32);
+                let number = numbers.of_values.entry(key(*operand));
+                operands.push(*number.or_insert_with(|| {
+                    met.push(*operand);
+                    next
+                }));
             }
+            let number = Number::Ours(ours.len() as u32);
+            numbers.of_values.insert(key(result_of(*op, 0)), number);
+            is_ours[at] = true;
+            ours.push(Ours {
+                op: *op,
+                meaning,
+                width,
+                end: operands.len(),
+            });
         }
-        let ids: FxHashSet<OpKey> = ours.iter().map(|(op, _)| op_key(*op)).collect();
 
         // Leaves: what changes least first, so that sums put it first.
-        let mut leaves: Vec<Val<'c>> = Vec::new();
-        let mut seen: FxHashSet<ValueKey> = FxHashSet::default();
-        for (op, meaning) in &ours {
-            for operand in meaning.operands(*op) {
-                let inner = defining_op(operand).is_some_and(|op| ids.contains(&op_key(op)));
-                if !inner && seen.insert(key(operand)) {
-                    leaves.push(operand);
-                }
-            }
-        }
         let mut repeats = FxHashMap::default();
-        let levels = leaves
-            .iter()
-            .map(|leaf| (key(*leaf), level_of(*leaf, &mut repeats)));
-        let levels: FxHashMap<ValueKey, u32> = levels.collect();
-        leaves.sort_by_key(|leaf| levels[&key(*leaf)]);
-        let mut nodes: FxHashMap<ValueKey, usize> = FxHashMap::default();
+        let level = |leaf: &Val<'c>| level_of(*leaf, &mut repeats);
+        let levels: Vec<u32> = met.iter().map(level).collect();
+        let mut sorted: Vec<usize> = (0..met.len()).collect();
+        sorted.sort_by_key(|leaf| levels[*leaf]);
         let mut region = Region {
             leaves: Vec::new(),
             nodes: Vec::new(),
             roots: Vec::new(),
         };
-        for (number, value) in leaves.iter().enumerate() {
-            let width = width_of(*value).unwrap_or(64);
-            let leaf = Leaf::new(width, known.value(*value));
-            region.leaves.push(leaf.within(levels[&key(*value)]));
-            nodes.insert(key(*value), number);
+        numbers.of_leaves.resize(met.len(), 0);
+        let mut leaves = Vec::with_capacity(met.len());
+        for (number, &leaf) in sorted.iter().enumerate() {
+            let value = met[leaf];
+            let width = width_of(value).unwrap_or(64);
+            let facts = known.value(value);
+            region
+                .leaves
+                .push(Leaf::new(width, facts).within(levels[leaf]));
+            numbers.of_leaves[leaf] = number;
             region.nodes.push(Node::Leaf(number as u32));
+            leaves.push(value);
         }
         // Most constants are written many times.
         let mut constants: FxHashMap<(u64, u32), usize> = FxHashMap::default();
-        for (op, meaning) in &ours {
-            let result = result_of(*op, 0);
-            let operands: Vec<usize> = meaning
-                .operands(*op)
-                .iter()
-                .map(|operand| nodes[&key(*operand)])
-                .collect();
+        let mut start = 0;
+        for Ours {
+            meaning,
+            width,
+            end,
+            ..
+        } in &ours
+        {
+            let own = &operands[start..*end];
+            start = *end;
             let node = match *meaning {
                 Meaning::Constant(value) => {
-                    let width = width_of(result).unwrap_or(64);
-                    let node = constants.entry((value, width)).or_insert_with(|| {
-                        region.nodes.push(Node::Const(value, width));
+                    let node = constants.entry((value, *width)).or_insert_with(|| {
+                        region.nodes.push(Node::Const(value, *width));
                         region.nodes.len() - 1
                     });
-                    nodes.insert(key(result), *node);
+                    numbers.of_ours.push(*node);
                     continue;
                 }
-                Meaning::Node(node) => node.with(|at| operands[at]),
-                Meaning::Index(32) | Meaning::Same(_) => {
-                    nodes.insert(key(result), operands[0]);
+                Meaning::Node(node) => node.with(|at| numbers.of(own[at])),
+                Meaning::Index(32) | Meaning::Same => {
+                    numbers.of_ours.push(numbers.of(own[0]));
                     continue;
                 }
-                Meaning::Index(width) if width > 32 => {
-                    Node::Cast(Cast::ZeroExtend, operands[0], width)
+                Meaning::Index(width) => {
+                    let cast = match width > 32 {
+                        true => Cast::ZeroExtend,
+                        false => Cast::Truncate,
+                    };
+                    Node::Cast(cast, numbers.of(own[0]), width)
                 }
-                Meaning::Index(width) => Node::Cast(Cast::Truncate, operands[0], width),
             };
-            nodes.insert(key(result), region.nodes.len());
+            numbers.of_ours.push(region.nodes.len());
             region.nodes.push(node);
         }
-        let order = all.iter().zip(0..).map(|(op, at)| (op_key(*op), at));
-        let order: FxHashMap<OpKey, usize> = order.collect();
-        let is_wait =
-            |op: &Op<'c>| known.kind(*op) == Kind::Depend && waits_for_kernels_before(*op);
-        let waits = all.iter().copied().filter(is_wait).collect();
+        let with_kinds = || all.iter().copied().zip(&kinds).zip(0..all.len());
+        let waits = with_kinds().filter_map(|((op, kind), _)| {
+            (*kind == Kind::Depend && waits_for_kernels_before(op)).then_some(op)
+        });
+        let waits = waits.collect();
+        let place = |op: Op<'c>| order.place(op).unwrap_or(all.len());
         // Vectors that are taken apart in the graph alone are made for nothing.
-        let mut unused: FxHashSet<OpKey> = FxHashSet::default();
-        for op in all.iter().rev() {
-            if known.kind(*op) != Kind::Put {
-                continue;
-            }
-            let mut users = users_of(result_of(*op, 0)).into_iter();
-            let is_ours =
-                |user: Op<'c>| [&ids, &unused].iter().any(|of| of.contains(&op_key(user)));
-            if users.all(is_ours) {
-                unused.insert(op_key(*op));
+        for ((op, kind), at) in with_kinds().rev() {
+            if *kind == Kind::Put {
+                is_ours[at] = each_user(result_of(op, 0)).all(|user| is_ours[place(user)]);
             }
         }
         let mut roots = Vec::new();
-        let mut guards = Guards::new(kernel, &nodes, &region);
-        for (op, meaning) in &ours {
+        let mut guards = Guards::new(kernel, &numbers, &region);
+        let mut users: Vec<(usize, Op<'c>)> = Vec::new();
+        for (number, Ours { op, meaning, .. }) in ours.iter().enumerate() {
             // Constants are where they are wanted already.
             if matches!(meaning, Meaning::Constant(_)) {
                 continue;
             }
             let value = result_of(*op, 0);
-            let mut users: Vec<_> = users_of(value)
-                .into_iter()
-                .filter(|user| !ids.contains(&op_key(*user)) && !unused.contains(&op_key(*user)))
-                .collect();
-            users.sort_by_key(|user| order[&op_key(*user)]);
-            users.dedup_by_key(|user| op_key(*user));
+            users.clear();
+            users.extend(each_user(value).map(|user| (place(user), user)));
+            users.retain(|(at, _)| !is_ours[*at]);
+            users.sort_unstable_by_key(|(at, _)| *at);
+            users.dedup_by_key(|(at, _)| *at);
             let mut guarded: Vec<(Option<usize>, Vec<Op<'c>>)> = Vec::new();
-            for user in users {
+            for &(_, user) in &users {
                 let guard = guards.around(user, &mut region);
                 match guarded.iter_mut().find(|(other, _)| *other == guard) {
                     Some((_, users)) => users.push(user),
@@ -355,21 +418,19 @@ impl<'c> Indices<'c> {
                 if let Some(guard) = guard {
                     guards.all[guard].roots.push(region.roots.len());
                 }
-                region.roots.push(nodes[&key(value)]);
+                region.roots.push(numbers.of_ours[number]);
                 roots.push((value, users));
             }
         }
         let guards = guards.all;
+        let old = all.into_iter().zip(is_ours);
         Self {
             kernel,
             region,
             leaves,
             roots,
             guards,
-            old: all
-                .into_iter()
-                .filter(|op| ids.contains(&op_key(*op)) || unused.contains(&op_key(*op)))
-                .collect(),
+            old: old.filter_map(|(op, is)| is.then_some(op)).collect(),
             order,
             waits,
         }

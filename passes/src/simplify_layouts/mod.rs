@@ -229,7 +229,7 @@ fn erase_unused<'c>(
 ) -> Result<(), Failure> {
     for op in ops.into_iter().rev() {
         let results = results_of(op);
-        if rewriter.erase_if_unused(op)? {
+        if rewriter.erase_if_unused(op) {
             gone.extend(results.into_iter().map(key));
         }
     }

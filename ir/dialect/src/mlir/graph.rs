@@ -75,12 +75,25 @@ pub fn take_ops<'c>(module: melior::ir::Module<'c>, block: Blk<'c>) -> Vec<Op<'c
 
 /// The operands of `op`.
 pub fn operands_of<'c>(op: Op<'c>) -> Vec<Val<'c>> {
-    // SAFETY: indices are below the number of operands.
-    unsafe {
-        (0..mlirOperationGetNumOperands(op.to_raw()))
-            .map(|i| Value::from_raw(mlirOperationGetOperand(op.to_raw(), i)))
-            .collect()
-    }
+    each_operand(op).collect()
+}
+
+/// The operands of `op`, one after the other, where nothing changes them meanwhile.
+pub fn each_operand<'c>(op: Op<'c>) -> impl ExactSizeIterator<Item = Val<'c>> {
+    (0..op.operand_count()).map(move |at| operand(op, at))
+}
+
+/// Operand `index` of `op`. Panics, naming the op, where it has no such operand.
+#[track_caller]
+pub fn operand(op: Op<'_>, index: usize) -> Val<'_> {
+    let count = op.operand_count();
+    assert!(
+        index < count,
+        "expected an operand {index} of '{}', which has {count}",
+        name_of(op)
+    );
+    // SAFETY: the index is below the number of operands.
+    unsafe { Value::from_raw(mlirOperationGetOperand(op.to_raw(), index as isize)) }
 }
 
 /// The results of `op`.
@@ -155,16 +168,24 @@ pub fn location_of(value: Val<'_>) -> Location<'_> {
 
 /// The operations that use `value`, once for each use.
 pub fn users_of<'c>(value: Val<'c>) -> Vec<Op<'c>> {
-    let mut users = Vec::new();
-    // SAFETY: nothing changes the uses meanwhile.
-    unsafe {
-        let mut usage = mlirValueGetFirstUse(value.to_raw());
-        while !usage.ptr.is_null() {
-            users.push(OperationRef::from_raw(mlirOpOperandGetOwner(usage)));
-            usage = mlirOpOperandGetNextUse(usage);
+    each_user(value).collect()
+}
+
+/// The operations that use `value`, once for each use and one after the other, where nothing changes the uses meanwhile.
+pub fn each_user<'c>(value: Val<'c>) -> impl Iterator<Item = Op<'c>> {
+    // SAFETY: the value lives, and each use as long as nobody changes it.
+    let mut usage = unsafe { mlirValueGetFirstUse(value.to_raw()) };
+    std::iter::from_fn(move || {
+        if usage.ptr.is_null() {
+            return None;
         }
-    }
-    users
+        // SAFETY: as above.
+        unsafe {
+            let user = OperationRef::from_raw(mlirOpOperandGetOwner(usage));
+            usage = mlirOpOperandGetNextUse(usage);
+            Some(user)
+        }
+    })
 }
 
 /// Tells whether anything uses a value.
@@ -305,9 +326,13 @@ pub fn body_of<'c>(op: Op<'c>, index: usize) -> Option<Blk<'c>> {
 
 /// The blocks of all regions of `op`, in order.
 pub fn blocks_of<'c>(op: Op<'c>) -> Vec<Blk<'c>> {
-    (0..op.region_count())
-        .flat_map(|region| blocks_of_region(op, region))
-        .collect()
+    // Most have none, and are asked often.
+    match op.region_count() {
+        0 => Vec::new(),
+        count => (0..count)
+            .flat_map(|region| blocks_of_region(op, region))
+            .collect(),
+    }
 }
 
 /// The blocks of region `index` of `op`, none where it has no such region.
@@ -390,22 +415,29 @@ pub fn kernels<'c>(op: Op<'c>) -> Vec<Op<'c>> {
 
 /// All operations within `op`, outermost first, collected so that they may be changed.
 pub fn nested_ops<'c>(op: Op<'c>) -> Vec<Op<'c>> {
-    blocks_of(op).into_iter().flat_map(nested_ops_of).collect()
+    let mut all = Vec::new();
+    for block in blocks_of(op) {
+        add_nested_ops(block, &mut all);
+    }
+    all
 }
 
 /// All operations within `block`, outermost first, collected so that they may be changed.
 pub fn nested_ops_of<'c>(block: Blk<'c>) -> Vec<Op<'c>> {
-    fn visit<'c>(block: Blk<'c>, all: &mut Vec<Op<'c>>) {
-        for inner in ops_of(block) {
-            all.push(inner);
-            for block in blocks_of(inner) {
-                visit(block, all);
-            }
-        }
-    }
     let mut all = Vec::new();
-    visit(block, &mut all);
+    add_nested_ops(block, &mut all);
     all
+}
+
+fn add_nested_ops<'c>(block: Blk<'c>, all: &mut Vec<Op<'c>>) {
+    let mut next = first_of(block);
+    while let Some(inner) = next {
+        all.push(inner);
+        for block in blocks_of(inner) {
+            add_nested_ops(block, all);
+        }
+        next = next_of(inner);
+    }
 }
 
 /// The operation that a block is of.

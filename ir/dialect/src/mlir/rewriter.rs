@@ -2,7 +2,7 @@
 
 use super::{
     Blk, BlockKey, Op, Val, arguments_of, block_key, block_of, blocks_of, changes, ffi, is_used,
-    name_of, ops_of, owner_of, results_of, successors_of, used_outside, users_of,
+    name_of, ops_of, owner_of, result_of, results_of, successors_of, used_outside, users_of,
 };
 use crate::diag::{self, Failure};
 use melior::ir::{
@@ -107,16 +107,12 @@ impl<'c> Rewriter<'c> {
     }
 
     /// Erases an operation that nothing uses the results of. Returns whether it did.
-    ///
-    /// # Errors
-    /// Those of [`Rewriter::erase`].
-    #[track_caller]
-    pub fn erase_if_unused(&self, op: Op<'c>) -> Result<bool, Failure> {
-        let is_unused = results_of(op).into_iter().all(|value| !is_used(value));
+    pub fn erase_if_unused(&self, op: Op<'c>) -> bool {
+        let is_unused = (0..op.result_count()).all(|at| !is_used(result_of(op, at)));
         if is_unused {
-            self.erase(op)?;
+            self.bury(op);
         }
-        Ok(is_unused)
+        is_unused
     }
 
     /// Erases operations that others have taken the place of, users first.

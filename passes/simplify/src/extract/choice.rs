@@ -26,13 +26,49 @@ pub(super) struct Choice {
     /// The members of each cone, a bit a class, so many words for each.
     members: Vec<u64>,
     words: usize,
+    /// The words of each cone that are not all 0, from the first one to behind the last one; the others are never read.
+    spans: Vec<Span>,
+    /// The members of the cone that is being put together.
     scratch: Vec<u64>,
+    span: Span,
+}
+
+/// A range of words.
+#[derive(Clone, Copy, Default)]
+struct Span {
+    start: u32,
+    end: u32,
+}
+
+impl Span {
+    fn range(self) -> std::ops::Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    /// Makes it reach over another one as well, with nothing in the words of `all` that are new.
+    fn reach(&mut self, other: Span, all: &mut [u64]) {
+        if other.start == other.end {
+            return;
+        }
+        if self.start == self.end {
+            all[other.range()].fill(0);
+            *self = other;
+        }
+        if other.start < self.start {
+            all[other.start as usize..self.start as usize].fill(0);
+            self.start = other.start;
+        }
+        if other.end > self.end {
+            all[self.end as usize..other.end as usize].fill(0);
+            self.end = other.end;
+        }
+    }
 }
 
 impl Choice {
     /// A choice of nothing yet, with nothing settled.
     pub(super) fn new(problem: &Problem) -> Choice {
-        let count = problem.classes.len();
+        let count = problem.count();
         let words = words(count);
         Choice {
             of_class: vec![None; count],
@@ -46,7 +82,9 @@ impl Choice {
             lists: 0,
             members: vec![0; count * words],
             words,
+            spans: vec![Span::default(); count],
             scratch: vec![0; words],
+            span: Span::default(),
         }
     }
 
@@ -56,7 +94,7 @@ impl Choice {
         self.own[class] = 0;
         self.costs[class] = 0;
         self.settled[class] = true;
-        self.members[class * self.words..][..self.words].fill(0);
+        self.spans[class] = Span::default();
     }
 
     /// Tells whether a class is taken as settled.
@@ -73,11 +111,6 @@ impl Choice {
     ) -> Vec<usize> {
         self.lists += 1;
         let mut needed = Vec::new();
-        let operands = |class: usize| {
-            problem.classes[class]
-                .iter()
-                .flat_map(|c| c.operands.iter())
-        };
         // A class is on the list before what it leads to is looked at.
         let mut note = |needed: &mut Vec<usize>, class: usize| {
             if !self.settled[class] && self.listed[class] != self.lists {
@@ -87,15 +120,15 @@ impl Choice {
         };
         for root in roots {
             note(&mut needed, root);
-            for class in operands(root) {
-                note(&mut needed, class);
+            for &class in problem.below(root) {
+                note(&mut needed, class as usize);
             }
         }
         let mut done = 0;
         while let Some(&class) = needed.get(done) {
             done += 1;
-            for class in operands(class) {
-                note(&mut needed, class);
+            for &class in problem.below(class) {
+                note(&mut needed, class as usize);
             }
         }
         needed.sort_unstable();
@@ -115,7 +148,7 @@ impl Choice {
                 let looked = self.looked[class];
                 self.now += 1;
                 self.looked[class] = self.now;
-                for (at, candidate) in problem.classes[class].iter().enumerate() {
+                for (at, candidate) in problem.candidates_of(class).iter().enumerate() {
                     let mut operands = candidate.operands.iter();
                     let is_new = looked == 0 || operands.any(|c| self.changed[c] >= looked);
                     if is_new && self.improve(candidate, at, class) {
@@ -147,10 +180,18 @@ impl Choice {
         self.own[class] = own;
         self.costs[class] = cost;
         self.changed[class] = self.now;
-        let members = &mut self.members[class * self.words..][..self.words];
-        members.copy_from_slice(&self.scratch);
-        if let Some(word) = members.get_mut(class / 64) {
-            *word |= 1 << (class % 64);
+        if self.words > 0 {
+            let members = &mut self.members[class * self.words..][..self.words];
+            let mut span = self.span;
+            members[span.range()].copy_from_slice(&self.scratch[span.range()]);
+            let own = (class / 64) as u32;
+            let own = Span {
+                start: own,
+                end: own + 1,
+            };
+            span.reach(own, members);
+            members[class / 64] |= 1 << (class % 64);
+            self.spans[class] = span;
         }
         true
     }
@@ -167,8 +208,9 @@ impl Choice {
         if self.words == 0 {
             return Some(all);
         }
-        let words = self.scratch.iter().enumerate();
-        let members = words.flat_map(|(at, &word)| members_of(word).map(move |m| at * 64 + m));
+        let words = self.span.range();
+        let words = words.map(|at| (at, self.scratch[at]));
+        let members = words.flat_map(|(at, word)| members_of(word).map(move |m| at * 64 + m));
         let members = members.filter(|&m| open(m));
         Some(members.map(|m| self.own[m]).sum())
     }
@@ -188,24 +230,31 @@ impl Choice {
         }
         let (words, members) = (self.words, &self.members);
         let of = |class: usize| &members[class * words..][..words];
+        self.span = Span::default();
         let Some(first) = operands.next() else {
-            self.scratch.fill(0);
             return Some(0);
         };
-        self.scratch.copy_from_slice(of(first));
+        self.span = self.spans[first];
+        let range = self.span.range();
+        self.scratch[range.clone()].copy_from_slice(&of(first)[range]);
         let mut cost = self.costs[first];
         for operand in operands {
             // Leaves, constants and what is settled have nothing below them.
             if self.costs[operand] == 0 {
                 continue;
             }
-            for (at, (word, more)) in self.scratch.iter_mut().zip(of(operand)).enumerate() {
+            let range = self.spans[operand].range();
+            self.span.reach(self.spans[operand], &mut self.scratch);
+            let all = self.scratch[range.clone()].iter_mut();
+            for ((word, more), at) in all.zip(&of(operand)[range.clone()]).zip(range) {
                 let new = more & !*word;
                 *word |= more;
                 cost += members_of(new).map(|m| self.own[at * 64 + m]).sum::<u64>();
             }
         }
-        if self.scratch[class / 64] >> (class % 64) & 1 == 1 {
+        if self.span.range().contains(&(class / 64))
+            && self.scratch[class / 64] >> (class % 64) & 1 == 1
+        {
             return None;
         }
         Some(cost)

@@ -37,7 +37,7 @@ pub(crate) fn extract_beside(
     let problem = Problem::new(graph, roots, given);
     let in_order: Vec<usize> = (0..roots.len()).collect();
     let mut alone = Choice::new(&problem);
-    let all: Vec<usize> = (0..problem.classes.len()).collect();
+    let all: Vec<usize> = (0..problem.count()).collect();
     alone.choose(&problem, &all);
     let mut cheapest_first = in_order.clone();
     cheapest_first.sort_by_key(|&i| (alone.costs[problem.roots[i]], i));
@@ -91,8 +91,16 @@ impl FromIterator<usize> for Operands {
 }
 
 struct Problem {
-    /// The candidates to make each class that the roots need from, operands roughly before users.
-    classes: Vec<Vec<Candidate>>,
+    /// The candidates of all classes that the roots need, one class after the other, operands roughly before users.
+    candidates: Vec<Candidate>,
+    /// The end of each class's candidates.
+    ends: Vec<u32>,
+    /// The classes that the candidates of each class need, each once, and where those of each class end; without leaves and constants, for which there is
+    /// nothing to choose.
+    below: Vec<u32>,
+    ends_below: Vec<u32>,
+    /// Tells of each class whether it has a candidate that needs nothing.
+    is_free: Vec<bool>,
     roots: Vec<usize>,
 }
 
@@ -167,34 +175,93 @@ impl Problem {
                 adds_constant: matches!(term, Term::Op(Op::Add, _)) && right.is_some(),
             }
         };
-        let mut classes: Vec<Vec<Candidate>> = order
-            .iter()
-            .map(|&id| graph[id].nodes.iter().map(candidate).collect())
-            .collect();
+        let mut is_there = vec![None; order.len()];
         for &(id, leaf) in given {
+            let at = place(id);
+            if at != NONE {
+                is_there[at].get_or_insert(leaf);
+            }
+        }
+        let mut candidates = Vec::with_capacity(2 * order.len());
+        let mut ends = Vec::with_capacity(order.len());
+        for (&id, given) in order.iter().zip(is_there) {
+            let first = candidates.len();
+            candidates.extend(graph[id].nodes.iter().map(candidate));
             // A constant or a leaf is there for nothing itself.
             let is_free = |c: &Candidate| c.operands.is_empty();
-            let at = place(id);
-            if at != NONE && !classes[at].iter().any(is_free) {
-                classes[at].push(Candidate {
+            if let Some(leaf) = given
+                && !candidates[first..].iter().any(is_free)
+            {
+                candidates.push(Candidate {
                     term: Term::Leaf(leaf),
                     operands: Operands::default(),
                     cost: 0,
                     adds_constant: false,
                 });
             }
+            ends.push(candidates.len() as u32);
+        }
+        let roots = roots.iter().map(|&r| place(r)).collect();
+        Problem::of(candidates, ends, roots)
+    }
+
+    /// The problem of these candidates, of classes that end there.
+    fn of(candidates: Vec<Candidate>, ends: Vec<u32>, roots: Vec<usize>) -> Problem {
+        let problem = Problem {
+            candidates,
+            ends,
+            below: Vec::new(),
+            ends_below: Vec::new(),
+            is_free: Vec::new(),
+            roots,
+        };
+        let count = problem.count();
+        let has = |class: usize, wanted: bool| {
+            let mut candidates = problem.candidates_of(class).iter();
+            candidates.any(|c| c.operands.is_empty() == wanted)
+        };
+        let is_free: Vec<bool> = (0..count).map(|class| has(class, true)).collect();
+        let is_chosen: Vec<bool> = (0..count).map(|class| has(class, false)).collect();
+        let mut seen = vec![u32::MAX; count];
+        let (mut below, mut ends_below) = (Vec::new(), Vec::with_capacity(count));
+        for class in 0..count {
+            for candidate in problem.candidates_of(class) {
+                for operand in candidate.operands.iter().filter(|&c| is_chosen[c]) {
+                    if std::mem::replace(&mut seen[operand], class as u32) != class as u32 {
+                        below.push(operand as u32);
+                    }
+                }
+            }
+            ends_below.push(below.len() as u32);
         }
         Problem {
-            classes,
-            roots: roots.iter().map(|&r| place(r)).collect(),
+            below,
+            ends_below,
+            is_free,
+            ..problem
         }
+    }
+
+    /// The number of classes.
+    fn count(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The candidates of a class.
+    fn candidates_of(&self, class: usize) -> &[Candidate] {
+        &self.candidates[span(&self.ends, class)]
+    }
+
+    /// The classes that the candidates of a class need, each once, if there is anything to choose for them.
+    fn below(&self, class: usize) -> &[u32] {
+        &self.below[span(&self.ends_below, class)]
     }
 
     /// Settles root after root.
     fn settle(&self, order: &[usize], mut choice: Choice) -> Option<Settled> {
-        let candidates: usize = self.classes.iter().map(Vec::len).sum();
-        let mut choices_left = WORK / (candidates * words(self.classes.len()).max(1)).max(1);
-        let mut of_class = vec![None; self.classes.len()];
+        let work = self.candidates.len() * words(self.count()).max(1);
+        let mut choices_left = WORK / work.max(1);
+        let mut of_class = vec![None; self.count()];
         let mut of_root = vec![None; self.roots.len()];
         // The first choice and the last are for all roots, those between for one.
         let mut is_for_all = true;
@@ -223,7 +290,7 @@ impl Problem {
             }
             let (_, chosen) = best?;
             of_root[root] = Some(chosen);
-            let node = &self.classes[class][chosen];
+            let node = &self.candidates_of(class)[chosen];
             todo.extend(node.operands.iter());
             // The root's node is there for others, too; but a constant added at a root is free there only.
             if of_class[class].is_none() && !node.adds_constant {
@@ -233,7 +300,7 @@ impl Problem {
             while let Some(class) = todo.pop() {
                 if of_class[class].is_none() {
                     let chosen = choice.of_class[class]?;
-                    todo.extend(self.classes[class][chosen].operands.iter());
+                    todo.extend(self.candidates_of(class)[chosen].operands.iter());
                     of_class[class] = Some(chosen);
                     settled_since.push((class, chosen));
                 }
@@ -253,10 +320,8 @@ impl Problem {
         settled: &[Option<usize>],
         choice: &Choice,
     ) -> Option<(u64, usize)> {
-        let is_there = |c: usize| {
-            choice.is_settled(c) || self.classes[c].iter().any(|c| c.operands.is_empty())
-        };
-        let candidates = self.classes[class].iter().enumerate();
+        let is_there = |c: usize| choice.is_settled(c) || self.is_free[c];
+        let candidates = self.candidates_of(class).iter().enumerate();
         let costs = candidates
             .filter(|(_, candidate)| candidate.operands.iter().all(is_there))
             .map(|(at, candidate)| (candidate.cost_at_root(settled[class] == Some(at)), at));
@@ -270,7 +335,7 @@ impl Problem {
         settled: &[Option<usize>],
         choice: &mut Choice,
     ) -> Option<(u64, usize)> {
-        let candidates = self.classes[class].iter().enumerate();
+        let candidates = self.candidates_of(class).iter().enumerate();
         let costs = candidates.filter_map(|(at, candidate)| {
             let below = choice.below(candidate, class, |m| settled[m].is_none())?;
             // Settled on the way to another root: the same node serves, unless a constant is added here for nothing.
@@ -283,13 +348,13 @@ impl Problem {
     /// The chosen nodes in topological order; nothing if they form a cycle.
     fn build(&self, settled: &Settled) -> Option<(Vec<Node>, Vec<usize>)> {
         let mut nodes = Vec::new();
-        let mut place: Vec<Option<usize>> = vec![None; self.classes.len()];
-        let mut entered = vec![false; self.classes.len()];
+        let mut place: Vec<Option<usize>> = vec![None; self.count()];
+        let mut entered = vec![false; self.count()];
         let mut roots = Vec::with_capacity(self.roots.len());
-        let node = |class: usize| Some(&self.classes[class][settled.of_class[class]?]);
+        let mut todo: Vec<(usize, bool)> = Vec::new();
+        let node = |class: usize| Some(&self.candidates_of(class)[settled.of_class[class]?]);
         for (&class, &chosen) in self.roots.iter().zip(&settled.of_root) {
-            let root = &self.classes[class][chosen];
-            let mut todo: Vec<(usize, bool)> = Vec::new();
+            let root = &self.candidates_of(class)[chosen];
             todo.extend(root.operands.iter().rev().map(|c| (c, false)));
             while let Some((class, left)) = todo.pop() {
                 if left {
@@ -307,6 +372,15 @@ impl Problem {
         }
         Some(hash_cons(&nodes, &roots))
     }
+}
+
+/// The places of a class in a list of which each class's part ends there.
+fn span(ends: &[u32], class: usize) -> std::ops::Range<usize> {
+    let start = match class.checked_sub(1) {
+        Some(before) => ends[before] as usize,
+        None => 0,
+    };
+    start..ends[class] as usize
 }
 
 /// Writes a node out; products and quotients by powers of two as shifts, remainders as masks.
@@ -353,7 +427,7 @@ mod tests {
         let mut compared = 0;
         for seed in 0..300 {
             let problem = random(seed);
-            let all: Vec<usize> = (0..problem.classes.len()).collect();
+            let all: Vec<usize> = (0..problem.count()).collect();
             let mut one = Choice::new(&problem);
             one.choose(&problem, &all);
             let mut whole = one.clone();
@@ -376,7 +450,7 @@ mod tests {
                     if settled.insert(class)
                         && let Some(chosen) = one.of_class[class]
                     {
-                        todo.extend(problem.classes[class][chosen].operands.iter());
+                        todo.extend(problem.candidates_of(class)[chosen].operands.iter());
                         one.settle(class, chosen);
                         whole.settle(class, chosen);
                     }
@@ -420,6 +494,10 @@ mod tests {
             classes.push(some);
         }
         let roots = (0..12).map(|_| below(count)).collect();
-        Problem { classes, roots }
+        let mut ends: Vec<u32> = classes.iter().map(|some| some.len() as u32).collect();
+        for at in 1..ends.len() {
+            ends[at] += ends[at - 1];
+        }
+        Problem::of(classes.concat(), ends, roots)
     }
 }

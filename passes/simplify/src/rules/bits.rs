@@ -27,8 +27,8 @@ fn quotient_bits(e: &Env) -> u64 {
 
 pub(super) const RULES: &[Rule] = &[
     // x | 0 = x ^ 0 = x << 0 = x >> 0 = x
-    Rule::new("or-zero", "(| ?x ?c)", "?x").when(|e| e.c() == 0),
-    Rule::new("xor-zero", "(^ ?x ?c)", "?x").when(|e| e.c() == 0),
+    Rule::new("or-zero", "(| ?x 0)", "?x"),
+    Rule::new("xor-zero", "(^ ?x 0)", "?x"),
     // x & y = x if y is one wherever x may be
     Rule::new("and-covers", "(& ?x ?y)", "?x").when(|e| e.x().maybe() & !e.y().one_bits == 0),
     // x | y = x if x is one wherever y may be

@@ -148,14 +148,29 @@ impl<P> Pat<P> {
 
 impl Pat<Typed> {
     pub(crate) fn parse(text: &str) -> Result<Pat<Written>, String> {
-        let spaced = text.replace('(', " ( ").replace(')', " ) ");
-        let mut tokens = spaced.split_whitespace();
+        let mut tokens = tokens(text);
         let pat = from_tokens(&mut tokens)?;
         match tokens.next() {
             None => Ok(pat),
             Some(more) => Err(format!("`{more}` after the end")),
         }
     }
+}
+
+/// The words, variables, numbers and parentheses of a text.
+fn tokens(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        rest = rest.trim_ascii_start();
+        let is_end = |byte: u8| matches!(byte, b'(' | b')') || byte.is_ascii_whitespace();
+        let end = match rest.bytes().position(is_end) {
+            Some(0) => 1,
+            end => end.unwrap_or(rest.len()),
+        };
+        let token;
+        (token, rest) = rest.split_at(end);
+        (!token.is_empty()).then_some(token)
+    })
 }
 
 fn from_tokens<'a>(tokens: &mut impl Iterator<Item = &'a str>) -> Result<Pat<Written>, String> {
@@ -165,7 +180,7 @@ fn from_tokens<'a>(tokens: &mut impl Iterator<Item = &'a str>) -> Result<Pat<Wri
         return of("xyzucdm")
             .map(Pat::Var)
             .or_else(|| of("kl").map(Pat::Computed))
-            .ok_or(format!("no variable `{name}`"));
+            .ok_or_else(|| format!("no variable `{name}`"));
     }
     if token != "(" {
         return token
@@ -195,10 +210,15 @@ fn from_tokens<'a>(tokens: &mut impl Iterator<Item = &'a str>) -> Result<Pat<Wri
 impl Typed {
     /// Returns what `pick` finds in the pattern, in order.
     pub(crate) fn slots(&self, pick: &dyn Fn(&Pat<Typed>) -> Option<usize>) -> Vec<usize> {
-        let mut found: Vec<usize> = pick(&self.pat).into_iter().collect();
-        for part in self.pat.parts() {
-            found.extend(part.slots(pick));
+        type Pick<'a> = &'a dyn Fn(&Pat<Typed>) -> Option<usize>;
+        fn visit(typed: &Typed, pick: Pick, found: &mut Vec<usize>) {
+            found.extend(pick(&typed.pat));
+            for part in typed.pat.parts() {
+                visit(part, pick, found);
+            }
         }
+        let mut found = Vec::new();
+        visit(self, pick, &mut found);
         found
     }
 
@@ -249,10 +269,14 @@ impl Typed {
 
     /// The numbers of the widths in the pattern, in order.
     fn widths(&self) -> Vec<usize> {
-        let mut found = vec![self.width];
-        for part in self.pat.parts() {
-            found.extend(part.widths());
+        fn visit(typed: &Typed, found: &mut Vec<usize>) {
+            found.push(typed.width);
+            for part in typed.pat.parts() {
+                visit(part, found);
+            }
         }
+        let mut found = Vec::with_capacity(8);
+        visit(self, &mut found);
         found
     }
 

@@ -98,7 +98,7 @@ pub(super) fn erase_unused<'c>(rewriter: &Rewriter<'c>, map: cute::Map<'c>) -> R
     let ops = map.body().map(ops_of).unwrap_or_default();
     for op in ops.into_iter().rev().skip(1) {
         if cute::AllReduce::of(op).is_none() {
-            rewriter.erase_if_unused(op)?;
+            rewriter.erase_if_unused(op);
         }
     }
     Ok(())
