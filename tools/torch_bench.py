@@ -1,6 +1,6 @@
-"""Times a Llama of 8B shapes with random weights in PyTorch: eager, PyTorch's default back end, and "cute", in turns of one run.
+"""Times a Llama of 8B shapes with random weights in PyTorch: eager, PyTorch's default back end, and "cute" without and with it, in turns of one run.
 
-    CUTE_TOOLS_DIR=FOLDER PYTHONPATH=python python tools/torch_bench.py [--check] [--layers 32] [--rounds 10] [--json FILE]
+    CUTE_TOOLS_DIR=FOLDER PYTHONPATH=python python tools/torch_bench.py [--check] [--layers 32] [--rounds 10] [--kernels 14] [--json FILE]
 
 FOLDER has cute-opt and libcute_native.so (of a release build); an installed wheel needs neither variable. It measures prefill of 4096 tokens and
 decode at batch 16 (each also as a CUDA graph), and prints, for each way, the median of the rounds, the sum of its kernels alone, and what

@@ -202,3 +202,30 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+!plan_mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,1,1):(1,1,0)">, permutation_MNK = <"[16:1;16:1;16:1]">>
+!plan_in = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!plan_load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
+!plan_pair = !cute_nvgpu.atom.universal_copy<f16, 32 b>
+!plan_out = !cute_nvgpu.atom.universal_copy<f16, 128 b>
+#plan = #cute.plan<tile = 32x32x32, stages = 1, raster = 1, mma = !plan_mma,
+  A = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  B = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  C = [<!plan_pair, immediate, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_out, immediate>]>
+!acc = !cute.memref<f32, rmem, "(32,32):(32,1)">
+!own = !cute.memref<f16, rmem, "(32,32):(32,1)">
+gpu.module @kernels {
+  gpu.func @sums_in_registers() kernel attributes {cute.plan = #plan} {
+    %acc = cute.memref.alloca() : !acc
+    %own = cute.memref.alloca() : !own
+    // expected-error @below {{expected the sums in shared memory, found them in registers, of which parts go out by a plan of warpgroups alone; copy them into C's tile first}}
+    cute.block.transform C ins(%acc : !acc) outs(%own : !own) {
+    ^bb0(%x: f32):
+      %y = arith.truncf %x : f32 to f16
+      cute.yield %y : f16
+    }
+    gpu.return
+  }
+}

@@ -129,3 +129,51 @@ func.func @taken(%A: !t, %B: !t, %C: !t) {
   }
   return
 }
+
+// -----
+
+// Sums in registers: one output in registers as well, which nobody reduces, and coordinates for what stands beside them.
+!sums = !cute.memref<f32, rmem, "(64,64):(64,1)">
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+func.func @output_of_registers(%c: !t) {
+  %sums = cute.memref.alloca() : !sums
+  // expected-error @below {{'cute.block.transform' op expected an output of sums in registers in rmem, found gmem}}
+  cute.block.transform C ins(%sums : !sums) outs(%c : !t) {
+  ^bb0(%x: f32):
+    %y = arith.truncf %x : f32 to f16
+    cute.yield %y : f16
+  }
+  return
+}
+
+// -----
+
+!sums = !cute.memref<f32, rmem, "(64,64):(64,1)">
+!own = !cute.memref<f16, rmem, "(64,64):(64,1)">
+func.func @outputs_of_registers() {
+  %sums = cute.memref.alloca() : !sums
+  %own = cute.memref.alloca() : !own
+  // expected-error @below {{'cute.block.transform' op has its sums in registers; expected one output, which is not reduced}}
+  cute.block.transform C ins(%sums : !sums) outs(%own, %own : !own, !own) {
+  ^bb0(%x: f32):
+    %y = arith.truncf %x : f32 to f16
+    cute.yield %y, %y : f16, f16
+  }
+  return
+}
+
+// -----
+
+!sums = !cute.memref<f32, rmem, "(64,64):(64,1)">
+!own = !cute.memref<f16, rmem, "(64,64):(64,1)">
+func.func @coordinates_of_registers(%coords: !cute.coord_tensor<"(0,0)", "(64,64):(1@0,1@1)">, %end: !cute.coord<"(?,?)">) {
+  %sums = cute.memref.alloca() : !sums
+  %own = cute.memref.alloca() : !own
+  // expected-error @below {{'cute.block.transform' op expected an input beside sums in registers where coordinates are given}}
+  cute.block.transform C ins(%sums : !sums) outs(%own : !own) within(%coords, %end : !cute.coord_tensor<"(0,0)", "(64,64):(1@0,1@1)">, !cute.coord<"(?,?)">) {
+  ^bb0(%x: f32):
+    %y = arith.truncf %x : f32 to f16
+    cute.yield %y : f16
+  }
+  return
+}

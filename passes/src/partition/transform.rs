@@ -178,6 +178,11 @@ impl<'c> Partition<'c> {
         let [output] = outputs[..] else {
             return Err(b.error("expected one tensor of registers"));
         };
+        if !self.plan.has_roles() {
+            return Err(b.error(
+                "expected the sums in shared memory, found them in registers, of which parts go out by a plan of warpgroups alone; copy them into C's tile first",
+            ));
+        }
         let mma = self.plan.part_mma(b.location).map_err(wrong(b))?;
         let mma = tiled_mma(self.top, mma, &[])?;
         let sums = *inputs.first().expected(b, "a part of the sums")?;
