@@ -1,8 +1,8 @@
 // Epilogues of products of warpgroups, computed of sums in registers where they read rows, columns or nothing, by one team: no sums go through shared memory, and C goes
 // out by TMA where its rows allow it. Right on the emulator, of sizes that tiles divide and of others.
 //
-// RUN: cute-opt %s --cute-tile="arch=sm_90a instructions=wgmma teams=1 variants=3" | FileCheck %s --check-prefix=TILE
-// RUN: cute-opt %s --cute-compile="arch=sm_90a instructions=wgmma teams=1 variants=3 package=%t.cutepkg" -o /dev/null
+// RUN: cute-opt %s --cute-tile="arch=sm_90a instructions=wgmma teams=1" | FileCheck %s --check-prefix=TILE
+// RUN: cute-opt %s --cute-compile="arch=sm_90a instructions=wgmma teams=1 package=%t.cutepkg" -o /dev/null
 // RUN: cute-run %t.cutepkg --function columns --device=emulator --sms 2 --seeds 2 | FileCheck %s --check-prefix=RIGHT
 // RUN: cute-run %t.cutepkg --function rows --device=emulator --sms 2 --seeds 2 | FileCheck %s --check-prefix=RIGHT
 // RUN: cute-run %t.cutepkg --function number --device=emulator --sms 2 | FileCheck %s --check-prefix=RIGHT
@@ -14,10 +14,10 @@
 // RUN: cute-run %t.cutepkg --function open --device=emulator --sms 2 --shape A=65x0 --shape B=72x0 --shape C=65x72 --shape scale=65x72 --shape bias=65x72 | FileCheck %s --check-prefix=RIGHT
 //
 // The same with K shared by a cluster, and with two teams, whose sums go through shared memory.
-// RUN: cute-opt %s --cute-compile="arch=sm_90a instructions=wgmma cluster=1x1x2 variants=2 package=%t.cutepkg" -o /dev/null
+// RUN: cute-opt %s --cute-compile="arch=sm_90a instructions=wgmma cluster=1x1x2 package=%t.cutepkg" -o /dev/null
 // RUN: cute-run %t.cutepkg --function columns --device=emulator --sms 4 | FileCheck %s --check-prefix=RIGHT
 // RUN: cute-run %t.cutepkg --function odd --device=emulator --sms 4 | FileCheck %s --check-prefix=RIGHT
-// RUN: cute-opt %s --cute-tile="arch=sm_90a instructions=wgmma teams=2 variants=2" | FileCheck %s --check-prefix=TEAMS
+// RUN: cute-opt %s --cute-tile="arch=sm_90a instructions=wgmma teams=2" | FileCheck %s --check-prefix=TEAMS
 //
 // RIGHT: : right;
 // RIGHT: no findings
@@ -136,7 +136,7 @@ func.func @whole(%A: !A {cute.name = "A"}, %B: !B {cute.name = "B"}, %C: !C {cut
 !open_rows = !cute.memref<f32, gmem, align<4>, "(?,?{div=8}):(1,0)">
 !open_columns = !cute.memref<f16, gmem, align<16>, "(?,?{div=8}):(0,1)">
 func.func @open(%A: !open {cute.name = "A"}, %B: !open {cute.name = "B"}, %C: !open {cute.name = "C"}, %scale: !open_rows {cute.name = "scale"}, %bias: !open_columns {cute.name = "bias"}) {
-  cute.contract ins(%A, %B : !open, !open) outs(%C : !open) accumulate f32 epilogue ins(%scale, %bias : !open_rows, !open_columns) {
+  cute.contract ins(%A, %B : !open, !open) outs(%C : !open) accumulate f32 {cute.tile = array<i64: 64, 64, 64>, cute.warps = array<i64: 4, 1>} epilogue ins(%scale, %bias : !open_rows, !open_columns) {
   ^bb0(%sum: f32, %s: f32, %e: f16):
     %b = arith.extf %e : f16 to f32
     %y = math.fma %sum, %s, %b : f32

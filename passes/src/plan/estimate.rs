@@ -111,7 +111,7 @@ mod roles {
     /// Hundredths of a tile's time beside its turns that are left where another team multiplies.
     pub(super) const BESIDE_OTHERS: i64 = 65;
     /// Hundredths of an epilogue's time that are left where another team multiplies.
-    pub(super) const EPILOGUE_BESIDE_OTHERS: i64 = 35;
+    pub(super) const EPILOGUE_BESIDE_OTHERS: i64 = 28;
     /// Picoseconds for a bit of a matrix that an epilogue reads or writes, a multiprocessor's share of memory.
     pub(super) const BIT: i64 = 4;
     /// Picoseconds in which the power of a multiprocessor gives 1024 elements of C one turn of 128 bytes along K, where kernels follow one another: a chip at its limit lowers its clock.
