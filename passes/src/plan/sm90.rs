@@ -577,6 +577,8 @@ impl<'c> Builder<'c> {
         let is_known = self.extents.iter().all(Option::is_some);
         let beside = match self.scaled {
             Some(scaled) => scaled.held([m, n], threads) + if is_known { 26 } else { 42 },
+            // 192 sums of a thread and what an epilogue reads spill 4 bytes.
+            None if self.epilogue.is_some() && self.in_registers(choice).is_none() => 52,
             None => 40,
         };
         let [_, budget] = plan.budgets().unwrap_or([0, 255]);
