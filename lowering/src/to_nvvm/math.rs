@@ -100,16 +100,6 @@ pub(super) fn math_op<'c>(rewriter: &Rewriter<'c>, op: Op<'c>) -> Result<(), Fai
     rewriter.erase(op)
 }
 
-/// Tells whether an op has `fastmath<afn>`, or `fast`, which includes it.
-fn may_approximate(op: Op<'_>) -> bool {
-    let flags = attribute_of(op, "fastmath").map(|flags| flags.to_string());
-    flags.is_some_and(|flags| {
-        flags
-            .split(['<', '>', ','])
-            .any(|flag| matches!(flag.trim(), "afn" | "fast"))
-    })
-}
-
 /// LLVM knows no floating-point numbers below 16 bits: their bits are integers to it.
 fn check_arithmetic(op: Op<'_>) -> Result<(), Failure> {
     for value in operands_of(op).into_iter().chain(results_of(op)) {

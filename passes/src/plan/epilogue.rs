@@ -2,7 +2,7 @@
 
 use super::Access;
 use cute_ir::{
-    mlir::{Blk, Op, attribute_of, name_of, nested_ops_of},
+    mlir::{Blk, Op, may_approximate, name_of, nested_ops_of},
     ops::{arith, math},
 };
 use melior::ir::Type;
@@ -16,6 +16,12 @@ pub struct Epilogue<'c> {
     pub work: i64,
     /// Bits that are read and written for each element of C, beside C's own, of matrices that are as large.
     pub beside: i64,
+}
+
+/// Tells whether an epilogue that may be computed of sums in registers is: by one team, as others' products hide the way through shared memory, and cost less so; and where
+/// the sums are whole.
+pub(crate) fn takes_sums(teams: i64, split: i64) -> bool {
+    teams == 1 && split == 1
 }
 
 /// Instructions of a thread that an op is, by what one of GELU's and one of SiLU's take on an H200 (`docs/performance.md`).
@@ -45,10 +51,7 @@ pub(crate) fn work(body: Blk<'_>) -> i64 {
 fn work_of(op: Op<'_>) -> i64 {
     let name = name_of(op);
     if name == arith::DIVF {
-        let flags = attribute_of(op, "fastmath").map(|flags| flags.to_string());
-        let may_approximate =
-            flags.is_some_and(|flags| flags.contains("afn") || flags.contains("fast>"));
-        return DIVISION[usize::from(may_approximate)];
+        return DIVISION[usize::from(may_approximate(op))];
     }
     let known = WORK.iter().find(|(known, _)| *known == name);
     known.map_or(1, |(_, work)| *work)

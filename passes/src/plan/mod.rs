@@ -38,7 +38,7 @@ use cute_layout::{
 };
 use cute_target::{Arch, Archs, Requirement};
 pub use epilogue::Epilogue;
-pub(crate) use epilogue::work;
+pub(crate) use epilogue::{takes_sums, work};
 use measured::Measured;
 use melior::ir::Type;
 use std::sync::Arc;

@@ -7,7 +7,7 @@ use super::{
     Access, Candidate, Epilogue, Problem, Request, Scaled, SwizzleChoice, WIDEST,
     estimate::{Estimate, LEFT_OUT, TileOfRoles},
     request::{Cluster, Instructions},
-    require,
+    require, takes_sums,
 };
 use crate::arch::{WARP, WARPGROUP};
 use cute_arith::gcd;
@@ -202,11 +202,15 @@ impl<'c> Builder<'c> {
         MmaAtom::of(&spec).map_err(wrong)
     }
 
-    /// C's elements and the accesses to it, where the epilogue of a tile is computed of sums in registers: of one team, as the others' products hide the way through shared
-    /// memory, and cost less so.
+    /// C's elements and the accesses to it, where the epilogue of a tile is computed of sums in registers.
     fn in_registers(&self, choice: TileOfRoles) -> Option<(Type<'c>, Access)> {
         let stored = self.epilogue.and_then(|epilogue| epilogue.stored);
-        stored.filter(|_| choice.split == 1 && choice.teams == 1)
+        stored.filter(|_| takes_sums(choice.teams, choice.split))
+    }
+
+    /// Tells whether the sums of a tile themselves go into shared memory, where its epilogue is computed of them.
+    fn stages_sums(&self, choice: TileOfRoles) -> bool {
+        self.epilogue.is_some() && self.in_registers(choice).is_none()
     }
 
     /// The elements that a tile has in shared memory on their way out, and the accesses to where they go.
@@ -322,7 +326,7 @@ impl<'c> Builder<'c> {
         // Sums of a part of K go to a workspace from registers.
         // TMA would store rows of the next group as well, and it stores whole 16 bytes: what lies behind lines that end within them would be overwritten.
         let is_whole = of_c.vector * bits >= WIDEST;
-        let is_bulk = (self.epilogue.is_none() || self.in_registers(choice).is_some())
+        let is_bulk = !self.stages_sums(choice)
             && !self.has_groups
             && choice.split == 1
             && is_whole
@@ -578,7 +582,7 @@ impl<'c> Builder<'c> {
         let beside = match self.scaled {
             Some(scaled) => scaled.held([m, n], threads) + if is_known { 26 } else { 42 },
             // 192 sums of a thread and what an epilogue reads spill 4 bytes.
-            None if self.epilogue.is_some() && self.in_registers(choice).is_none() => 52,
+            None if self.stages_sums(choice) => 52,
             None => 40,
         };
         let [_, budget] = plan.budgets().unwrap_or([0, 255]);

@@ -367,7 +367,7 @@ impl<'c> Gemm<'c> {
         b.value(cute::MEMREF_ALLOCA, &[], tile.to_type(b.location)?, &[])
     }
 
-    /// Stores a tile of C from shared memory, or what the epilogue computes of it.
+    /// Stores a tile of C from shared memory, or what the epilogue computes of sums that are there.
     pub(super) fn store_c(
         &self,
         b: Builder<'c>,
@@ -375,8 +375,10 @@ impl<'c> Gemm<'c> {
         at: &Place<'c>,
         (c, shared): (Tiles<'c>, Val<'c>),
     ) -> Result<(), Failure> {
-        let Some(epilogue) = &self.epilogue else {
-            return self.store_computed(b, (c, shared));
+        let epilogue = self.epilogue.as_ref();
+        let Some(epilogue) = epilogue.filter(|_| !self.computes_in_registers()) else {
+            let ends = [shared, c.tensor];
+            return block_copy(b.step("store C"), Operand::C, ends, &c.located(1));
         };
         let (inputs, outputs) = self.tiles_beside(b, body, at)?;
         let inputs = [vec![shared], inputs].concat();
@@ -394,16 +396,6 @@ impl<'c> Gemm<'c> {
         };
         let value = |argument: usize| cute_ir::mlir::argument(body, argument);
         epilogue.transform(b.step("epilogue"), on, value)
-    }
-
-    /// Stores a tile of C from shared memory as it is.
-    pub(super) fn store_computed(
-        &self,
-        b: Builder<'c>,
-        (c, shared): (Tiles<'c>, Val<'c>),
-    ) -> Result<(), Failure> {
-        let ends = [shared, c.tensor];
-        block_copy(b.step("store C"), Operand::C, ends, &c.located(1))
     }
 
     /// The tile of a matrix of C's shape at a place.

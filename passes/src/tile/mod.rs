@@ -480,8 +480,7 @@ impl<'c> Gemm<'c> {
     fn computes_in_registers(&self) -> bool {
         self.epilogue.is_some()
             && self.plan.has_roles()
-            && !self.plan.is_split()
-            && self.plan.teams == 1
+            && plan::takes_sums(self.plan.teams, self.plan.split)
             && computes_in_registers(&self.matrices)
     }
 
@@ -552,7 +551,6 @@ impl<'c> Gemm<'c> {
     }
 }
 
-/// Checks that an op is in the body of a function. Errors: one in a loop or a branch.
 /// Tells whether an epilogue can be computed as a product deals sums out to threads: where it has one result, and reads what is the same along rows or columns.
 fn computes_in_registers(matrices: &Matrices<'_>) -> bool {
     let is_line = |matrix: &Matrix<'_>| !matrix.is_whole() && is_line(matrix);
@@ -573,6 +571,7 @@ fn bits_beside(matrices: &Matrices<'_>) -> i64 {
         .sum()
 }
 
+/// Checks that an op is in the body of a function. Errors: one in a loop or a branch.
 fn function_around<'c>(op: Op<'c>, function: Op<'c>) -> Result<(), Failure> {
     let parent = parent_of(op, func::FUNC);
     let direct = op.block().zip(body_of(function, 0));

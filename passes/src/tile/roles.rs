@@ -531,10 +531,7 @@ impl<'c> Gemm<'c> {
             Some(bulk) => self.store_in_bulk(p.step("store C"), &at, bulk, shared_c)?,
             None => {
                 let c = self.tile_of_c(p, body, &self.matrices.product[2], &at, &ends)?;
-                match self.computes_in_registers() {
-                    true => self.store_computed(p, (c, shared_c))?,
-                    false => self.store_c(p, body, &at, (c, shared_c))?,
-                }
+                self.store_c(p, body, &at, (c, shared_c))?;
             }
         }
         p.op(scf::YIELD, &[], &[], &[])?;

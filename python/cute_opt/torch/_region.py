@@ -43,7 +43,7 @@ class Region:
         return self.line(f"{name} {', '.join(map(self.name, numbers))} : f32")
 
     def near(self, name: str, *numbers: Number) -> str:
-        """The same, where two units in the last place do not matter, nor what lies below 2^-126: for an eighth of the instructions."""
+        """The same, where two units in the last place do not matter, nor what lies below 2^-126: for a fifth of the instructions."""
         return self.line(f"{name} {', '.join(map(self.name, numbers))} fastmath<afn> : f32")
 
     def load(self, argument: str, dtype: torch.dtype) -> str:

@@ -313,3 +313,13 @@ impl<'c> Object<'c, '_> {
         }
     }
 }
+
+/// Tells whether an op has `fastmath<afn>`, or `fast`, which includes it.
+pub fn may_approximate(op: Op<'_>) -> bool {
+    let flags = attribute_of(op, "fastmath").map(|flags| flags.to_string());
+    flags.is_some_and(|flags| {
+        flags
+            .split(['<', '>', ','])
+            .any(|flag| matches!(flag.trim(), "afn" | "fast"))
+    })
+}

@@ -348,16 +348,19 @@ pub(in super::super) fn verify_block_transform(op: cute::BlockTransform<'_>) -> 
         (None, None) => {}
         (Some(coords), Some(end)) => {
             // Of sums in registers it is what stands beside them that lies over an end.
-            let other = match is_held {
-                true => (op.inputs().get(1).copied(), 1),
-                false => (Some(output), op.inputs().len()),
+            let (other, at) = match (is_held, op.inputs().get(1)) {
+                (false, _) => (output, op.inputs().len()),
+                (true, Some(beside)) => (*beside, 1),
+                (true, None) => {
+                    return Err(
+                        "expected an input beside sums in registers where coordinates are given"
+                            .to_owned(),
+                    );
+                }
             };
-            let beside = other
-                .0
-                .ok_or("expected an input beside sums in registers where coordinates are given")?;
-            let tiles = [(operand(0, first)?, 0), (operand(0, beside)?, other.1)];
-            let [first, output] = tiles.map(|(tile, at)| located.tile(tile, at));
-            verify_within(&first?, &output?, coords, end)?;
+            let tiles = [(operand(0, first)?, 0), (operand(0, other)?, at)];
+            let [first, other] = tiles.map(|(tile, at)| located.tile(tile, at));
+            verify_within(&first?, &other?, coords, end)?;
         }
         _ => return Err("expected both coordinates and an end, or neither".to_owned()),
     }
