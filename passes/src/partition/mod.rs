@@ -12,6 +12,7 @@ mod promote;
 mod reduced;
 mod reduction;
 mod roles;
+mod steps;
 mod transform;
 
 pub(crate) use promote::part_at;
@@ -33,6 +34,10 @@ use cute_ir::{
 use cute_layout::{IntTuple, Layout, Operand, Swizzle, atoms::Completion, int, tuple};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 use std::collections::HashMap;
+
+/// Vectors of a thread that are copied over the end of a matrix by ops of their own, at most: each needs an address and a condition, which LLVM
+/// keeps in registers from one tile to the next.
+const VECTORS_WRITTEN: i64 = 8;
 
 /// The pass.
 pub const PASS: PassSpec = PassSpec {
@@ -280,6 +285,11 @@ impl<'c> Partition<'c> {
         if self.plan.has_roles() && from.space == Space::Rmem {
             return self.gather(b, source, destination);
         }
+        if [from.space, to.space] == [Space::Smem, Space::Gmem]
+            && let (Some(coords), Some(end)) = (copy.coords(), copy.end())
+        {
+            return self.copy_out(b, [source, destination], coords, end);
+        }
         let tiled = self.tiled_copy(b, *operand, place)?;
         let part = |name: &str, tensor: Val<'c>| b.infer(name, &[tiled, tensor, self.thread], &[]);
         let source = match from.space {
@@ -318,6 +328,24 @@ impl<'c> Partition<'c> {
         b.copy(&load.collect::<Vec<_>>())?;
         b.copy(&[tiled, fragment, destination])?;
         Ok(())
+    }
+
+    /// Copies a tile of C that may reach over the end of a matrix out of shared memory.
+    fn copy_out(
+        &self,
+        b: Builder<'c>,
+        [source, destination]: [Val<'c>; 2],
+        coords: Val<'c>,
+        end: Val<'c>,
+    ) -> Result<(), Failure> {
+        let steps = self.steps(b, source, steps::Most::Vectors(VECTORS_WRITTEN))?;
+        let l = steps.inner;
+        let coords = steps.part(coords, cute::TILED_COPY_PARTITION_S)?;
+        let source = steps.part(source, cute::TILED_COPY_PARTITION_S)?;
+        let destination = steps.part(destination, cute::TILED_COPY_PARTITION_D)?;
+        let there = self.predicate(l, coords, end)?;
+        l.copy(&[steps.tiled(), source, destination, there])?;
+        steps.end()
     }
 
     /// Stores a tile of C straight from registers, as the tiled MMA holds it, by the widest vectors that both sides allow.

@@ -1,16 +1,16 @@
 //! `cute.block.transform`: elements of tiles computed from others, some rows at a time.
 
-use super::{Partition, indexed::Located, promote, tiled_mma, wrong};
+use super::{Partition, indexed::Located, promote, steps::Most, tiled_mma, wrong};
 use crate::arch::WIDEST;
 use cute_ir::{
     Expected, Failure, algorithm,
     contract::each_leaf,
     mlir::*,
-    ops::{arith, cute, scf},
+    ops::{arith, cute},
     region, tensor,
     types::{self, CopyOp, CuteType, MemRef, Space, element_bits, memref_of},
 };
-use cute_layout::{IntTuple, Layout, Leaf, Operand, Tile, int, tuple};
+use cute_layout::{IntTuple, Layout, Leaf, Operand, int, tuple};
 use melior::ir::ValueLike;
 
 /// Elements of each tile that a thread holds at a time.
@@ -60,46 +60,11 @@ impl<'c> Partition<'c> {
             false => (LOADED, i64::try_from(inputs.len()).unwrap_or(i64::MAX)),
         };
         // As many rows, or columns, at a time as registers allow.
-        let major = self.plan.major(Operand::C).map_err(wrong(b))?;
-        let beside = 1 - major;
-        let tiled = self.tiled_copy(b, Operand::C, OUT)?;
-        let whole = b.infer(
-            cute::TILED_COPY_PARTITION_S,
-            &[tiled, sums, self.thread],
-            &[],
-        )?;
-        let whole = memref_of(whole).expected(b, "a tensor")?.layout;
-        let size = |layout: cute_layout::Result<Layout>| {
-            layout.and_then(|layout| layout.size()).map_err(wrong(b))
-        };
-        let (all, passes) = (size(Ok(whole.clone()))?, size(whole.mode(1 + beside))?);
-        let steps = (1..=passes).find(|n| passes % n == 0 && all / n <= most / all_inputs.max(1));
-        let steps = steps.unwrap_or(passes);
-        let extent = |mode| size(tile.layout.mode(mode));
-        let mut extents = [extent(0)?, extent(1)?];
-        extents[beside] /= steps;
-        let tile = Tile::from_shape(&tuple(extents.map(int))).map_err(wrong(b))?;
-        let tile = b.static_value(types::tile_type(b.context, &tile))?;
+        let beside = 1 - self.plan.major(Operand::C).map_err(wrong(b))?;
         let reduced = self.reduced(b, op, beside)?;
-        let (inner, step) = if steps == 1 {
-            (b, None)
-        } else {
-            let (from, to, by) = (b.i32(0)?, b.i32(steps)?, b.i32(1)?);
-            let (region, body) = Detached::with_block(&[(b.i32_type(), b.location)]);
-            b.with_regions(scf::FOR, &[from, to, by], &[], &[], vec![region])?;
-            let inner = Builder::at_end(b.context, body, b.location);
-            (inner, Some(argument(body, 0)))
-        };
-        let part = |tensor: Val<'c>, side: &str| {
-            let Some(step) = step else {
-                return inner.infer(side, &[tiled, tensor, self.thread], &[]);
-            };
-            let mut coord = [int(0), int(0)];
-            coord[beside] = IntTuple::dynamic();
-            let coord = inner.coord(&tuple(coord), &[step])?;
-            let tensor = inner.infer(cute::LOCAL_TILE, &[tensor, tile, coord], &[])?;
-            inner.infer(side, &[tiled, tensor, self.thread], &[])
-        };
+        let steps = self.steps(b, sums, Most::Elements(most / all_inputs.max(1)))?;
+        let inner = steps.inner;
+        let part = |tensor: Val<'c>, side: &str| steps.part(tensor, side);
         let located = Located::of_transform(op);
         let coords = match op.coords() {
             Some(coords) => Some(part(coords, cute::TILED_COPY_PARTITION_S)?),
@@ -157,9 +122,7 @@ impl<'c> Partition<'c> {
             }
             copy(store, registers, destination, guard.as_ref())?;
         }
-        if step.is_some() {
-            inner.op(scf::YIELD, &[], &[], &[])?;
-        }
+        steps.end()?;
         for reduced in reduced.iter().flatten() {
             self.store_reduced(b, reduced, op.coords().zip(op.end()))?;
         }

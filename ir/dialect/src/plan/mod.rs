@@ -286,10 +286,13 @@ impl<'c> Plan<'c> {
         }
         let groups = u32::try_from(self.multiplying_threads().ok()? / WARPGROUP).ok()?;
         let groups = groups.max(1);
-        let copies = if groups > 2 { 32 } else { 40 };
-        let left = cute_target::registers_of_warpgroups(groups + 1).saturating_sub(copies);
+        let least = if groups > 2 { 32 } else { 40 };
         let unit = cute_target::SETMAXNREG_UNIT;
-        let computes = (left / groups).min(cute_target::REGISTERS_PER_THREAD) / unit * unit;
+        let most = cute_target::REGISTERS_PER_THREAD / unit * unit;
+        let all = cute_target::registers_of_warpgroups(groups + 1);
+        let computes = (all.saturating_sub(least) / groups).min(most) / unit * unit;
+        // One warpgroup that multiplies cannot have all that is left.
+        let copies = all.saturating_sub(groups * computes).min(most) / unit * unit;
         Some([copies, computes].map(i64::from))
     }
 
