@@ -114,13 +114,14 @@ mod roles {
     pub(super) const EPILOGUE_BESIDE_OTHERS: i64 = 28;
     /// Picoseconds for a bit of a matrix that an epilogue reads or writes, a multiprocessor's share of memory.
     pub(super) const BIT: i64 = 4;
-    /// Picoseconds in which the power of a multiprocessor gives 1024 elements of C one turn of 128 bytes along K, where kernels follow one another: a chip at its limit lowers its clock.
-    pub(super) const POWER: i64 = 26_500;
-    /// Picoseconds of that until a chip is at its limit.
+    /// Hundredths of the time of a turn's products that it takes where a chip is at the limit of its power, whatever brings its lines: its clock is lower, and that of memory is
+    /// not. Fitted to 64 plans of eight shapes of 175 us and more, in turns with one another.
+    pub(super) const HOT: i64 = 152;
+    /// Picoseconds until a chip is at its limit.
     pub(super) const SHORT: i64 = 20_000_000;
-    /// Millionths of that time for each millionth of the lines that a tile brings into shared memory for each element of C, and of those that it takes from L2; both beyond
-    /// those of a tile of 128 x 256. Fitted to the times of kernels that ran for a second each beside those of the same ones in turns with others.
-    pub(super) const POWER_OF_LINE: [i64; 2] = [5, 5];
+    /// Millionths of that time for each millionth of the lines that a tile brings into shared memory for each element of C, beyond those of a tile of 128 x 256, or less than
+    /// those. Half of what kernels take that run for a second each; in turns with others all have the same clock.
+    pub(super) const POWER_OF_LINE: i64 = 10;
     /// Millionths of those lines.
     pub(super) const LINES: i64 = 11_719;
     /// Picoseconds of a kernel beside its blocks, in a row of kernels.
@@ -262,8 +263,10 @@ pub struct Estimate {
     teams: i64,
     /// Picoseconds of the kernel beside its blocks.
     around: i64,
-    /// Millionths that a chip at the limit of its power takes longer than by the tiles that need least.
-    power: i64,
+    /// Picoseconds that a turn takes longer where the chip is at the limit of its power.
+    slower: i64,
+    /// Picoseconds of that which the turns have not taken before it is.
+    before: i64,
     /// The time of the kernel that adds parts of K up.
     second: Second,
 }
@@ -359,7 +362,8 @@ impl Estimate {
             beside: AROUND,
             teams: 1,
             around: START,
-            power: 0,
+            slower: 0,
+            before: 0,
             second: match arch.has(GRID_DEPENDENCIES) {
                 true => STARTED_BESIDE,
                 false => BEHIND,
@@ -424,10 +428,12 @@ impl Estimate {
         });
         // Lines that only a launch knows are taken to begin at multiples of 128 bytes where nothing else is asked.
         let busy = busy_by_lines[0][0];
-        let lines = [m + n, m / cn + n / cm].map(|lines| lines * 1_000_000 / (m * n));
-        let power: i64 = (0..2)
-            .map(|of| roles::POWER_OF_LINE[of] * (lines[of] - roles::LINES).max(0))
-            .sum();
+        let lines = (m + n) * 1_000_000 / (m * n) - roles::LINES;
+        let hot = multiplied * parts * roles::CYCLE / 1000 * roles::HOT / 100;
+        let hot = hot + hot * lines * roles::POWER_OF_LINE / 1_000_000;
+        // Until it is hot each turn takes what it takes otherwise.
+        let slower = (hot - busy).max(0);
+        let before = roles::SHORT * slower / hot.max(1);
         let groups = of.groups.max(1);
         let beside =
             roles::TILE + roles::GROUP * (groups - 1) + roles::SUMS * m * n / (1024 * groups * ck);
@@ -466,7 +472,8 @@ impl Estimate {
             },
             teams: of.teams,
             around: roles::START + if blocks > 1 { roles::CLUSTER } else { 0 },
-            power,
+            slower,
+            before,
             second: STARTED_BESIDE,
         }
     }
@@ -612,8 +619,14 @@ impl Estimate {
         let beside = n.apply(Op::DivS, [&shorter, &n.constant(BESIDE)?])?;
         let time = n.apply(Op::Add, [&longer, &beside])?;
         let mut time = n.apply(Op::Add, [&time, &n.constant(self.around)?])?;
-        if self.power > 0 {
-            time = n.apply(Op::Add, [&time, &self.slower(n, extents, batch, sms)?])?;
+        if self.slower > 0 {
+            let before = n.constant(self.before)?;
+            let slower = n.apply(Op::Mul, [&own, &turns])?;
+            let slower = n.apply(Op::Mul, [&slower, &n.constant(self.slower)?])?;
+            // No number is negative.
+            let slower = n.apply(Op::MaxS, [&slower, &before])?;
+            let slower = n.apply(Op::Sub, [&slower, &before])?;
+            time = n.apply(Op::Add, [&time, &slower])?;
         }
         if self.split <= 1 {
             return Ok(time);
@@ -681,29 +694,6 @@ impl Estimate {
             all = n.apply(Op::Add, [&all, &time(of_m, of_n, of_c)?])?;
         }
         n.apply(Op::Mul, [&all, batch])
-    }
-
-    /// The time that a chip at the limit of its power takes longer, as its clock is lower.
-    fn slower<N: Arithmetic>(
-        &self,
-        n: &N,
-        [of_m, of_n, of_k]: &[N::Value; 3],
-        batch: &N::Value,
-        sms: &N::Value,
-    ) -> Result<N::Value, N::Error> {
-        let by = |value: &N::Value, number: i64| n.apply(Op::DivS, [value, &n.constant(number)?]);
-        let elements = by(&n.apply(Op::Mul, [of_m, of_n])?, 1024)?;
-        let bits = n.apply(Op::Mul, [of_k, &n.constant(self.bits[0])?])?;
-        let turns = by(&bits, 1024)?;
-        let work = n.apply(Op::Mul, [&elements, &turns])?;
-        let work = n.apply(Op::Mul, [&work, batch])?;
-        let each = n.apply(Op::DivS, [&work, sms])?;
-        let time = n.apply(Op::Mul, [&each, &n.constant(roles::POWER)?])?;
-        let short = n.constant(roles::SHORT)?;
-        // No number is negative.
-        let long = n.apply(Op::MaxS, [&time, &short])?;
-        let long = by(&n.apply(Op::Sub, [&long, &short])?, 1000)?;
-        by(&n.apply(Op::Mul, [&long, &n.constant(self.power)?])?, 1000)
     }
 
     /// The time of the second kernel, and of the blocks that leave it their sums.

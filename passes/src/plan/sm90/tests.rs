@@ -2,6 +2,7 @@
 
 use super::super::{
     Access, Chosen, Instructions, Packed, Problem, Reduced, Request, Rules, Table, choose,
+    request::Cluster,
 };
 use cute_target::Archs;
 use melior::{Context, ir::Type};
@@ -150,4 +151,52 @@ fn rings_have_as_many_places_as_fit() {
         chosen(&context, [768, 768, 3072], 64, &request).plan.stages,
         13
     );
+}
+
+#[test]
+fn tiles_at_once_are_as_many_rows_as_columns() {
+    let context = cute_ir::context();
+    let wide = Request {
+        tile: Some([128, 256, 64]),
+        warps: Some([8, 1]),
+        instructions: Some(Instructions::Wgmma),
+        ..Request::default()
+    };
+    let raster = |extents, request: Request| chosen(&context, extents, 64, &request).plan.raster;
+    let large = [8192; 3];
+    // 132 tiles of 128 x 256 are some 2080 rows and columns, whichever is longer, of a block or of two that share loads.
+    assert_eq!(raster(large, wide), 16);
+    let cluster = Some(Cluster([2, 1, 1]));
+    assert_eq!(raster(large, Request { cluster, ..wide }), 8);
+    let tile = Some([256, 128, 64]);
+    assert_eq!(raster(large, Request { tile, ..wide }), 8);
+    // Two teams of a block have two tiles.
+    let narrow = Request {
+        tile: Some([128, 128, 64]),
+        warps: Some([4, 1]),
+        ..wide
+    };
+    let teams = Some(2);
+    assert_eq!(raster(large, Request { teams, ..narrow }), 16);
+    assert_eq!(raster(large, narrow), 11);
+    // What is asked for, and where more is written than read.
+    let asked = Some(3);
+    let request = Request {
+        raster: asked,
+        ..wide
+    };
+    assert_eq!(raster(large, request), 3);
+    assert_eq!(raster([8192, 8192, 128], wide), 8);
+}
+
+#[test]
+fn long_products_take_what_a_hot_chip_takes() {
+    let context = cute_ir::context();
+    let of = |extents| chosen(&context, extents, 64, &Request::default()).plan;
+    // Measured: 1410 us by two teams, 1550 by tiles of 192 x 192, whose loads hide better where the clock is high.
+    let plan = of([4096, 28672, 4096]);
+    assert_eq!((plan.tile[..2].to_vec(), plan.teams), (vec![128, 192], 2));
+    // 228 us by tiles of 256 x 160, 233 by two teams of 128 x 160.
+    let plan = of([8192, 1280, 8192]);
+    assert_eq!((plan.tile[..2].to_vec(), plan.teams), (vec![256, 160], 1));
 }
