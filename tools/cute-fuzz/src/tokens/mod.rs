@@ -81,8 +81,8 @@ const ALL: [(&str, &[&str]); 17] = [
             "--cute-lower-pipeline",
         ],
     ),
-    ("compile sm_80", &["--cute-compile=arch=sm_80"]),
-    ("compile sm_90a", &["--cute-compile=arch=sm_90a"]),
+    ("compile sm_80", &["--cute-compile=arch=sm_80 variants=3"]),
+    ("compile sm_90a", &["--cute-compile=arch=sm_90a variants=3"]),
 ];
 
 /// Runs the inputs of those numbers.
