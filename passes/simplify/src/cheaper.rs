@@ -7,12 +7,12 @@ use crate::cost::EPSILON;
 use crate::egraph::Graph;
 use crate::extract::{term_cost, turns_of};
 use crate::graph::{Term, add_in_form};
+use crate::linear::Forms;
 use crate::node::Node;
 use crate::rules::compiled;
 use crate::saturate::{Limits, Stats, apply, in_order, sort_classes, take_touched};
-use crate::search::search;
+use crate::search::{Kept, search};
 use egg::{Id, Language};
-use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, HashMap};
 
 /// The way in which rules are applied.
@@ -64,13 +64,13 @@ pub(crate) fn add_all(
                 break;
             }
             stats.iterations += 1;
-            in_order(graph, &dirty);
+            in_order(graph, &dirty, &mut Forms::default());
             graph.rebuild();
             dirty.extend(take_touched(graph));
             sort_classes(graph, &mut dirty);
             let made: Vec<(Id, u32)> = dirty.iter().map(|&id| (id, 0)).collect();
             let mut matches = Vec::new();
-            search(graph, &made, &mut FxHashSet::default(), &mut matches);
+            search(graph, &made, &mut Kept::default(), &mut matches);
             for found in matches {
                 counts[found.rule] += usize::from(apply(graph, &rules[found.rule], &found));
             }

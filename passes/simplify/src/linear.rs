@@ -76,16 +76,17 @@ impl Form {
 }
 
 /// Writes the sums among `classes` in order, beside what stands there already.
-pub(crate) fn normalise(graph: &mut Graph, classes: &[Id]) {
-    let mut forms = Forms::new(graph);
+pub(crate) fn normalise(graph: &mut Graph, classes: &[Id], forms: &mut Forms) {
+    forms.clear(graph);
     // Rows of a tile are the same terms and a constant each.
     let mut written: FxHashMap<(u32, Terms), Option<Id>> = FxHashMap::default();
-    let sums: Vec<(Id, Form)> = classes
+    // All forms are of the graph as it is, before any sum is written.
+    let sums = classes
         .iter()
-        .filter(|&&id| constant(graph, id).is_none() && is_linear(graph, id))
-        .map(|&id| (id, forms.of(graph, id)))
-        .collect();
-    for (id, mut form) in sums {
+        .filter(|&&id| constant(graph, id).is_none() && is_linear(graph, id));
+    let sums: Vec<(Id, usize)> = sums.map(|&id| (id, forms.of(graph, id))).collect();
+    for (id, place) in sums {
+        let mut form = forms.all[place].clone();
         let width = width(graph, id);
         combine(graph, &mut form, width);
         if form.terms.len() <= MOST_TERMS {
@@ -116,7 +117,8 @@ fn is_linear(graph: &Graph, id: Id) -> bool {
 }
 
 /// The forms of classes, each found out once.
-struct Forms {
+#[derive(Default)]
+pub(crate) struct Forms {
     /// The place of each class's form, by the class's number.
     places: Vec<u32>,
     all: Vec<Form>,
@@ -128,18 +130,16 @@ const UNKNOWN: u32 = u32::MAX;
 const OPEN: u32 = u32::MAX - 1;
 
 impl Forms {
-    /// No forms yet of the classes of a graph, to which none is added while forms are asked for.
-    fn new(graph: &Graph) -> Forms {
-        Forms {
-            places: vec![UNKNOWN; graph.count()],
-            all: Vec::new(),
-        }
+    /// Leaves no forms, for those of the classes of a graph, to which none is added while forms are asked for.
+    fn clear(&mut self, graph: &Graph) {
+        self.places.clear();
+        self.places.resize(graph.count(), UNKNOWN);
+        self.all.clear();
     }
 
-    /// The form of a class.
-    fn of(&mut self, graph: &Graph, id: Id) -> Form {
-        let place = self.place(graph, id, 0);
-        self.all[place].clone()
+    /// The place of the form of a class.
+    fn of(&mut self, graph: &Graph, id: Id) -> usize {
+        self.place(graph, id, 0)
     }
 
     fn keep(&mut self, form: Form) -> usize {
@@ -340,14 +340,16 @@ struct Like {
 /// Writes sums that differ in one term only as what they have in common and that term, so that they can share it: rows of a
 /// tile are a distance from the first one, in whatever order sums are written else.
 pub(crate) fn group(graph: &mut Graph, most: usize) {
+    let mut forms = Forms::default();
     let mut classes: Vec<Id> = graph.classes().collect();
     classes.sort_unstable();
     // All forms are of the graph as it is, before sums are taken apart otherwise.
-    let mut forms = Forms::new(graph);
+    forms.clear(graph);
     classes.retain(|&id| constant(graph, id).is_none() && is_linear(graph, id));
-    let found: Vec<Form> = classes.iter().map(|&id| forms.of(graph, id)).collect();
-    let mut sums: Vec<(Id, u32, Form)> = Vec::new();
-    for (&id, mut form) in classes.iter().zip(found) {
+    let found: Vec<usize> = classes.iter().map(|&id| forms.of(graph, id)).collect();
+    let mut sums: Vec<(Id, u32, Form)> = Vec::with_capacity(classes.len());
+    for (&id, place) in classes.iter().zip(found) {
+        let mut form = forms.all[place].clone();
         let width = width(graph, id);
         combine(graph, &mut form, width);
         if (2..=MOST_TERMS).contains(&form.terms.len()) {

@@ -1,9 +1,9 @@
 //! The nodes of a region, what they mean, and what makes a region valid.
 
 use cute_arith::{Cast, Facts, Op, Predicate, mask};
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::FxBuildHasher;
 use smallvec::{SmallVec, smallvec};
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
 
 /// Index arithmetic to simplify.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -463,15 +463,23 @@ pub(crate) fn hash_cons(nodes: &[Node], roots: &[usize]) -> (Vec<Node>, Vec<usiz
         }
     }
     let count = live.iter().filter(|live| **live).count();
-    let mut out = Vec::with_capacity(count);
-    let mut seen = FxHashMap::with_capacity_and_hasher(count, FxBuildHasher);
+    let mut out: Vec<Node> = Vec::with_capacity(count);
+    // Places among those that are out, at the hash of each node or behind it; a table of the nodes themselves has six times the memory.
+    const FREE: u32 = u32::MAX;
+    let slots = (2 * count).next_power_of_two();
+    let mut seen = vec![FREE; slots];
     let mut place = vec![0; nodes.len()];
     for (index, node) in nodes.iter().enumerate().filter(|&(index, _)| live[index]) {
         let node = node.with(|i| place[i]);
-        place[index] = *seen.entry(node).or_insert_with(|| {
+        let mut slot = FxBuildHasher.hash_one(node) as usize % slots;
+        while seen[slot] != FREE && out[seen[slot] as usize] != node {
+            slot = (slot + 1) % slots;
+        }
+        if seen[slot] == FREE {
+            seen[slot] = out.len() as u32;
             out.push(node);
-            out.len() - 1
-        });
+        }
+        place[index] = seen[slot] as usize;
     }
     let roots = roots.iter().map(|&r| place[r]).collect();
     (out, roots)

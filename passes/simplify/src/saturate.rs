@@ -13,10 +13,9 @@ use crate::graph::{Analysis, Term, add_in_form, data, rebuild_if_touched};
 use crate::linear;
 use crate::node::{Error, Node, Region, hash_cons, validate};
 use crate::rules::{Compiled, Pat, Typed, compiled, height};
-use crate::search::{Match, search};
+use crate::search::{Kept, Match, search};
 use cute_arith::{Facts, mask};
 use egg::Id;
-use rustc_hash::FxHashSet;
 
 /// The bounds of a simplification. Never time: the same region gives the same answer on any machine.
 ///
@@ -103,8 +102,8 @@ pub fn simplify(region: &Region, limits: &Limits) -> Result<Simplified, Error> {
 pub fn simplify_by(region: &Region, limits: &Limits, way: Way) -> Result<Simplified, Error> {
     let leaves = validate(region)?;
     let (nodes, roots) = hash_cons(&region.nodes, &region.roots);
-    // Most graphs have three to four times the terms of the region in the end.
-    let mut graph = Graph::with_room(Analysis::new(leaves), 4 * nodes.len());
+    // Half of the graphs have twice the terms of the region in the end.
+    let mut graph = Graph::with_room(Analysis::new(leaves), 2 * nodes.len());
     let mut stats = Stats {
         cost_before: dag_cost(&region.leaves, &nodes, &roots),
         ..Stats::default()
@@ -144,7 +143,8 @@ pub fn simplify_by(region: &Region, limits: &Limits, way: Way) -> Result<Simplif
 pub(crate) fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
     let rules = compiled();
     let mut counts = vec![0; rules.len()];
-    let mut looked_at = FxHashSet::default();
+    let mut kept = Kept::default();
+    let mut forms = linear::Forms::default();
     let mut matches = Vec::new();
     loop {
         let touched = take_touched(graph);
@@ -156,13 +156,13 @@ pub(crate) fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
             break;
         }
         stats.iterations += 1;
-        in_order(graph, &touched);
+        in_order(graph, &touched, &mut forms);
         rebuild_if_touched(graph);
         let mut dirty = touched;
         dirty.extend(take_touched(graph));
         sort_classes(graph, &mut dirty);
         let classes = with_users(graph, &dirty, height());
-        search(graph, &classes, &mut looked_at, &mut matches);
+        search(graph, &classes, &mut kept, &mut matches);
         for found in matches.drain(..) {
             if graph.total_size() > limits.nodes {
                 stats.hit_limit = true;
@@ -176,8 +176,8 @@ pub(crate) fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
 }
 
 /// Writes sums and conjunctions in order, beside what stands there.
-pub(crate) fn in_order(graph: &mut Graph, classes: &[Id]) {
-    linear::normalise(graph, classes);
+pub(crate) fn in_order(graph: &mut Graph, classes: &[Id], forms: &mut linear::Forms) {
+    linear::normalise(graph, classes, forms);
     conjunction::normalise(graph, classes);
 }
 

@@ -117,16 +117,26 @@ fn of_kinds() -> &'static [OfKind] {
     })
 }
 
+/// What is kept from one round to the next: the terms that were looked at, and the memory of tables, which costs as much as a round where it is
+/// new.
+#[derive(Default)]
+pub(crate) struct Kept {
+    looked_at: FxHashSet<Term>,
+    places: Vec<u32>,
+    rows: Vec<Row<'static>>,
+}
+
 /// The matches of all rules in some classes: by class, rule, and place in the class. Of each class it is told how many levels below it
 /// something has changed; what matches without anything that has changed was found before, if its term was looked at before. That a class has
 /// been joined with another one changes nothing for what begins at its terms.
 pub(crate) fn search(
     graph: &Graph,
     classes: &[(Id, u32)],
-    looked_at: &mut FxHashSet<Term>,
+    kept: &mut Kept,
     matches: &mut Vec<Match>,
 ) {
-    let table = Table::of(graph, classes, height());
+    let table = Table::of(graph, classes, height(), kept);
+    let looked_at = &mut kept.looked_at;
     let (of_kinds, rules) = (of_kinds(), compiled());
     let mut taking = Taking::new(&table);
     for &(class, above) in classes {
@@ -153,6 +163,15 @@ pub(crate) fn search(
         }
         matches[first..].sort_by_key(|found| found.rule);
     }
+    let Table { places, rows, .. } = table;
+    (kept.places, kept.rows) = (places, emptied(rows));
+}
+
+/// The memory of rows, for rows of another graph.
+fn emptied<'g>(mut rows: Vec<Row<'_>>) -> Vec<Row<'g>> {
+    rows.clear();
+    // Nothing is left to be made anew: a vector is collected into the memory that it comes from.
+    rows.into_iter().filter_map(|_| None).collect()
 }
 
 /// The root of matches: a term of a class.
@@ -170,7 +189,6 @@ struct Root<'t, 'g> {
 struct Row<'g> {
     terms: &'g [Term],
     facts: &'g Facts,
-    constant: Option<u64>,
     width: u32,
     /// The number of levels that it is above what has changed.
     above: u32,
@@ -223,7 +241,6 @@ impl<'g> Row<'g> {
         Row {
             terms: &of_class.nodes,
             facts,
-            constant,
             width: *width,
             bits: of_class.kinds | value_bits(constant),
             below: u64::MAX,
@@ -258,10 +275,18 @@ struct Table<'g> {
 
 impl<'g> Table<'g> {
     /// The classes, each with the number of levels that it is above what has changed, and those up to `height` levels below them.
-    fn of(graph: &'g Graph, classes: &[(Id, u32)], height: usize) -> Table<'g> {
+    fn of(
+        graph: &'g Graph,
+        classes: &[(Id, u32)],
+        height: usize,
+        kept: &mut Kept,
+    ) -> Table<'g> {
         const NONE: u32 = u32::MAX;
-        let mut places = vec![NONE; graph.count()];
-        let mut rows: Vec<Row<'g>> = Vec::with_capacity(2 * classes.len());
+        let mut places = std::mem::take(&mut kept.places);
+        places.clear();
+        places.resize(graph.count(), NONE);
+        let mut rows: Vec<Row<'g>> = emptied(std::mem::take(&mut kept.rows));
+        rows.reserve(classes.len() + classes.len() / 4);
         for &(class, above) in classes {
             places[usize::from(class)] = rows.len() as u32;
             rows.push(Row::of(graph, class, above));
@@ -450,7 +475,7 @@ impl<'g> Table<'g> {
                     continue;
                 }
                 What::Const(value, width) => {
-                    row.constant == Some(value) && met.bound.meet_width(width, row.width)
+                    row.facts.as_constant() == Some(value) && met.bound.meet_width(width, row.width)
                 }
                 What::Var(Meet::First(slot), width) => {
                     met.bound.classes[slot] = class;

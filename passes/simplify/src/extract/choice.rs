@@ -7,7 +7,6 @@ use crate::cost::EPSILON;
 const MOST_CONES: usize = 8192;
 
 /// The nodes chosen for classes, and the cone of each: the classes below it that are not settled, itself included.
-#[derive(Clone)]
 pub(super) struct Choice {
     /// The place of each class's node among its candidates.
     pub(super) of_class: Vec<Option<usize>>,
@@ -61,6 +60,34 @@ impl Span {
         if other.end > self.end {
             all[self.end as usize..other.end as usize].fill(0);
             self.end = other.end;
+        }
+    }
+}
+
+/// Words that are never read are not copied: they are most of them.
+impl Clone for Choice {
+    fn clone(&self) -> Choice {
+        let mut members = vec![0; self.members.len()];
+        for (class, span) in self.spans.iter().enumerate() {
+            let range = span.range();
+            let range = class * self.words + range.start..class * self.words + range.end;
+            members[range.clone()].copy_from_slice(&self.members[range]);
+        }
+        Choice {
+            of_class: self.of_class.clone(),
+            own: self.own.clone(),
+            costs: self.costs.clone(),
+            settled: self.settled.clone(),
+            changed: self.changed.clone(),
+            looked: self.looked.clone(),
+            now: self.now,
+            listed: self.listed.clone(),
+            lists: self.lists,
+            members,
+            words: self.words,
+            spans: self.spans.clone(),
+            scratch: self.scratch.clone(),
+            span: self.span,
         }
     }
 }
