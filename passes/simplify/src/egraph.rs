@@ -20,6 +20,8 @@ pub(crate) struct Class {
     parents: SmallVec<[Id; 4]>,
     /// The operations of its terms, a bit each.
     pub(crate) kinds: u64,
+    /// What is known of it.
+    known: Data,
 }
 
 impl Class {
@@ -39,8 +41,6 @@ pub(crate) struct Graph {
     added: Vec<Term>,
     /// The classes by number: empty where it was joined with another.
     classes: Vec<Class>,
-    /// What is known of each class, by number.
-    known: Vec<Data>,
     /// The number of each term.
     numbers: FxHashMap<Term, Id>,
     /// Terms that may have become equal to others, last first.
@@ -90,7 +90,6 @@ impl Graph {
             leaders: Vec::with_capacity(terms),
             added: Vec::with_capacity(terms),
             classes: Vec::with_capacity(terms),
-            known: Vec::with_capacity(terms),
             numbers: FxHashMap::with_capacity_and_hasher(terms, FxBuildHasher),
             pending: Vec::new(),
             learning: VecDeque::new(),
@@ -164,7 +163,7 @@ impl Graph {
     /// What is known of a class.
     #[inline]
     pub(crate) fn data(&self, id: Id) -> &Data {
-        &self.known[usize::from(self.find(id))]
+        &self.classes[usize::from(self.find(id))].known
     }
 
     /// Leaves those terms in a class for which this holds.
@@ -221,15 +220,22 @@ impl Graph {
             journal.numbers.insert(term, id);
             let data = *self.data(known);
             let leader = self.find(known);
-            self.push(term, leader, Class::default(), data);
+            let class = Class {
+                known: data,
+                ..Class::default()
+            };
+            self.push(term, leader, class);
             return id;
         }
         let id = Id::from(count);
-        let data = facts_of_term(self, &term);
-        let mut class = Class::default();
+        let mut class = Class {
+            nodes: SmallVec::new(),
+            parents: SmallVec::new(),
+            kinds: current.kind_bit(),
+            known: facts_of_term(self, &term),
+        };
         class.nodes.push(current);
-        class.kinds = current.kind_bit();
-        self.push(term, id, class, data);
+        self.push(term, id, class);
         for &operand in current.children() {
             self.classes[usize::from(operand)].parents.push(id);
         }
@@ -241,11 +247,10 @@ impl Graph {
         id
     }
 
-    fn push(&mut self, term: Term, leader: Id, class: Class, data: Data) {
+    fn push(&mut self, term: Term, leader: Id, class: Class) {
         self.added.push(term);
         self.leaders.push(leader);
         self.classes.push(class);
-        self.known.push(data);
         self.is_learning.push(false);
     }
 
@@ -270,9 +275,8 @@ impl Graph {
         self.leaders[usize::from(from)] = to;
         let mut gone = std::mem::take(&mut self.classes[usize::from(from)]);
         self.pending.extend_from_slice(&gone.parents);
-        let mut data = self.known[usize::from(to)];
-        let (is_new, is_new_there) = merge(&mut data, self.known[usize::from(from)]);
-        self.known[usize::from(to)] = data;
+        let into = &mut self.classes[usize::from(to)];
+        let (is_new, is_new_there) = merge(&mut into.known, gone.known);
         if is_new {
             self.learn_above(to);
         }
@@ -300,7 +304,7 @@ impl Graph {
     /// Sets what is known of a class.
     pub(crate) fn set_data(&mut self, id: Id, data: Data) {
         let id = self.find_short(id);
-        self.known[usize::from(id)] = data;
+        self.classes[usize::from(id)].known = data;
         self.learn_above(id);
         settle(self, id);
     }
@@ -329,9 +333,8 @@ impl Graph {
                 let term = self.added[usize::from(id)];
                 let id = self.find_short(id);
                 let found = facts_of_term(self, &term);
-                let mut data = self.known[usize::from(id)];
-                let (is_new, _) = merge(&mut data, found);
-                self.known[usize::from(id)] = data;
+                let class = &mut self.classes[usize::from(id)];
+                let (is_new, _) = merge(&mut class.known, found);
                 if is_new {
                     self.learn_above(id);
                     settle(self, id);

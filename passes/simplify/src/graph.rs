@@ -128,7 +128,7 @@ impl Term {
 const MOST_TIGHTENINGS: u8 = 24;
 
 /// The facts about a class.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Data {
     pub(crate) width: u32,
     pub(crate) facts: Facts,

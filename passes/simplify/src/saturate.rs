@@ -102,8 +102,8 @@ pub fn simplify(region: &Region, limits: &Limits) -> Result<Simplified, Error> {
 pub fn simplify_by(region: &Region, limits: &Limits, way: Way) -> Result<Simplified, Error> {
     let leaves = validate(region)?;
     let (nodes, roots) = hash_cons(&region.nodes, &region.roots);
-    // Half of the graphs have twice the terms of the region in the end.
-    let mut graph = Graph::with_room(Analysis::new(leaves), 2 * nodes.len());
+    // Most graphs have two to three times the terms of the region in the end.
+    let mut graph = Graph::with_room(Analysis::new(leaves), 3 * nodes.len());
     let mut stats = Stats {
         cost_before: dag_cost(&region.leaves, &nodes, &roots),
         ..Stats::default()

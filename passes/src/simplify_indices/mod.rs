@@ -217,11 +217,11 @@ fn meaning<'c>(
 }
 
 /// What a value is in the graph, by number.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Number {
     /// A leaf, in the order in which leaves were met.
     Leaf(u32),
-    /// The result of an operation of the graph, in program order.
+    /// The result of an operation of the graph, in program order; of constants that are alike, that of the first one.
     Ours(u32),
 }
 
@@ -284,7 +284,11 @@ impl<'c> Indices<'c> {
         let mut known = Known::of(kernel, body);
         let kinds: Vec<Kind> = all.iter().map(|op| known.kind(*op)).collect();
         let order = Order::of(&all);
-        let mut ours: Vec<Ours<'c>> = Vec::with_capacity(all.len());
+        // Most operations are constants, and of these few differ.
+        let is_counted = |kind: &&Kind| !matches!(kind, Kind::Constant | Kind::Other | Kind::Put);
+        let count = kinds.iter().filter(is_counted).count();
+        let mut ours: Vec<Ours<'c>> = Vec::with_capacity(count + count / 8);
+        let mut constants: FxHashMap<(u64, u32), Number> = FxHashMap::default();
         let mut operands: Vec<Number> = Vec::with_capacity(all.len());
         // Operations of the graph, and those that are made for it alone; at the end, what is not of the kernel.
         let mut is_ours = vec![false; all.len() + 1];
@@ -308,9 +312,16 @@ impl<'c> Indices<'c> {
                     next
                 }));
             }
-            let number = Number::Ours(ours.len() as u32);
+            let next = Number::Ours(ours.len() as u32);
+            let number = match meaning {
+                Meaning::Constant(value) => *constants.entry((value, width)).or_insert(next),
+                _ => next,
+            };
             numbers.of_values.insert(key(result_of(*op, 0)), number);
             is_ours[at] = true;
+            if number != next {
+                continue;
+            }
             ours.push(Ours {
                 op: *op,
                 meaning,
@@ -343,8 +354,7 @@ impl<'c> Indices<'c> {
             region.nodes.push(Node::Leaf(number as u32));
             leaves.push(value);
         }
-        // Most constants are written many times.
-        let mut constants: FxHashMap<(u64, u32), usize> = FxHashMap::default();
+        region.nodes.reserve_exact(ours.len());
         let mut start = 0;
         for Ours {
             meaning,
@@ -356,14 +366,7 @@ impl<'c> Indices<'c> {
             let own = &operands[start..*end];
             start = *end;
             let node = match *meaning {
-                Meaning::Constant(value) => {
-                    let node = constants.entry((value, *width)).or_insert_with(|| {
-                        region.nodes.push(Node::Const(value, *width));
-                        region.nodes.len() - 1
-                    });
-                    numbers.of_ours.push(*node);
-                    continue;
-                }
+                Meaning::Constant(value) => Node::Const(value, *width),
                 Meaning::Node(node) => node.with(|at| numbers.of(own[at])),
                 Meaning::Index(32) | Meaning::Same => {
                     numbers.of_ours.push(numbers.of(own[0]));
