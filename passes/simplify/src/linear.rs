@@ -78,8 +78,8 @@ impl Form {
 /// Writes the sums among `classes` in order, beside what stands there already.
 pub(crate) fn normalise(graph: &mut Graph, classes: &[Id], forms: &mut Forms) {
     forms.clear(graph);
-    // Rows of a tile are the same terms and a constant each.
-    let mut written: FxHashMap<(u32, Terms), Option<Id>> = FxHashMap::default();
+    let mut written = std::mem::take(&mut forms.written);
+    written.clear();
     // All forms are of the graph as it is, before any sum is written.
     let sums = classes
         .iter()
@@ -102,6 +102,7 @@ pub(crate) fn normalise(graph: &mut Graph, classes: &[Id], forms: &mut Forms) {
             graph.join(id, sum, "the terms of a sum in order");
         }
     }
+    forms.written = written;
 }
 
 /// Tells whether a class is a sum, or a product with a constant.
@@ -122,6 +123,8 @@ pub(crate) struct Forms {
     /// The place of each class's form, by the class's number.
     places: Vec<u32>,
     all: Vec<Form>,
+    /// The classes of sums that were written, without their constants: rows of a tile are the same terms and a constant each.
+    written: FxHashMap<Rest, Option<Id>>,
 }
 
 /// The place of the form of a class that was not asked for.
@@ -326,7 +329,7 @@ fn hash(term: &(Id, u64)) -> u64 {
     FxBuildHasher.hash_one(term)
 }
 
-/// A sum without one of its terms: its width and the others.
+/// A sum, or one without one of its terms: its width and its terms.
 type Rest = (u32, Terms);
 
 /// A sum that has others' terms in common: its class, its constant, and the term that it has besides, if any. All three are of one way of taking the
@@ -347,43 +350,50 @@ pub(crate) fn group(graph: &mut Graph, most: usize) {
     forms.clear(graph);
     classes.retain(|&id| constant(graph, id).is_none() && is_linear(graph, id));
     let found: Vec<usize> = classes.iter().map(|&id| forms.of(graph, id)).collect();
-    let mut sums: Vec<(Id, u32, Form)> = Vec::with_capacity(classes.len());
+    // Rows of a tile are the same terms, each with a constant.
+    let mut sums: FxHashMap<Rest, Vec<(Id, u64)>> = FxHashMap::default();
     for (&id, place) in classes.iter().zip(found) {
         let mut form = forms.all[place].clone();
         let width = width(graph, id);
         combine(graph, &mut form, width);
         if (2..=MOST_TERMS).contains(&form.terms.len()) {
-            sums.push((id, width, form));
+            let alike = sums.entry((width, form.terms)).or_default();
+            alike.push((id, form.constant));
         }
     }
     // Most are alone with what they have: those are told by sums of hashes, from which one term is easily taken.
     let mut met: FxHashMap<u64, u32> = FxHashMap::default();
-    for (_, width, form) in &sums {
-        let all = Form::hash_of(&form.terms, *width);
-        let parts = form.terms.iter().map(|term| all.wrapping_sub(hash(term)));
+    for (width, terms) in sums.keys() {
+        let all = Form::hash_of(terms, *width);
+        let parts = terms.iter().map(|term| all.wrapping_sub(hash(term)));
         for rest in parts.chain([all]) {
             *met.entry(rest).or_default() += 1;
         }
     }
     let mut rests: FxHashMap<Rest, Vec<Like>> = FxHashMap::default();
-    for (id, width, Form { constant, terms }) in sums {
+    for ((width, terms), alike) in sums {
         let all = Form::hash_of(&terms, width);
-        let like = |term| Like { id, constant, term };
+        let likes = |term| {
+            let like = move |&(id, constant): &(Id, u64)| Like { id, constant, term };
+            alike.iter().map(like)
+        };
         for (at, &term) in terms.iter().enumerate() {
             if met[&all.wrapping_sub(hash(&term))] > 1 {
                 let mut rest = terms.clone();
                 rest.remove(at);
-                let alike = rests.entry((width, rest)).or_default();
-                alike.push(like(Some(term)));
+                rests.entry((width, rest)).or_default().extend(likes(Some(term)));
             }
         }
         if met[&all] > 1 {
-            rests.entry((width, terms)).or_default().push(like(None));
+            rests.entry((width, terms)).or_default().extend(likes(None));
         }
     }
     rests.retain(|_, alike| alike.iter().any(|like| like.term != alike[0].term));
     let mut rests: Vec<(Rest, Vec<Like>)> = rests.into_iter().collect();
     rests.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+    for (_, alike) in &mut rests {
+        alike.sort_unstable_by_key(|like| like.id);
+    }
     for ((width, terms), alike) in rests {
         if graph.total_size() > most {
             continue;

@@ -5,10 +5,10 @@
 use crate::egraph::Graph;
 use crate::graph::{Data, Term, data};
 use crate::rules::{
-    BOUND, COMPUTED, Compiled, Env, KEPT, Meet, Part, Pat, TERMS, WIDTHS, What, compiled, height,
+    BOUND, COMPUTED, Compiled, Env, KEPT, Kind, Meet, Part, Pat, TERMS, WIDTHS, What, compiled, height,
     value_bits,
 };
-use cute_arith::Facts;
+use cute_arith::{Facts, Op};
 use egg::{Id, Language};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::Cell;
@@ -32,6 +32,18 @@ pub(crate) struct Bound {
 /// The number of terms of one kind in a class that patterns begin at: the oldest. Classes of sums with many constants have hundreds, each a
 /// way to write what another one says.
 const MOST_ALIKE: usize = 8;
+
+/// The number of those that are exclusive ors. Of rows that are swizzled alike, each is every other one and a constant.
+const MOST_ALIKE_XORS: usize = 4;
+
+/// The number of terms of a kind that patterns begin at.
+fn most_alike(kind: u32) -> usize {
+    const XOR: u32 = Kind::Op(Op::Xor).number();
+    match kind {
+        XOR => MOST_ALIKE_XORS,
+        _ => MOST_ALIKE,
+    }
+}
 
 /// The number of those that a pattern looks at below its root, which would try all pairs else. Nothing is found with more that costs less.
 const MOST_ALIKE_BELOW: usize = 2;
@@ -148,7 +160,7 @@ pub(crate) fn search(
             let Some(kind) = term.kind() else { continue };
             alike = if last == Some(kind) { alike + 1 } else { 1 };
             last = Some(kind);
-            if alike > MOST_ALIKE {
+            if alike > most_alike(kind) {
                 continue;
             }
             let kind = kind as usize;
@@ -554,7 +566,7 @@ fn commutes(term: &Term) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cute_arith::{Cast, Op, Predicate};
+    use cute_arith::{Cast, Predicate};
 
     /// Terms in order are in order of their kinds, by which they are looked for.
     #[test]
