@@ -381,7 +381,10 @@ pub(crate) fn group(graph: &mut Graph, most: usize) {
             if met[&all.wrapping_sub(hash(&term))] > 1 {
                 let mut rest = terms.clone();
                 rest.remove(at);
-                rests.entry((width, rest)).or_default().extend(likes(Some(term)));
+                rests
+                    .entry((width, rest))
+                    .or_default()
+                    .extend(likes(Some(term)));
             }
         }
         if met[&all] > 1 {

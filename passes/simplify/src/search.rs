@@ -5,8 +5,8 @@
 use crate::egraph::Graph;
 use crate::graph::{Data, Term, data};
 use crate::rules::{
-    BOUND, COMPUTED, Compiled, Env, KEPT, Kind, Meet, Part, Pat, TERMS, WIDTHS, What, compiled, height,
-    value_bits,
+    BOUND, COMPUTED, Compiled, Env, KEPT, Kind, Meet, Part, Pat, TERMS, WIDTHS, What, compiled,
+    height, value_bits,
 };
 use cute_arith::{Facts, Op};
 use egg::{Id, Language};
@@ -287,12 +287,7 @@ struct Table<'g> {
 
 impl<'g> Table<'g> {
     /// The classes, each with the number of levels that it is above what has changed, and those up to `height` levels below them.
-    fn of(
-        graph: &'g Graph,
-        classes: &[(Id, u32)],
-        height: usize,
-        kept: &mut Kept,
-    ) -> Table<'g> {
+    fn of(graph: &'g Graph, classes: &[(Id, u32)], height: usize, kept: &mut Kept) -> Table<'g> {
         const NONE: u32 = u32::MAX;
         let mut places = std::mem::take(&mut kept.places);
         places.clear();

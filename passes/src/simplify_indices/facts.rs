@@ -142,6 +142,16 @@ impl<'c> Known<'c> {
         *known.or_insert_with(|| integer_value(value))
     }
 
+    /// The number that a value is, and its width; nothing of one that is no constant.
+    pub(super) fn constant_value(&mut self, value: Val<'c>) -> Option<(u64, u32)> {
+        let op = defining_op(value)?;
+        if self.kind(op) != Kind::Constant {
+            return None;
+        }
+        let width = int_width(value.r#type())?;
+        Some((self.constant(op)? as u64 & mask(width), width))
+    }
+
     /// The place in a vector that a value names: the number of a constant.
     fn place(&mut self, value: Val<'c>) -> Option<i64> {
         self.constant(defining_op(value)?)

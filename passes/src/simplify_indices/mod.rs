@@ -17,7 +17,7 @@ mod order;
 use crate::launch::waits_for_kernels_before;
 use cute_arith::{Cast, Op as Arith, mask};
 use cute_ir::names::builtin;
-use cute_ir::ops::gpu;
+use cute_ir::ops::{arith, gpu};
 use cute_ir::{
     Anchor, Failure, PassSpec, diag,
     mlir::*,
@@ -228,6 +228,8 @@ enum Number {
 /// The nodes of the values of a kernel.
 struct Numbers {
     of_values: FxHashMap<ValueKey, Number>,
+    /// The numbers of constants, by value and width: there are many, and few that differ.
+    of_constants: FxHashMap<(u64, u32), Number>,
     of_leaves: Vec<usize>,
     of_ours: Vec<usize>,
 }
@@ -243,9 +245,17 @@ impl Numbers {
 
     /// The node of a value, where it is in the graph.
     fn node(&self, value: Val) -> Option<usize> {
-        let number = self.of_values.get(&key(value))?;
-        Some(self.of(*number))
+        let number = self.of_values.get(&key(value)).copied();
+        let number = number.or_else(|| self.of_constants.get(&constant_value(value)?).copied());
+        Some(self.of(number?))
     }
+}
+
+/// The number that a constant of the graph gives, and its width.
+fn constant_value(value: Val) -> Option<(u64, u32)> {
+    let op = defining_op(value).filter(|op| name_of(*op) == arith::CONSTANT)?;
+    let width = int_width(value.r#type())?;
+    Some((integer_of(op, "value")? as u64 & mask(width), width))
 }
 
 /// An operation of the graph.
@@ -288,12 +298,12 @@ impl<'c> Indices<'c> {
         let is_counted = |kind: &&Kind| !matches!(kind, Kind::Constant | Kind::Other | Kind::Put);
         let count = kinds.iter().filter(is_counted).count();
         let mut ours: Vec<Ours<'c>> = Vec::with_capacity(count + count / 8);
-        let mut constants: FxHashMap<(u64, u32), Number> = FxHashMap::default();
         let mut operands: Vec<Number> = Vec::with_capacity(all.len());
         // Operations of the graph, and those that are made for it alone; at the end, what is not of the kernel.
         let mut is_ours = vec![false; all.len() + 1];
         let mut numbers = Numbers {
-            of_values: FxHashMap::with_capacity_and_hasher(all.len(), FxBuildHasher),
+            of_values: FxHashMap::with_capacity_and_hasher(count, FxBuildHasher),
+            of_constants: FxHashMap::default(),
             of_leaves: Vec::new(),
             of_ours: Vec::new(),
         };
@@ -305,19 +315,29 @@ impl<'c> Indices<'c> {
             };
             for operand in &own {
                 // What is of the graph stands before it.
-                let next = Number::Leaf(met.len() as u32);
-                let number = numbers.of_values.entry(key(*operand));
-                operands.push(*number.or_insert_with(|| {
+                let number = numbers.of_values.get(&key(*operand)).copied();
+                let number = number.or_else(|| {
+                    let constant = known.constant_value(*operand)?;
+                    numbers.of_constants.get(&constant).copied()
+                });
+                operands.push(number.unwrap_or_else(|| {
+                    let leaf = Number::Leaf(met.len() as u32);
                     met.push(*operand);
-                    next
+                    numbers.of_values.insert(key(*operand), leaf);
+                    leaf
                 }));
             }
             let next = Number::Ours(ours.len() as u32);
             let number = match meaning {
-                Meaning::Constant(value) => *constants.entry((value, width)).or_insert(next),
-                _ => next,
+                Meaning::Constant(value) => {
+                    let known = numbers.of_constants.entry((value, width));
+                    *known.or_insert(next)
+                }
+                _ => {
+                    numbers.of_values.insert(key(result_of(*op, 0)), next);
+                    next
+                }
             };
-            numbers.of_values.insert(key(result_of(*op, 0)), number);
             is_ours[at] = true;
             if number != next {
                 continue;
