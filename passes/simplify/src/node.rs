@@ -464,7 +464,7 @@ pub(crate) fn hash_cons(nodes: &[Node], roots: &[usize]) -> (Vec<Node>, Vec<usiz
     }
     let count = live.iter().filter(|live| **live).count();
     let mut out: Vec<Node> = Vec::with_capacity(count);
-    // Places among those that are out, at the hash of each node or behind it; a table of the nodes themselves has six times the memory.
+    // Places among those that are out, at the hash of each node or behind it; a table of the nodes themselves has ten times the memory.
     const FREE: u32 = u32::MAX;
     let slots = (2 * count).next_power_of_two();
     let mut seen = vec![FREE; slots];

@@ -34,7 +34,7 @@ pub(crate) struct Bound {
 const MOST_ALIKE: usize = 8;
 
 /// The number of those that are exclusive ors. Of rows that are swizzled alike, each is every other one and a constant.
-const MOST_ALIKE_XORS: usize = 4;
+const MOST_ALIKE_XORS: usize = 5;
 
 /// The number of terms of a kind that patterns begin at.
 fn most_alike(kind: u32) -> usize {
@@ -129,8 +129,8 @@ fn of_kinds() -> &'static [OfKind] {
     })
 }
 
-/// What is kept from one round to the next: the terms that were looked at, and the memory of tables, which costs as much as a round where it is
-/// new.
+/// What is kept from one round to the next: the terms that were looked at, and the memory of tables, as new memory is cleared by the system
+/// where it is touched first.
 #[derive(Default)]
 pub(crate) struct Kept {
     looked_at: FxHashSet<Term>,
@@ -562,6 +562,23 @@ fn commutes(term: &Term) -> bool {
 mod tests {
     use super::*;
     use cute_arith::{Cast, Predicate};
+
+    /// Rows of the next round are put where those of the last one were.
+    #[test]
+    fn the_memory_of_rows_is_kept() {
+        let facts = Facts::any(32);
+        let row = Row {
+            terms: &[],
+            facts: &facts,
+            width: 32,
+            above: 0,
+            bits: 0,
+            below: 0,
+            sort: 0,
+        };
+        let rows = emptied(vec![row; 100]);
+        assert!(rows.is_empty() && rows.capacity() >= 100);
+    }
 
     /// Terms in order are in order of their kinds, by which they are looked for.
     #[test]

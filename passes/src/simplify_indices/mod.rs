@@ -251,7 +251,7 @@ impl Numbers {
     }
 }
 
-/// The number that a constant of the graph gives, and its width.
+/// The number that a constant of the graph gives, and its width: read anew, for few are asked for once the graph stands.
 fn constant_value(value: Val) -> Option<(u64, u32)> {
     let op = defining_op(value).filter(|op| name_of(*op) == arith::CONSTANT)?;
     let width = int_width(value.r#type())?;
