@@ -183,7 +183,7 @@ pub(crate) fn search(
 fn emptied<'g>(mut rows: Vec<Row<'_>>) -> Vec<Row<'g>> {
     rows.clear();
     // Nothing is left to be made anew: a vector is collected into the memory that it comes from.
-    rows.into_iter().filter_map(|_| None).collect()
+    rows.into_iter().map_while(|_| None).collect()
 }
 
 /// The root of matches: a term of a class.
