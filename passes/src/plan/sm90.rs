@@ -19,7 +19,7 @@ use cute_ir::{
     types::{self, CopyOp},
 };
 use cute_layout::{
-    Layout, Swizzle, Tile,
+    Layout, Operand, Swizzle, Tile,
     atoms::{Completion, Elem, Family, FragKind, Major, MmaAtom, MmaSpec},
     int,
     tma::TmaBox,
@@ -111,6 +111,9 @@ const MADE: usize = 8;
 /// Blocks along M, N and K of the clusters that are tried. Two share a load, or a tile, or four share loads of B: tiles of 64 x 192 are up to a quarter faster so than
 /// whatever else for products of 1000 to 1500 rows. Four that share a tile were hardly ever faster than two (`docs/performance.md`).
 const CLUSTERS: &[[i64; 3]] = &[[1, 1, 1], [2, 1, 1], [1, 2, 1], [1, 1, 2], [4, 1, 1]];
+
+/// Tiles of a block that parts of C go out through in turn, where there is room for them: one is written while TMA reads the other.
+const BUFFERS: i64 = 2;
 
 /// Bytes of shared memory beside tiles: mbarriers, and what starts at multiples of 1024.
 const BESIDE: i64 = 2048;
@@ -289,6 +292,16 @@ impl<'c> Builder<'c> {
         })
     }
 
+    /// Tells whether C, whose elements have so many bits, goes out by TMA. Sums of a part of K go to a workspace from registers. TMA would store rows of the next group as well, and
+    /// it stores whole 16 bytes: what lies behind lines that end within them would be overwritten.
+    fn is_bulk(&self, choice: TileOfRoles, (bits, of_c): (i64, Access)) -> bool {
+        !self.stages_sums(choice)
+            && !self.has_groups
+            && choice.split == 1
+            && of_c.vector * bits >= WIDEST
+            && of_c.is_in_lines(bits)
+    }
+
     /// The plan of a tile. Errors: what does not fit.
     fn plan(&self, choice: TileOfRoles, raster: i64) -> Result<Plan<'c>, String> {
         let [m, n, k] = choice.tile;
@@ -317,21 +330,14 @@ impl<'c> Builder<'c> {
         };
         let bits = types::elem(c)?.bits();
         let [of_a, of_b, _] = &self.accesses;
-        let columns = columns_of_part(bits, n, choice.cluster[2]);
+        let [buffers, columns] = choice.out;
         let copy = |bits| types::copy_atom_type(self.location, c, CopyOp::Universal { bits });
         let pairs = Movement {
             atom: copy(2 * bits).map_err(said)?,
             completion: Completion::Immediate,
             shared: None,
         };
-        // Sums of a part of K go to a workspace from registers.
-        // TMA would store rows of the next group as well, and it stores whole 16 bytes: what lies behind lines that end within them would be overwritten.
-        let is_whole = of_c.vector * bits >= WIDEST;
-        let is_bulk = !self.stages_sums(choice)
-            && !self.has_groups
-            && choice.split == 1
-            && is_whole
-            && of_c.is_in_lines(bits);
+        let is_bulk = self.is_bulk(choice, (bits, of_c));
         let (out, tile) = match is_bulk {
             true => self.by_tma(c, [m, columns], (1, true), 1)?,
             false => {
@@ -343,7 +349,7 @@ impl<'c> Builder<'c> {
             }
         };
         let into = Movement {
-            shared: Some(tile),
+            shared: Some(SharedTile { buffers, ..tile }),
             ..pairs
         };
         Ok(Plan {
@@ -444,6 +450,7 @@ impl<'c> Builder<'c> {
                         teams,
                         cluster: *cluster,
                         stages: 0,
+                        out: [0; 2],
                         split: *split,
                     };
                     match self.with_stages(choice, request.stages, archs) {
@@ -549,26 +556,46 @@ impl<'c> Builder<'c> {
             .map(|arch| i64::from(arch.max_smem()))
             .min()
             .unwrap_or(0);
-        let out = match choice.split {
-            1 => {
-                let bits = types::elem(self.out(choice).0)?.bits();
-                let blocks = choice.cluster[2];
-                let out = choice.teams * m * columns_of_part(bits, n, blocks) * bits;
-                // The sums of a share, of each other block.
-                let exchanged = m * (n / blocks) * (blocks - 1) * self.sum.bits();
-                (out + exchanged) / 8
-            }
-            _ => 0,
-        };
+        let (out, of_c) = self.out(choice);
+        let bits = types::elem(out)?.bits();
+        let blocks = choice.cluster[2];
+        let widest = columns_of_part(bits, n, blocks, PART);
+        let narrow = columns_of_part(bits, n, blocks, PART / 2);
+        // The sums of a share, of each other block.
+        let exchanged = m * (n / blocks) * (blocks - 1) * self.sum.bits() / 8;
         let scales = self.scaled.map_or(0, |scaled| scaled.bytes([m, n]));
-        let fitting = (most - BESIDE - out) / ((m + n) * ROW + scales).max(1);
-        let stages = stages.unwrap_or_else(|| fitting.min(MOST_PLACES));
+        let fitting = |[buffers, columns]: [i64; 2]| {
+            let out = match choice.split {
+                1 => buffers * choice.teams * m * columns * bits / 8 + exchanged,
+                _ => 0,
+            };
+            (most - BESIDE - out) / ((m + n) * ROW + scales).max(1)
+        };
+        let least = match choice.out {
+            [0, 0] => [1, widest],
+            asked => asked,
+        };
+        let stages = stages.unwrap_or_else(|| fitting(least).min(MOST_PLACES));
+        // Another team's products hide what parts wait for. No place of the ring is given up for them.
+        let gains = choice.teams == 1 && blocks == 1 && self.is_bulk(choice, (bits, of_c));
+        let several = [[BUFFERS, widest], [BUFFERS, narrow]]
+            .into_iter()
+            .find(|out| gains && n > out[1] && fitting(*out) >= stages);
+        let out = match choice.out {
+            [0, 0] => several.unwrap_or(least),
+            asked => asked,
+        };
+        let fitting = fitting(least);
         if stages < 2 || stages > fitting {
             return Err(format!(
                 "expected 2 to {fitting} stages of {m}x{n}x{k} in shared memory, found {stages}"
             ));
         }
-        Ok(TileOfRoles { stages, ..choice })
+        Ok(TileOfRoles {
+            stages,
+            out,
+            ..choice
+        })
     }
 
     /// Tiles along M, or clusters, that are neighbours in the order of tiles where nothing else is asked for: so many that the tiles that so many
@@ -615,9 +642,9 @@ impl<'c> Builder<'c> {
     }
 }
 
-/// Columns of C of a part that goes out at once, of elements of so many bits, where so many blocks have parts of a tile.
-fn columns_of_part(bits: i64, columns: i64, blocks: i64) -> i64 {
-    gcd((ROW * 8 / bits).min(PART), columns / blocks.max(1))
+/// Columns of C of a part that goes out at once, `most` at most, of elements of so many bits, where so many blocks have parts of a tile.
+fn columns_of_part(bits: i64, columns: i64, blocks: i64, most: i64) -> i64 {
+    gcd((ROW * 8 / bits).min(most), columns / blocks.max(1))
 }
 
 /// Leaves the first of those that are the same.
@@ -666,6 +693,10 @@ pub(super) fn check_given(
         teams: plan.teams,
         cluster: plan.cluster,
         stages: 0,
+        out: [
+            plan.shared(Operand::C).map_or(0, |(_, buffers)| buffers),
+            plan.extents(Operand::C)[1],
+        ],
         split: plan.split,
     };
     let choice = builder.with_stages(choice, Some(plan.stages), archs)?;

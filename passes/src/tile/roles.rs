@@ -176,7 +176,7 @@ impl<'c> Gemm<'c> {
         let (shared_a, shared_b) = (self.shared(b, Operand::A)?, self.shared(b, Operand::B)?);
         let shared_c = match self.plan.is_split() {
             true => None,
-            false => Some(self.shared(b, Operand::C)?),
+            false => Some(self.buffers_of_c(b)?),
         };
         let exchange = self.exchange(b)?;
         let last = self.last_boxes_in_kernel(b, body)?;
@@ -268,9 +268,9 @@ impl<'c> Gemm<'c> {
             t.step("add parts")
                 .op(cute::BLOCK_CLUSTER_SUM, &operands, &[], &[])?;
         }
-        match shared_c {
+        match &shared_c {
             Some(shared_c) => {
-                self.parts_of_c(t, body, (&at, ranks[2]), [accumulators, shared_c])?;
+                self.parts_of_c(t, body, (&at, ranks[2]), (accumulators, shared_c))?;
             }
             // What is to be added, other blocks have.
             None => {
@@ -474,30 +474,45 @@ impl<'c> Gemm<'c> {
         Ok(())
     }
 
-    /// The way of C out through shared memory, part by part; of the blocks of a cluster that share a tile, each has some of the parts.
+    /// The tensors in shared memory that parts of C go through in turn.
+    fn buffers_of_c(&self, b: Builder<'c>) -> Result<Vec<Val<'c>>, Failure> {
+        let (_, buffers) = self.plan.shared(Operand::C).map_err(|e| b.error(e))?;
+        (0..buffers).map(|_| self.shared(b, Operand::C)).collect()
+    }
+
+    /// The way of C out through shared memory, part by part; of the blocks of a cluster that share a tile, each has some of the parts. Parts that follow one another
+    /// go through buffers of their own, as far as there are.
     fn parts_of_c(
         &self,
         t: Builder<'c>,
         body: Blk<'c>,
         (at, rank): (&Place<'c>, Option<Val<'c>>),
-        [accumulators, shared_c]: [Val<'c>; 2],
+        (accumulators, buffers): (Val<'c>, &[Val<'c>]),
     ) -> Result<(), Failure> {
         let i32_type = t.i32_type();
         let parts = self.plan.parts(Operand::C);
-        let extents = self.plan.extents(Operand::C);
         let first = t.value(arith::MULI, &[at.n, t.i32(parts)?], i32_type, &[])?;
         let bulk = self.bulk_in_kernel(t, body, Operand::C, at.product)?;
         let ends = self.ends(t, body, at.product)?;
-        let (from, to, step) = (t.i32(0)?, t.i32(parts)?, t.i32(1)?);
+        let part_of_c = |p: Builder<'c>, part: Val<'c>, shared: Val<'c>| {
+            let at = Place {
+                m: at.m,
+                n: p.value(arith::ADDI, &[first, part], i32_type, &[])?,
+                product: at.product,
+            };
+            self.part_of_c(p, body, (&at, &ends, bulk), part, [accumulators, shared])
+        };
+        let count = i64::try_from(buffers.len()).unwrap_or(1).max(1);
+        let whole = parts - parts % count;
+        let (from, to, step) = (t.i32(0)?, t.i32(whole)?, t.i32(count)?);
         let (region, inner) = Detached::with_block(&[(i32_type, t.location)]);
         let unrolled = [(UNROLL, t.unit())];
         t.with_regions(scf::FOR, &[from, to, step], &[], &unrolled, vec![region])?;
         let all = Builder::at_end(t.context, inner, t.location);
-        let part = argument(inner, 0);
         let p = match rank {
             Some(rank) => {
                 let each = all.i32(parts / self.plan.parts_in_cluster())?;
-                let owner = all.value(arith::DIVUI, &[part, each], i32_type, &[])?;
+                let owner = all.value(arith::DIVUI, &[argument(inner, 0), each], i32_type, &[])?;
                 let is_own = all.compare(Predicate::Eq, owner, rank)?;
                 let (then, own) = Detached::with_block(&[]);
                 let branch = vec![then, Detached::empty()];
@@ -506,12 +521,42 @@ impl<'c> Gemm<'c> {
             }
             None => all,
         };
-        let at = Place {
-            m: at.m,
-            n: p.value(arith::ADDI, &[first, part], i32_type, &[])?,
-            product: at.product,
-        };
-        let tile = tile_of(extents).map_err(|e| p.error(e))?;
+        for (behind, shared) in (0..).zip(buffers) {
+            let part = match behind {
+                0 => argument(inner, 0),
+                _ => p.value(
+                    arith::ADDI,
+                    &[argument(inner, 0), p.i32(behind)?],
+                    i32_type,
+                    &[],
+                )?,
+            };
+            part_of_c(p, part, *shared)?;
+        }
+        p.op(scf::YIELD, &[], &[], &[])?;
+        if rank.is_some() {
+            all.op(scf::YIELD, &[], &[], &[])?;
+        }
+        for (part, shared) in (whole..parts).zip(buffers) {
+            part_of_c(t, t.i32(part)?, *shared)?;
+        }
+        Ok(())
+    }
+
+    /// The way of one part of C out through shared memory, by TMA or by the threads.
+    fn part_of_c(
+        &self,
+        p: Builder<'c>,
+        body: Blk<'c>,
+        (at, ends, bulk): (
+            &Place<'c>,
+            &[Option<End<'c>>; 3],
+            Option<(Val<'c>, Val<'c>)>,
+        ),
+        part: Val<'c>,
+        [accumulators, shared]: [Val<'c>; 2],
+    ) -> Result<(), Failure> {
+        let tile = tile_of(self.plan.extents(Operand::C)).map_err(|e| p.error(e))?;
         let tile = p.static_value(types::tile_type(p.context, &tile))?;
         let coord = p.coord(&tuple([cute_layout::int(0), IntTuple::dynamic()]), &[part])?;
         let sums = p.infer(cute::LOCAL_TILE, &[accumulators, tile, coord], &[])?;
@@ -521,24 +566,19 @@ impl<'c> Gemm<'c> {
         let ty = cute_ir::tensor::registers(staged, memref.layout).to_type(p.location)?;
         if self.computes_in_registers() {
             rounded = p.value(cute::MEMREF_ALLOCA, &[], ty, &[])?;
-            self.compute_in_registers(p, body, (&at, &ends), [sums, rounded])?;
+            self.compute_in_registers(p, body, (at, ends), [sums, rounded])?;
         } else if staged != self.accumulate {
             rounded = p.step("convert C").value(cute::CONVERT, &[sums], ty, &[])?;
         }
         let none = Located::default();
-        block_copy(p.step("gather C"), Operand::C, [rounded, shared_c], &none)?;
+        block_copy(p.step("gather C"), Operand::C, [rounded, shared], &none)?;
         match bulk {
-            Some(bulk) => self.store_in_bulk(p.step("store C"), &at, bulk, shared_c)?,
+            Some(bulk) => self.store_in_bulk(p.step("store C"), at, bulk, shared),
             None => {
-                let c = self.tile_of_c(p, body, &self.matrices.product[2], &at, &ends)?;
-                self.store_c(p, body, &at, (c, shared_c))?;
+                let c = self.tile_of_c(p, body, &self.matrices.product[2], at, ends)?;
+                self.store_c(p, body, at, (c, shared))
             }
         }
-        p.op(scf::YIELD, &[], &[], &[])?;
-        if rank.is_some() {
-            all.op(scf::YIELD, &[], &[], &[])?;
-        }
-        Ok(())
     }
 
     /// Computes a part of C of sums in registers, by the epilogue, into registers.

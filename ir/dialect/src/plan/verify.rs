@@ -218,6 +218,17 @@ impl Plan<'_> {
                     self.tile[0], self.tile[1], tile.layout
                 ));
             }
+            // Blocks that share a tile have parts of it that are neighbours.
+            let most = match self.parts_in_cluster() {
+                1 => self.parts(operand).max(1),
+                _ => 1,
+            };
+            if tile.buffers > most {
+                return Err(format!(
+                    "expected 1 to {most} buffers for parts of {}, found {}",
+                    tile.layout, tile.buffers
+                ));
+            }
             if out.tma().is_none() {
                 let row = out.row()?;
                 self.verify_cover(operand, &row, mma)?;
