@@ -7,6 +7,8 @@
 // RUN: cute-run %t-m.cutepkg --info | FileCheck %s --check-prefix=INFO
 // RUN: cute-run %t-mn.cutepkg --info | FileCheck %s --check-prefix=FOUR
 // RUN: cute-run %t-m.cutepkg --function along_k --device=emulator --sms 4 --seeds 2 | FileCheck %s --check-prefix=RIGHT
+// A chip of fewer multiprocessors than a cluster has blocks, as the emulator may be told to be, runs one cluster.
+// RUN: cute-run %t-m.cutepkg --function along_k --device=emulator --sms 1 | FileCheck %s --check-prefix=RIGHT
 // RUN: cute-run %t-n.cutepkg --function along_k --device=emulator --sms 4 --seeds 2 | FileCheck %s --check-prefix=RIGHT
 // RUN: cute-run %t-mn.cutepkg --function along_k --device=emulator --sms 4 | FileCheck %s --check-prefix=RIGHT
 // RUN: cute-run %t-m.cutepkg --function along_m_n --device=emulator --sms 4 | FileCheck %s --check-prefix=RIGHT

@@ -111,7 +111,7 @@ const fn subject(
 }
 
 /// The pipelines that have a list of their own.
-const SUBJECTS: [Subject; 7] = [
+const SUBJECTS: [Subject; 8] = [
     subject(
         "three-stages",
         "arch=sm_80 tile=64x64x32 warps=2x2 stages=3 raster=8",
@@ -144,6 +144,17 @@ const SUBJECTS: [Subject; 7] = [
             "ping-pong",
             "arch=sm_90a tile=64x64x64 warps=4x1 cluster=1x1 teams=2 stages=3",
             [320, 128, 320],
+            [0, 0, 0],
+            Mutated::Synchronization,
+        )
+    },
+    // Three parts of C, which go out through two tiles in shared memory in turn.
+    Subject {
+        sms: Some(1),
+        ..subject(
+            "parts-of-c",
+            "arch=sm_90a instructions=wgmma tile=64x96x64 warps=4x1 cluster=1x1 stages=2",
+            [128, 192, 448],
             [0, 0, 0],
             Mutated::Synchronization,
         )
@@ -343,6 +354,11 @@ fn ping_pong() {
 #[test]
 fn shared_tiles() {
     check_one("shared-tiles");
+}
+
+#[test]
+fn parts_of_c() {
+    check_one("parts-of-c");
 }
 
 #[test]

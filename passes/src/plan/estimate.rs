@@ -176,15 +176,15 @@ pub(crate) fn clusters_at_once<N: Arithmetic>(
     sms: &N::Value,
     blocks: i64,
 ) -> Result<N::Value, N::Error> {
-    match blocks {
-        ..2 => Ok(sms.clone()),
-        2..LARGE => n.apply(Op::DivS, [sms, &n.constant(blocks)?]),
+    let clusters = match blocks {
+        ..2 => return Ok(sms.clone()),
+        2..LARGE => n.apply(Op::DivS, [sms, &n.constant(blocks)?])?,
         _ => {
             let usable = n.apply(Op::Mul, [sms, &n.constant(LEFT_OUT - 1)?])?;
-            let clusters = n.apply(Op::DivS, [&usable, &n.constant(LEFT_OUT * blocks)?])?;
-            n.apply(Op::MaxS, [&clusters, &n.constant(1)?])
+            n.apply(Op::DivS, [&usable, &n.constant(LEFT_OUT * blocks)?])?
         }
-    }
+    };
+    n.apply(Op::MaxS, [&clusters, &n.constant(1)?])
 }
 
 /// A tile of warpgroups, before it is a plan.
@@ -736,6 +736,6 @@ mod tests {
             [132, 66, 30, 15]
         );
         // A kernel of clusters starts at least one, and the driver says so where it has no room.
-        assert_eq!(of(2, 8), 1);
+        assert_eq!([of(2, 8), of(1, 2)], [1, 1]);
     }
 }
