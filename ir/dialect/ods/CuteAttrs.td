@@ -151,7 +151,7 @@ def Cute_PlanAttr : AttrDef<Cute_Dialect, "Plan"> {
 
     - `tile`: M, N and K of the tile that a block computes at a time.
     - `stages`: iterations of the loop over K that are in flight at once; 1 is no pipelining.
-    - `raster`: blocks along M that are neighbours in launch order, so that they share B in L2.
+    - `raster`: blocks, or clusters, along M that are neighbours in launch order, so that they share B in L2.
     - `split`: blocks that share the sums of a tile of C along K, each a range of its tiles; 1 where it is not written. Of more
       than 1, each leaves its sums in a workspace, and a second kernel adds them.
     - `cluster_m`, `cluster_n`: blocks along M and N of a cluster, whose tiles of C are neighbours; 1 where it is not written. Those along M share the
@@ -168,7 +168,8 @@ def Cute_PlanAttr : AttrDef<Cute_Dialect, "Plan"> {
       tile in shared memory, without its swizzle, and the second kernel accesses tiles of C by C's second movement.
 
     Where A and B come by TMA, by one movement each, `mma` reads them from shared memory, and warps have roles: a warpgroup copies, the others
-    multiply. C goes out in parts of as many columns as its tile in shared memory has. Blocks stay, and take one tile of C after another.
+    multiply. C goes out in parts of as many columns as its tile in shared memory has; where that has several buffers, through them in turn, so that one is
+    written while TMA reads another. Blocks stay, and take one tile of C after another.
 
     A copy between registers and shared memory is tiled as `mma` holds the operand in registers. In any
     other, neighbouring threads copy neighbouring vectors of a row.

@@ -9,7 +9,7 @@ use cute_ir::{
 };
 use cute_layout::{IntTuple, Layout, Operand, Tile, int, tuple};
 
-/// What a thread may have in a step, at most.
+/// The most that a thread may have in a step.
 pub(super) enum Most {
     Elements(i64),
     Vectors(i64),
@@ -28,8 +28,8 @@ pub(super) struct Steps<'c> {
 }
 
 impl<'c> Partition<'c> {
-    /// Begins the steps of a tile of C on its way out of shared memory, so few that a thread has no more than `most` in one, as far as its rows
-    /// or columns can be divided.
+    /// Begins the steps of a tile of C on its way out of shared memory: as few as leave a thread no more than `most` in one, where its rows or
+    /// columns can be divided by so many.
     pub(super) fn steps(
         &self,
         b: Builder<'c>,

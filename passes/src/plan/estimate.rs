@@ -270,7 +270,7 @@ pub struct Estimate {
     around: i64,
     /// Picoseconds that a turn takes longer where the chip is at the limit of its power.
     slower: i64,
-    /// Picoseconds of that which the turns have not taken before it is.
+    /// Picoseconds that all turns of a multiprocessor would have taken longer until then, and have not.
     before: i64,
     /// The time of the kernel that adds parts of K up.
     second: Second,

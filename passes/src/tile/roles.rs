@@ -500,7 +500,7 @@ impl<'c> Gemm<'c> {
                 n: p.value(arith::ADDI, &[first, part], i32_type, &[])?,
                 product: at.product,
             };
-            self.part_of_c(p, body, (&at, &ends, bulk), part, [accumulators, shared])
+            self.part_of_c(p, body, (&at, &ends), bulk, (part, [accumulators, shared]))
         };
         let count = i64::try_from(buffers.len()).unwrap_or(1).max(1);
         let whole = parts - parts % count;
@@ -548,13 +548,9 @@ impl<'c> Gemm<'c> {
         &self,
         p: Builder<'c>,
         body: Blk<'c>,
-        (at, ends, bulk): (
-            &Place<'c>,
-            &[Option<End<'c>>; 3],
-            Option<(Val<'c>, Val<'c>)>,
-        ),
-        part: Val<'c>,
-        [accumulators, shared]: [Val<'c>; 2],
+        (at, ends): (&Place<'c>, &[Option<End<'c>>; 3]),
+        bulk: Option<(Val<'c>, Val<'c>)>,
+        (part, [accumulators, shared]): (Val<'c>, [Val<'c>; 2]),
     ) -> Result<(), Failure> {
         let tile = tile_of(self.plan.extents(Operand::C)).map_err(|e| p.error(e))?;
         let tile = p.static_value(types::tile_type(p.context, &tile))?;
