@@ -129,7 +129,7 @@ fn of_kinds() -> &'static [OfKind] {
     })
 }
 
-/// What is kept from one round to the next: the terms that were looked at, and the memory of tables, as new memory is cleared by the system
+/// The terms that were looked at in earlier rounds, and the memory of their tables: new memory is cleared by the system
 /// where it is touched first.
 #[derive(Default)]
 pub(crate) struct Kept {

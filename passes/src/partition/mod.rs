@@ -344,7 +344,7 @@ impl<'c> Partition<'c> {
         let source = steps.part(source, cute::TILED_COPY_PARTITION_S)?;
         let destination = steps.part(destination, cute::TILED_COPY_PARTITION_D)?;
         let there = self.predicate(l, coords, end)?;
-        l.copy(&[steps.tiled(), source, destination, there])?;
+        l.copy(&[steps.tiled, source, destination, there])?;
         steps.end()
     }
 

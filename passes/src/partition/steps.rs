@@ -19,7 +19,8 @@ pub(super) enum Most {
 pub(super) struct Steps<'c> {
     /// Where the ops of a step go.
     pub(super) inner: Builder<'c>,
-    tiled: Val<'c>,
+    /// The tiled copy by which threads have parts of the tile.
+    pub(super) tiled: Val<'c>,
     thread: Val<'c>,
     /// The mode of C that the steps divide.
     beside: usize,
@@ -80,11 +81,6 @@ impl<'c> Partition<'c> {
 }
 
 impl<'c> Steps<'c> {
-    /// The tiled copy by which threads have parts of the tile.
-    pub(super) fn tiled(&self) -> Val<'c> {
-        self.tiled
-    }
-
     /// A thread's part of a step of a tensor of the tile's shape, by `side`, the op of source or destination.
     pub(super) fn part(&self, tensor: Val<'c>, side: &str) -> Result<Val<'c>, Failure> {
         let tensor = match self.step {

@@ -471,7 +471,8 @@ impl<'c> Builder<'c> {
             if made.len() == most {
                 break;
             }
-            // Plans that differ in the parts of K differ in nothing else.
+            let raster = self.raster(choice, sms);
+            // Plans that differ in the parts of K differ in the order of tiles beside that, and any of theirs will do.
             let same = made.iter().find(|other| {
                 let plan = &other.plan;
                 let parts = (plan.tile, plan.cluster, plan.stages, plan.teams);
@@ -482,14 +483,11 @@ impl<'c> Builder<'c> {
                     split: choice.split,
                     ..other.plan.clone()
                 }),
-                None => {
-                    let raster = request.raster.unwrap_or_else(|| self.raster(choice, sms));
-                    self.verified(choice, raster)
-                }
+                None => self.verified(choice, request.raster.unwrap_or(raster)),
             };
             match plan {
                 Ok(plan) => made.push(Candidate {
-                    asking: asking(&plan, choice.groups, self.raster(choice, sms)),
+                    asking: asking(&plan, choice.groups, raster),
                     plan,
                     estimate,
                 }),
