@@ -44,7 +44,7 @@ func.func @written(%A: !a, %B: !b, %C: !c, %E: !e) {
 !c = !cute.memref<f16, gmem, align<16>, "(64,32):(32,1)">
 !e = !cute.memref<i32, gmem, "4:1">
 func.func @planned(%A: !a, %B: !b, %C: !c, %E: !e) {
-  // expected-error @below {{has groups of rows, of which only the GPU knows how many each has; expected a cute.plan with a block for each tile: no split, teams or clusters}}
+  // expected-error @below {{has groups of rows, of which only the GPU knows how many each has; expected a cute.plan with a block for each tile: no split or clusters}}
   cute.contract ins(%A, %B : !a, !b) outs(%C : !c) accumulate f32 {cute.plan = #plan} groups M(%E : !e)
   return
 }

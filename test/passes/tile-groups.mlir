@@ -38,19 +38,38 @@
 // KERNEL:         %[[TURNS:.*]] = arith.select %[[THERE]], %c8_i32{{.*}}, %c0_i32
 // KERNEL:         scf.for %{{.*}} to %[[TURNS]]
 
-// A block stays, and leaves such tiles out.
+// A block stays: the tiles of all groups are counted once, and the group of each tile is the last one that no more tiles are before.
 // ROLES:       gpu.func @known_kernel(
+// ROLES:         %[[ALL:.*]]:2 = scf.for %[[AT:.*]] = %{{.*}} to %c3_i32 step %{{.*}} iter_args(%[[BEGIN:.*]] = %{{.*}}, %[[BEFORE:.*]] = %{{.*}})
+// ROLES:           make_coord(%[[AT]])
+// ROLES:           %[[END:.*]] = arith.maxsi %{{.*}}, %[[BEGIN]]
+// ROLES:           %[[ROWS:.*]] = arith.subi %[[END]], %[[BEGIN]]
+// ROLES:           arith.addi %[[ROWS]], %c63_i32
+// ROLES:           %[[TILES:.*]] = arith.divui %{{.*}}, %c64_i32
+// ROLES:           %[[BEHIND:.*]] = arith.addi %[[BEFORE]], %[[TILES]]
+// ROLES:           scf.yield %[[END]], %[[BEHIND]]
+// ROLES:         %[[TURNS:.*]] = arith.muli %[[ALL]]#1, %c3_i32
+// ROLES:         scf.for %[[TURN:.*]] = %{{.*}} to %[[TURNS]] step
+// ROLES:           %[[PLACE:.*]] = arith.divui %[[TURN]], %c3_i32
+// ROLES:           %[[FOUND:.*]]:6 = scf.for
+// ROLES:             arith.cmpi ule, %{{.*}}, %[[PLACE]]
+// ROLES-NOT:       scf.if
+// ROLES:           cute.make_coord(%[[FOUND]]#3)
+// ROLES:           cute.domain_offset(%{{.*}}, %{{.*}}) : (!cute.coord<"(?,0)">, !cute.coord_tensor<
+// ROLES:           cute_nvgpu.tma_load
+// ROLES:           cute.block.copy C
+// ROLES-NOT:       cute_nvgpu.tma_store
+
+// Of groups whose number only a launch knows a block finds the group by its place, and leaves tiles without rows out.
+// ROLES:       gpu.func @open_kernel(
 // ROLES:         scf.for
-// ROLES:           %[[THERE:[0-9]*]] = arith.cmpi ult, %{{[0-9]*}}, %{{[0-9]*}} : i32
-// ROLES:           scf.if %[[THERE]] {
-// ROLES:             cute.domain_offset(%{{.*}}, %{{.*}}) : (!cute.coord<"(?,0)">, !cute.coord_tensor<
+// ROLES:           scf.if %{{.*}} {
 // ROLES:             cute_nvgpu.tma_load
 // ROLES:             cute.block.copy C
-// ROLES-NOT:         cute_nvgpu.tma_store
 
 // Both roles read the ends.
 // CUT:         gpu.func @known_kernel(
-// CUT-COUNT-8:   cute.memref.load(%arg3,
+// CUT-COUNT-3:   cute.memref.load(%arg3,
 func.func @known(%A: !a, %B: !b, %C: !c, %ends: !ends) {
   cute.contract ins(%A, %B : !a, !b) outs(%C : !c) accumulate f32 groups M(%ends : !ends)
   return

@@ -86,6 +86,8 @@ mod roles {
     pub(super) const LINE: [i64; 2] = [720, 1_580];
     /// Hundredths of that which lines take where blocks of one warpgroup have them for themselves: then the next kernel starts late, and neighbours ask for the same lines at the same time.
     pub(super) const LINE_OF_NEIGHBOURS: i64 = 60;
+    /// The same of products of groups of rows: few tiles read the same lines of B, and most come from memory. Fitted to 60 plans of three problems on an H200.
+    pub(super) const LINE_OF_GROUPS: i64 = 153;
     /// Picoseconds for 128 bytes of a line outside of A or B, which TMA fills with zeros: all of a chip come from one place, one after the other.
     pub(super) const OUTSIDE: i64 = 48;
     /// Picoseconds from the request of a tile of A and B by TMA to its arrival.
@@ -244,6 +246,8 @@ pub struct Estimate {
     split: i64,
     /// Blocks of a cluster that share them.
     shared: i64,
+    /// Tells whether M is the mean of the rows of a group, and the batch the number of groups.
+    of_groups: bool,
     /// Bytes of the sums of a tile.
     sums: i64,
     /// Bits of an element of A, B and C.
@@ -353,6 +357,7 @@ impl Estimate {
             cluster: plan.blocks_of_cluster(),
             split: plan.split,
             shared: 1,
+            of_groups: false,
             sums: plan.tile[0] * plan.tile[1] * atom.d.bits() / 8,
             bits: [narrower, types::elem(plan.element(Operand::C)?)?.bits()],
             packed: [0; 2],
@@ -377,11 +382,12 @@ impl Estimate {
     }
 
     /// The estimate of a tile of warpgroups, whose blocks stay and have a multiprocessor each; of elements of so many bits of A and B, of the sums and of C, and
-    /// accesses to A and B.
+    /// accesses to A and B; of groups of rows or not.
     pub(super) fn of_roles(
         of: TileOfRoles,
         [bits, sum_bits, out_bits]: [i64; 3],
         accesses: &[Access],
+        has_groups: bool,
     ) -> Self {
         let ([m, n, k], [cm, cn, ck]) = (of.tile, of.cluster);
         let blocks = cm * cn * ck;
@@ -402,6 +408,7 @@ impl Estimate {
         let lines =
             factors.map(|access| roles::LINE[usize::from(access.is_some_and(is_elsewhere))]);
         let share = match (blocks, of.groups, of.teams) {
+            _ if has_groups => roles::LINE_OF_GROUPS,
             (1, ..=1, 1) => roles::LINE_OF_NEIGHBOURS,
             _ => 100,
         };
@@ -457,6 +464,7 @@ impl Estimate {
             cluster: blocks,
             split: of.split,
             shared: ck,
+            of_groups: false,
             sums: m * n * sum_bits / 8,
             bits: [bits, out_bits],
             packed: [0; 2],
@@ -510,6 +518,20 @@ impl Estimate {
         Self {
             bits: [of_factors, of_c + bits],
             beside: self.beside.saturating_add(beside),
+            ..self
+        }
+    }
+
+    /// The estimate of the same plan for groups of rows, whose mean M is.
+    pub(super) fn with_groups(self) -> Self {
+        let [_, of_b] = self.outside.each;
+        Self {
+            of_groups: true,
+            // Behind a group's rows are those of the next.
+            outside: Outside {
+                each: [0, of_b],
+                ..self.outside
+            },
             ..self
         }
     }
@@ -575,8 +597,16 @@ impl Estimate {
         };
         let mut turns = tiles(2)?;
         let along = [tiles(0)?, tiles(1)?];
-        let blocks = n.apply(Op::Mul, [&along[0], &along[1]])?;
-        let mut blocks = n.apply(Op::Mul, [&blocks, batch])?;
+        let mut blocks = match self.of_groups {
+            true => n.apply(
+                Op::Mul,
+                [&self.tiles_of_groups(n, &extents[0], batch)?, &along[1]],
+            )?,
+            false => {
+                let blocks = n.apply(Op::Mul, [&along[0], &along[1]])?;
+                n.apply(Op::Mul, [&blocks, batch])?
+            }
+        };
         let mut at_once = sms.clone();
         if self.cluster > 1 {
             let own = n.constant(self.cluster)?;
@@ -642,6 +672,21 @@ impl Estimate {
             return Ok(time);
         }
         n.apply(Op::Add, [&time, &self.second(n, &blocks)?])
+    }
+
+    /// Tiles along M of so many groups of so many rows on average: of each group the last tile is half full on average, and each has one.
+    fn tiles_of_groups<N: Arithmetic>(
+        &self,
+        n: &N,
+        mean: &N::Value,
+        groups: &N::Value,
+    ) -> Result<N::Value, N::Error> {
+        let height = self.tile[0];
+        let doubled = n.apply(Op::Mul, [mean, &n.constant(2)?])?;
+        let doubled = n.apply(Op::Add, [&doubled, &n.constant(height)?])?;
+        let doubled = n.apply(Op::Mul, [&doubled, groups])?;
+        let tiles = n.apply(Op::CeilDivS, [&doubled, &n.constant(2 * height)?])?;
+        n.apply(Op::MaxS, [&tiles, groups])
     }
 
     /// The time that a multiprocessor is busy with a block's tile along K, where there are so many tiles along M and N of so many products, and each multiprocessor has so

@@ -118,6 +118,9 @@ impl Fed {
     }
 }
 
+/// Groups of rows, at most, whose tiles blocks count that have tile after tile: a loop over so many takes a microsecond or two beside tiles of some ten.
+pub(crate) const MOST_COUNTED: i64 = 256;
+
 /// Groups of elements that share a scale, by which the sums of a group are multiplied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scaled {
@@ -174,6 +177,11 @@ impl Scaled {
 }
 
 impl Problem<'_> {
+    /// Tells whether blocks that have tile after tile count those of all groups of rows.
+    pub fn counts_tiles(&self) -> bool {
+        self.has_groups && self.batch.is_some_and(|groups| groups <= MOST_COUNTED)
+    }
+
     /// M, N, K and the number of products.
     pub fn sizes(&self) -> [Option<i64>; 4] {
         let [m, n, k] = self.extents;
@@ -396,19 +404,22 @@ pub fn choose<'c>(
         }
     };
     if problem.has_groups {
+        let cluster = request
+            .cluster
+            .map_or(1, |cluster| cluster.0.iter().product());
+        let teams = request.teams.filter(|_| !problem.counts_tiles());
         let asked = [
-            ("split", request.split.unwrap_or(1)),
-            ("teams", request.teams.unwrap_or(1)),
+            ("split", request.split.unwrap_or(1), String::new()),
+            ("cluster", cluster, String::new()),
             (
-                "cluster",
-                request
-                    .cluster
-                    .map_or(1, |cluster| cluster.0.iter().product()),
+                "teams",
+                teams.unwrap_or(1),
+                format!(", or a tensor of at most {MOST_COUNTED} ends whose type says how many"),
             ),
         ];
-        if let Some((name, _)) = asked.iter().find(|(_, asked)| *asked > 1) {
+        if let Some((name, _, or)) = asked.iter().find(|(_, asked, _)| *asked > 1) {
             return Err(format!(
-                "has groups of rows, of which only the GPU knows how many each has; expected no {name}="
+                "has groups of rows, of which only the GPU knows how many each has; expected no {name}={or}"
             ));
         }
     }
@@ -448,12 +459,17 @@ pub fn choose<'c>(
             Ok(all)
         }
     };
-    let of_warps = match (instructions, of_warpgroups.is_empty()) {
+    let mut of_warps = match (instructions, of_warpgroups.is_empty()) {
         (Some(Instructions::Wgmma), _) => Vec::new(),
         (_, true) => of_warps()?,
         // There is another way.
         (_, false) => of_warps().unwrap_or_default(),
     };
+    if problem.has_groups {
+        for candidate in &mut of_warps {
+            candidate.estimate = candidate.estimate.with_groups();
+        }
+    }
     let mut candidates = [of_warpgroups, of_warps].concat();
     let is_left = |candidate: &Candidate<'c>| avoid.is_none_or(|all| !all.has(&candidate.plan));
     if candidates.iter().any(is_left) {
@@ -481,11 +497,19 @@ pub fn multiprocessors(request: &Request, archs: &Archs) -> i64 {
 
 /// Checks a plan that somebody wrote for a problem on architectures. Errors: what of it does not fit.
 pub fn check_given(plan: &Plan<'_>, problem: &Problem<'_>, archs: &Archs) -> Result<(), String> {
-    if problem.has_groups && (plan.is_split() || plan.teams > 1 || plan.blocks_of_cluster() > 1) {
+    let is_shared = plan.is_split() || plan.blocks_of_cluster() > 1;
+    if problem.has_groups && is_shared {
         return Err(
-            "has groups of rows, of which only the GPU knows how many each has; expected a cute.plan with a block for each tile: no split, teams or clusters"
+            "has groups of rows, of which only the GPU knows how many each has; expected a cute.plan with a block for each tile: no split or clusters"
                 .to_owned(),
         );
+    }
+    if problem.has_groups && plan.teams > 1 && !problem.counts_tiles() {
+        return Err(format!(
+            "has groups of rows, of which only the GPU knows how many each has, and a cute.plan of {} teams; expected a plan without teams, or a tensor of \
+             at most {MOST_COUNTED} ends whose type says how many",
+            plan.teams
+        ));
     }
     if plan.is_split() && problem.reduced.is_some() {
         return Err(format!(

@@ -143,6 +143,8 @@ pub(super) struct Builder<'c> {
     extents: [Option<i64>; 3],
     batch: Option<i64>,
     has_groups: bool,
+    /// Tells whether blocks count the tiles of all groups.
+    counts_tiles: bool,
     /// The groups along K whose sums are multiplied by scales.
     scaled: Option<Scaled>,
 }
@@ -178,6 +180,7 @@ impl<'c> Builder<'c> {
             extents: problem.extents,
             batch: problem.batch,
             has_groups: problem.has_groups,
+            counts_tiles: problem.counts_tiles(),
             scaled: problem.scaled,
         };
         builder.row(PART)?;
@@ -412,7 +415,8 @@ impl<'c> Builder<'c> {
                 if !is_asked || asked_cluster.is_some_and(|asked| asked != *cluster) {
                     continue;
                 }
-                if self.has_groups && (teams > 1 || *cluster != [1; 3]) {
+                let is_fit = *cluster == [1; 3] && (teams == 1 || self.counts_tiles);
+                if self.has_groups && !is_fit {
                     continue;
                 }
                 let is_open = asked_cluster.is_none();
@@ -530,7 +534,10 @@ impl<'c> Builder<'c> {
     fn estimate(&self, choice: TileOfRoles) -> Estimate {
         let out = types::elem(self.out(choice).0).map_or(0, |elem| elem.bits());
         let bits = [self.elems[0].bits(), self.sum.bits(), out];
-        let mut estimate = Estimate::of_roles(choice, bits, &self.accesses);
+        let mut estimate = Estimate::of_roles(choice, bits, &self.accesses, self.has_groups);
+        if self.has_groups {
+            estimate = estimate.with_groups();
+        }
         if let Some(epilogue) = &self.epilogue {
             estimate = estimate.with_epilogue(choice, epilogue.work, epilogue.beside);
         }

@@ -2,7 +2,13 @@
 
 use super::rings::Ring;
 use crate::memory::{constants, root_of};
-use cute_ir::{Failure, attributes::NOALIAS, diag, mlir::*, ops::cute};
+use cute_ir::{
+    Failure,
+    attributes::NOALIAS,
+    diag,
+    mlir::*,
+    ops::{cute, scf},
+};
 use melior::ir::operation::OperationLike;
 use std::{cell::LazyCell, collections::HashSet};
 
@@ -61,6 +67,16 @@ pub(super) fn of<'c>(kernel: Op<'c>, rings: &[Ring<'c>]) -> Result<HashSet<OpKey
         let load = cute::MemrefLoad::of(op);
         load.is_some_and(|load| constants.contains(&root_of(load.tensor())))
     };
+    let is_alike = |op: Op<'c>| is_pure(op) || is_constant(op);
+    // Loops and branches do what is within them.
+    let is_structure = |op: Op<'c>| [scf::FOR, scf::IF].contains(&name_of(op));
+    let is_known = |op: Op<'c>| {
+        is_alike(op)
+            || is_structure(op)
+                && nested_ops(op)
+                    .into_iter()
+                    .all(|inner| is_alike(inner) || is_structure(inner))
+    };
     while let Some((value, load)) = left.pop() {
         let Some(op) = defining_op(value) else {
             continue;
@@ -68,7 +84,7 @@ pub(super) fn of<'c>(kernel: Op<'c>, rings: &[Ring<'c>]) -> Result<HashSet<OpKey
         if around.contains(&op_key(op)) || !needed.insert(op_key(op)) {
             continue;
         }
-        if !is_pure(op) && !is_constant(op) {
+        if !is_known(op) {
             return Err(diag::error_with_notes(
                 op.location(),
                 format!(

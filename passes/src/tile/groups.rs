@@ -4,6 +4,9 @@
 //! of rows from `first` on has those from `first / T + g` on, where `T` is the height of a tile. As `(a + b) / T + 1` is at least `a / T` and `b / T` rounded up, the places of two groups never
 //! meet, and M / T + G are enough for all. Each place along M has as many tiles as there are along N. A block finds the group of its place by halving; the group's tiles are
 //! dealt out densely among those of its places, and what is left behind the last of them has nothing to do.
+//!
+//! Where a block has tile after tile, and groups are few, it counts the tiles of all groups instead: tiles are numbered one behind the other then, and each block has as many
+//! as the others, or one more. A loop over the groups takes some ten cycles for each, which are little beside a tile.
 
 use super::{
     Gemm,
@@ -13,8 +16,9 @@ use super::{
     leaves::{extent_of_leaves, leaves_of},
     matrix::Matrix,
 };
+use crate::plan::MOST_COUNTED;
 use cute_arith::Predicate;
-use cute_ir::ops::{arith, cf, cute};
+use cute_ir::ops::{arith, cf, cute, scf};
 use cute_ir::{
     Expected, Failure,
     mlir::*,
@@ -98,7 +102,34 @@ impl<'c> Gemm<'c> {
         Ok(())
     }
 
-    /// The place of a tile by its index, of whose group there is no row where the index is behind the group's last tile.
+    /// Tells whether tiles are numbered one behind the other, with none that has no rows: those of blocks that have tile after tile, which count the tiles of
+    /// all groups. By places some blocks would have more tiles than others.
+    pub(super) fn counts_tiles(&self) -> bool {
+        let groups = self.known_groups().filter(|_| self.plan.has_roles());
+        groups.is_some_and(|groups| groups <= MOST_COUNTED)
+    }
+
+    /// The tiles of C of all groups, counted.
+    pub(super) fn tiles_of_groups(
+        &self,
+        b: Builder<'c>,
+        body: Blk<'c>,
+        groups: Groups<'c>,
+    ) -> Result<Val<'c>, Failure> {
+        let b = b.step("count tiles");
+        let word = b.i32_type();
+        let ends = self.ends_of_groups(b, body, groups)?;
+        let zero = b.i32(0)?;
+        let [_, all] = ends.each(b, [zero; 2], |b, index, [begin, all]| {
+            let end = ends.end(b, index, begin)?;
+            let rows = b.value(arith::SUBI, &[end, begin], word, &[])?;
+            let tiles = self.tiles_of_rows(b, rows)?;
+            Ok([end, b.value(arith::ADDI, &[all, tiles], word, &[])?])
+        })?;
+        b.value(arith::MULI, &[all, self.tiles(b, body, 1)?], word, &[])
+    }
+
+    /// The place of a tile by its index. Where tiles are not counted there may be no row, as the index is behind the last tile of its group.
     pub(super) fn in_group(
         &self,
         b: Builder<'c>,
@@ -109,7 +140,147 @@ impl<'c> Gemm<'c> {
         let b = b.step("find group");
         let word = b.i32_type();
         let number = |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], word, &[]);
+        let ends = self.ends_of_groups(b, body, groups)?;
+        let columns = self.tiles(b, body, 1)?;
+        let place = number(arith::DIVUI, index, columns)?;
+        let is_counted = self.counts_tiles();
+        let Found {
+            group,
+            first,
+            end,
+            before,
+        } = match is_counted {
+            true => self.by_tiles(b, &ends, place)?,
+            false => self.by_places(b, &ends, place)?,
+        };
+        let rows = number(arith::SUBI, end, first)?;
+        let tiles = self.tiles_of_rows(b, rows)?;
+        // Its tiles are one after another, so that neighbours read the same rows of A and the same matrix.
+        let before = number(arith::MULI, before, columns)?;
+        let own = number(arith::SUBI, index, before)?;
+        let (is_there, tiles, own, count) = match is_counted {
+            true => (None, tiles, own, rows),
+            false => {
+                let [zero, one] = [b.i32(0)?, b.i32(1)?];
+                let all = number(arith::MULI, tiles, columns)?;
+                let is_there = b.compare(Predicate::Ult, own, all)?;
+                let kept = |value| b.value(arith::SELECT, &[is_there, value, zero], word, &[]);
+                let tiles = number(arith::MAXUI, tiles, one)?;
+                (Some(is_there), tiles, kept(own)?, kept(rows)?)
+            }
+        };
+        let (m, n) = self.in_order(b, [tiles, columns], own)?;
+        Ok(Place {
+            m,
+            n,
+            product: Some(Product {
+                index: group,
+                rows: Some(Rows {
+                    first,
+                    count,
+                    is_there,
+                }),
+            }),
+        })
+    }
+
+    /// The group of a tile by its place along M among the tiles of all groups.
+    fn by_tiles(
+        &self,
+        b: Builder<'c>,
+        ends: &Ends<'c>,
+        place: Val<'c>,
+    ) -> Result<Found<'c>, Failure> {
+        let word = b.i32_type();
+        let zero = b.i32(0)?;
+        // The last group that has no more tiles before it than are before this one; what is behind an empty group is behind it as well.
+        let found = ends.each(b, [zero; 6], |b, index, carried| {
+            let [begin, before, own @ ..] = carried;
+            let end = ends.end(b, index, begin)?;
+            let rows = b.value(arith::SUBI, &[end, begin], word, &[])?;
+            let tiles = self.tiles_of_rows(b, rows)?;
+            let holds = b.compare(Predicate::Ule, before, place)?;
+            let kept = |new, old| b.value(arith::SELECT, &[holds, new, old], word, &[]);
+            let [group, first, own_end, own_before] = own;
+            Ok([
+                end,
+                b.value(arith::ADDI, &[before, tiles], word, &[])?,
+                kept(index, group)?,
+                kept(begin, first)?,
+                kept(end, own_end)?,
+                kept(before, own_before)?,
+            ])
+        })?;
+        let [_, _, group, first, end, before] = found;
+        Ok(Found {
+            group,
+            first,
+            end,
+            before,
+        })
+    }
+
+    /// The group of a tile by its place along M, of which groups have as many as they may need.
+    fn by_places(
+        &self,
+        b: Builder<'c>,
+        ends: &Ends<'c>,
+        place: Val<'c>,
+    ) -> Result<Found<'c>, Failure> {
+        let word = b.i32_type();
+        let number = |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], word, &[]);
         let [zero, one] = [b.i32(0)?, b.i32(1)?];
+        let height = b.i32(self.plan.tile[0])?;
+        let places = |first: Val<'c>, group: Val<'c>| {
+            let places = number(arith::DIVUI, first, height)?;
+            number(arith::ADDI, places, group)
+        };
+        // The last group whose first place is not behind this one.
+        let most = self.known_groups().unwrap_or(MOST);
+        let mut group = zero;
+        let mut step = (most.max(1) as u64).next_power_of_two() as i64 / 2;
+        while step > 0 {
+            let next = number(arith::ADDI, group, b.i32(step)?)?;
+            // There is such a group, or the last one is looked at in vain.
+            let last = number(arith::MINUI, next, ends.count)?;
+            let first = ends.end(b, number(arith::SUBI, last, one)?, zero)?;
+            let is_there = b.compare(Predicate::Ult, next, ends.count)?;
+            let is_before = b.compare(Predicate::Ule, places(first, next)?, place)?;
+            let truth = is_there.r#type();
+            let holds = b.value(arith::ANDI, &[is_there, is_before], truth, &[])?;
+            group = b.value(arith::SELECT, &[holds, next, group], word, &[])?;
+            step /= 2;
+        }
+        let mut first = zero;
+        if most > 1 {
+            let before = number(arith::SUBI, number(arith::MAXUI, group, one)?, one)?;
+            let is_first = b.compare(Predicate::Eq, group, zero)?;
+            let behind = ends.end(b, before, zero)?;
+            first = b.value(arith::SELECT, &[is_first, zero, behind], word, &[])?;
+        }
+        Ok(Found {
+            group,
+            first,
+            end: ends.end(b, group, first)?,
+            before: places(first, group)?,
+        })
+    }
+
+    /// The tiles along M of so many rows.
+    fn tiles_of_rows(&self, b: Builder<'c>, rows: Val<'c>) -> Result<Val<'c>, Failure> {
+        let word = b.i32_type();
+        let height = self.plan.tile[0];
+        let filled = b.value(arith::ADDI, &[rows, b.i32(height - 1)?], word, &[])?;
+        b.value(arith::DIVUI, &[filled, b.i32(height)?], word, &[])
+    }
+
+    /// The ends of groups, as a kernel reads them.
+    fn ends_of_groups(
+        &self,
+        b: Builder<'c>,
+        body: Blk<'c>,
+        groups: Groups<'c>,
+    ) -> Result<Ends<'c>, Failure> {
         let m = match self.extents[0].known {
             Some(known) => b.i32(known)?,
             None => {
@@ -128,73 +299,68 @@ impl<'c> Gemm<'c> {
             }
         };
         let tensor = argument(body, groups.argument);
-        let element = memref_of(tensor).expected(b, "a tensor of ends")?.element;
-        // An end, whatever it is, as a row of A or the one behind the last.
-        let end = |index: Val<'c>, least: Val<'c>| {
-            let coord = b.coord(&IntTuple::dynamic(), &[index])?;
-            let mut end = b.value(cute::MEMREF_LOAD, &[tensor, coord], element, &[])?;
-            if element != word {
-                let wide = |value: Val<'c>| b.value(arith::EXTSI, &[value], element, &[]);
-                end = b.value(arith::MAXSI, &[end, wide(zero)?], element, &[])?;
-                end = b.value(arith::MINSI, &[end, wide(m)?], element, &[])?;
-                end = b.value(arith::TRUNCI, &[end], word, &[])?;
-            }
-            end = number(arith::MINSI, end, m)?;
-            number(arith::MAXSI, end, least)
-        };
-        let columns = self.tiles(b, body, 1)?;
-        let place = number(arith::DIVUI, index, columns)?;
-        let height = b.i32(self.plan.tile[0])?;
-        let places = |first: Val<'c>, group: Val<'c>| {
-            let places = number(arith::DIVUI, first, height)?;
-            number(arith::ADDI, places, group)
-        };
-        // The last group whose first place is not behind this one.
-        let most = self.known_groups().unwrap_or(MOST);
-        let mut group = zero;
-        let mut step = (most.max(1) as u64).next_power_of_two() as i64 / 2;
-        while step > 0 {
-            let next = number(arith::ADDI, group, b.i32(step)?)?;
-            // There is such a group, or the last one is looked at in vain.
-            let last = number(arith::MINUI, next, count)?;
-            let first = end(number(arith::SUBI, last, one)?, zero)?;
-            let is_there = b.compare(Predicate::Ult, next, count)?;
-            let is_before = b.compare(Predicate::Ule, places(first, next)?, place)?;
-            let truth = is_there.r#type();
-            let holds = b.value(arith::ANDI, &[is_there, is_before], truth, &[])?;
-            group = b.value(arith::SELECT, &[holds, next, group], word, &[])?;
-            step /= 2;
+        Ok(Ends { tensor, m, count })
+    }
+}
+
+/// A group, and what is before it.
+struct Found<'c> {
+    /// Its number.
+    group: Val<'c>,
+    /// Its first row among those of all groups.
+    first: Val<'c>,
+    /// The row behind its last one.
+    end: Val<'c>,
+    /// Tiles along M, or places of such, before its own.
+    before: Val<'c>,
+}
+
+/// The ends of groups in a kernel.
+struct Ends<'c> {
+    /// Their tensor.
+    tensor: Val<'c>,
+    /// Rows of all groups.
+    m: Val<'c>,
+    /// Groups.
+    count: Val<'c>,
+}
+
+impl<'c> Ends<'c> {
+    /// The end of a group, whatever it is, as a row from `least` on or the one behind the last.
+    fn end(&self, b: Builder<'c>, group: Val<'c>, least: Val<'c>) -> Result<Val<'c>, Failure> {
+        let word = b.i32_type();
+        let memref = memref_of(self.tensor).expected(b, "a tensor of ends")?;
+        let element = memref.element;
+        let coord = b.coord(&IntTuple::dynamic(), &[group])?;
+        let mut end = b.value(cute::MEMREF_LOAD, &[self.tensor, coord], element, &[])?;
+        if element != word {
+            let wide = |value: Val<'c>| b.value(arith::EXTSI, &[value], element, &[]);
+            end = b.value(arith::MAXSI, &[end, wide(b.i32(0)?)?], element, &[])?;
+            end = b.value(arith::MINSI, &[end, wide(self.m)?], element, &[])?;
+            end = b.value(arith::TRUNCI, &[end], word, &[])?;
         }
-        let mut first = zero;
-        if most > 1 {
-            let before = number(arith::SUBI, number(arith::MAXUI, group, one)?, one)?;
-            let is_first = b.compare(Predicate::Eq, group, zero)?;
-            let behind = end(before, zero)?;
-            first = b.value(arith::SELECT, &[is_first, zero, behind], word, &[])?;
-        }
-        let rows = number(arith::SUBI, end(group, first)?, first)?;
-        let filled = number(arith::ADDI, rows, b.i32(self.plan.tile[0] - 1)?)?;
-        let tiles = number(arith::DIVUI, filled, height)?;
-        // Its tiles are one after another, so that neighbours read the same rows of A and the same matrix.
-        let before = number(arith::MULI, places(first, group)?, columns)?;
-        let own = number(arith::SUBI, index, before)?;
-        let all = number(arith::MULI, tiles, columns)?;
-        let is_there = b.compare(Predicate::Ult, own, all)?;
-        let kept = |value| b.value(arith::SELECT, &[is_there, value, zero], word, &[]);
-        let tiles = number(arith::MAXUI, tiles, one)?;
-        let (m, n) = self.in_order(b, [tiles, columns], kept(own)?)?;
-        Ok(Place {
-            m,
-            n,
-            product: Some(Product {
-                index: group,
-                rows: Some(Rows {
-                    first,
-                    count: kept(rows)?,
-                    is_there,
-                }),
-            }),
-        })
+        end = b.value(arith::MINSI, &[end, self.m], word, &[])?;
+        b.value(arith::MAXSI, &[end, least], word, &[])
+    }
+
+    /// A loop over groups, in their order, that carries so many numbers.
+    fn each<const N: usize>(
+        &self,
+        b: Builder<'c>,
+        from: [Val<'c>; N],
+        step: impl FnOnce(Builder<'c>, Val<'c>, [Val<'c>; N]) -> Result<[Val<'c>; N], Failure>,
+    ) -> Result<[Val<'c>; N], Failure> {
+        let word = b.i32_type();
+        let (region, inner) = Detached::with_block(&vec![(word, b.location); N + 1]);
+        let mut operands = vec![b.i32(0)?, self.count, b.i32(1)?];
+        operands.extend(from);
+        let found = b.with_regions(scf::FOR, &operands, &[word; N], &[], vec![region])?;
+        let own = Builder::at_end(b.context, inner, b.location);
+        let carried = std::array::from_fn(|at| argument(inner, at + 1));
+        let next = step(own, argument(inner, 0), carried)?;
+        own.op(scf::YIELD, &next, &[], &[])?;
+        let found: Result<[Val<'c>; N], _> = results_of(found).try_into();
+        found.ok().expected(b, "as many numbers as are carried")
     }
 }
 
@@ -208,13 +374,11 @@ impl<'c> Rows<'c> {
 
     /// A number of turns, which is 0 where there are no rows.
     pub(super) fn turns(self, b: Builder<'c>, turns: Val<'c>) -> Result<Val<'c>, Failure> {
+        let Some(is_there) = self.is_there else {
+            return Ok(turns);
+        };
         let none = b.i32(0)?;
-        b.value(
-            arith::SELECT,
-            &[self.is_there, turns, none],
-            b.i32_type(),
-            &[],
-        )
+        b.value(arith::SELECT, &[is_there, turns, none], b.i32_type(), &[])
     }
 }
 

@@ -45,8 +45,8 @@ pub(super) struct Rows<'c> {
     pub(super) first: Val<'c>,
     /// Their number; 0 where the tile has none.
     pub(super) count: Val<'c>,
-    /// True where the tile has rows.
-    pub(super) is_there: Val<'c>,
+    /// True where the tile has rows; none where every tile has.
+    pub(super) is_there: Option<Val<'c>>,
 }
 
 /// The tiles of a matrix along K, or that of C.

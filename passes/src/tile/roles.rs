@@ -195,9 +195,11 @@ impl<'c> Gemm<'c> {
         let blocks = b.value(arith::INDEX_CAST, &[blocks], i32_type, &[])?;
         let (first, blocks) = (of_cluster(block)?, of_cluster(blocks)?);
         let ranks = self.ranks(b, block)?;
-        let mut all = match self.known_tiles_of_c() {
-            Some(known) => b.i32(known)?,
-            None => {
+        let counted = self.groups.filter(|_| self.counts_tiles());
+        let mut all = match (counted, self.known_tiles_of_c()) {
+            (Some(groups), _) => self.tiles_of_groups(b, body, groups)?,
+            (None, Some(known)) => b.i32(known)?,
+            (None, None) => {
                 let mut all = self.tiles_of_product(b, body)?;
                 if self.is_batched() {
                     let c = &self.matrices.product[2];
@@ -234,11 +236,13 @@ impl<'c> Gemm<'c> {
         let at = self.place_in_cluster(t, at, ranks)?;
         // Of a place that has no rows nothing is loaded, and nothing stored.
         let all = t;
-        let t = match at.product.and_then(|product| product.rows) {
-            Some(rows) => {
+        let rows = at.product.and_then(|product| product.rows);
+        let is_there = rows.and_then(|rows| rows.is_there);
+        let t = match is_there {
+            Some(is_there) => {
                 let (then, own) = Detached::with_block(&[]);
                 let branch = vec![then, Detached::empty()];
-                all.with_regions(scf::IF, &[rows.is_there], &[], &[], branch)?;
+                all.with_regions(scf::IF, &[is_there], &[], &[], branch)?;
                 Builder::at_end(all.context, own, all.location)
             }
             None => all,
@@ -285,7 +289,7 @@ impl<'c> Gemm<'c> {
             }
         }
         t.op(scf::YIELD, &[], &[], &[])?;
-        if self.groups.is_some() {
+        if is_there.is_some() {
             all.op(scf::YIELD, &[], &[], &[])?;
         }
         Ok(())
