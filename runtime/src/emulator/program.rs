@@ -5,6 +5,8 @@ mod matrices;
 mod registers;
 mod speculation;
 
+use std::collections::BTreeMap;
+
 use std::ops::Range;
 
 use super::address::SHARED_START;
@@ -636,6 +638,8 @@ pub(super) struct Kernel {
     pub dynamic_at: Option<u64>,
     /// Bytes that each thread has of its own.
     pub local_bytes: u64,
+    /// Bytes of these between variables, in their order, which are no variable's.
+    pub gaps: Vec<(u64, u64)>,
     /// The place in these where frames of functions begin.
     pub stack_at: u64,
     /// The end of the frames; what `alloca` gives is behind it.
@@ -659,6 +663,8 @@ pub(super) struct Kernel {
     pub asynchronous: bool,
     /// For each instruction, the registers of `wgmma` that it touches, and whether it writes them; empty without `wgmma`.
     pub touches: Vec<Box<[(Reg, bool)]>>,
+    /// Products of `wmma` by fragments of another form: which load it was, and what is wrong.
+    pub mismatched: BTreeMap<u32, (u32, String)>,
     /// The uses of values, where some loads may not matter.
     pub speculation: Option<Speculation>,
     pub max_threads: Option<u64>,

@@ -337,6 +337,9 @@ impl Context<'_> {
             .filter(|_| !self.is_unallocated(warp, lane, at, bytes));
         if range.is_none() {
             self.outside(warp, lane, pc, Space::Local, at, bytes as u32, what);
+        } else if self.is_between(warp, lane, at, bytes) {
+            self.overrun(warp, lane, pc, at, bytes, what);
+            return None;
         }
         range
     }

@@ -96,6 +96,8 @@ pub(super) struct Warp {
     /// Functions that its threads are in.
     stacks: calls::Stacks,
     local: Vec<u8>,
+    /// Bytes between parts that `alloca` has given each lane, the last given first from the end; empty without any.
+    stack_gaps: Vec<Vec<(u64, u64)>>,
     /// A byte for each byte of `local`.
     local_written: Vec<bool>,
     /// Lanes whose wait for a phase has timed out.
@@ -295,6 +297,7 @@ impl Context<'_> {
             products: Products::default(),
             stacks: calls::Stacks::default(),
             local: vec![0; kernel.local_bytes as usize * LANES],
+            stack_gaps: Vec::new(),
             local_written: vec![false; kernel.local_bytes as usize * LANES],
             timed_out: 0,
             spins: 0,
