@@ -80,6 +80,16 @@ pub(super) enum Scope {
     Device,
 }
 
+/// A fence of threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fence {
+    pub scope: Scope,
+    /// Orders what strong reads before it have seen before what comes after it.
+    pub acquires: bool,
+    /// Orders what comes before it before what sees strong writes after it.
+    pub releases: bool,
+}
+
 /// The synchronisation of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Order {
@@ -218,9 +228,9 @@ pub(super) struct Atomic {
     pub offset: i64,
     /// Bytes of one element.
     pub bytes: u32,
-    /// None for `red`.
-    pub d: Option<Reg>,
-    /// The operand for each element, which lie side by side: several in a `red` of vectors, each atomic by itself.
+    /// The values from before, for each element whose are asked for; empty for `red`.
+    pub d: Vec<Option<Reg>>,
+    /// The operand for each element, which lie side by side: several in an `atom` or `red` of vectors, each atomic by itself.
     pub a: Vec<Reg>,
     pub b: Option<Reg>,
     pub order: Order,
@@ -316,7 +326,7 @@ pub(super) enum Op {
     WarpBarrier {
         members: Reg,
     },
-    Fence(Scope),
+    Fence(Fence),
     /// `fence.proxy.async`
     FenceProxy,
     /// `fence.mbarrier_init`
