@@ -87,7 +87,7 @@ impl<'a> Decoder<'_, 'a> {
         }
         match (i.opcode, i.modifiers.as_slice()) {
             // No memory has two addresses.
-            ("fence", ["proxy", "alias"]) => Ok(Op::Hint),
+            ("fence" | "membar", ["proxy", "alias"]) => Ok(Op::Hint),
             (
                 "fence",
                 ["proxy", "async"]
