@@ -73,8 +73,10 @@ pub(super) struct Access {
 /// The threads that a strong access or a fence is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) enum Scope {
-    /// The threads of the block, `.cta`, and of its cluster, `.cluster`, which are not told apart.
+    /// The threads of the block: `.cta`.
     Block,
+    /// Those of its cluster: `.cluster`.
+    Cluster,
     /// All of the launch: `.gpu`, `.sys`.
     #[default]
     Device,

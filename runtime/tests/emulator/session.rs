@@ -488,3 +488,37 @@ fn a_timeline_has_what_warps_do_and_what_they_wait_for() {
     assert_eq!(named("thread_name"), 4);
     assert_eq!(trace["otherData"]["blocks not watched"], 1);
 }
+
+#[test]
+fn scopes_of_blocks_and_of_clusters_are_told_apart() {
+    // Two blocks of a cluster, or two clusters of one, change a word, each by its own scope.
+    let kinds = |ours: &str, theirs: &str, cluster: u32| {
+        let text = format!(
+            ".version 8.3\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 to) {{\n\
+             .reg .pred %p; .reg .b32 %r<2>; .reg .b64 %s;\nld.param.u64 %s, [to]; mov.u32 %r0, %ctaid.x; setp.eq.u32 %p, %r0, 0;\n\
+             @%p red.relaxed.{ours}.global.add.u32 [%s], 1;\n@!%p red.relaxed.{theirs}.global.add.u32 [%s], 1;\nret; }}\n"
+        );
+        let mut session = Session::new(&text, Config::default()).unwrap();
+        let to = session.allocate("to", Memory::holding(&[0; 4])).unwrap();
+        let grid = Grid {
+            cluster: [cluster, 1, 1],
+            ..Grid::new(2, 1)
+        };
+        session.launch("k", grid, &[to.into()]).unwrap();
+        let findings = session.findings();
+        findings
+            .iter()
+            .map(|finding| finding.kind)
+            .collect::<Vec<_>>()
+    };
+    for wide in ["cluster", "gpu", "sys"] {
+        assert_eq!(kinds(wide, "cluster", 2), []);
+        assert_eq!(kinds(wide, "gpu", 2), []);
+        // The one holds the other's thread, which does not hold it.
+        assert_eq!(kinds(wide, "cta", 2).len(), 1, "{wide}");
+    }
+    assert_eq!(kinds("cta", "cta", 2).len(), 1);
+    assert_eq!(kinds("cluster", "cluster", 1).len(), 1);
+    assert_eq!(kinds("gpu", "cluster", 1).len(), 1);
+    assert_eq!(kinds("gpu", "sys", 1), []);
+}

@@ -52,7 +52,8 @@ impl<'a> Decoder<'_, 'a> {
                     (m.order.acquire, m.order.release) = (true, true);
                 }
                 "L2::cache_hint" => m.policy = true,
-                "cta" | "cluster" => m.order.scope = Scope::Block,
+                "cta" => m.order.scope = Scope::Block,
+                "cluster" => m.order.scope = Scope::Cluster,
                 "gpu" | "sys" => m.order.scope = Scope::Device,
                 "weak" | "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" | "nc" | "unified" => {}
                 name if name.starts_with("L1::") || name.starts_with("L2::") => {}
@@ -370,7 +371,8 @@ impl<'a> Decoder<'_, 'a> {
                 "global" => space = Space::Global,
                 "shared" | "shared::cta" | "shared::cluster" => space = Space::Shared,
                 "relaxed" => {}
-                "cta" | "cluster" => order.scope = Scope::Block,
+                "cta" => order.scope = Scope::Block,
+                "cluster" => order.scope = Scope::Cluster,
                 "gpu" | "sys" => order.scope = Scope::Device,
                 "acquire" => order.acquire = true,
                 "release" => order.release = true,

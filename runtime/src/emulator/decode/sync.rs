@@ -72,7 +72,7 @@ impl<'a> Decoder<'_, 'a> {
         let known = matches!(sem, "sc" | "acq_rel" | "acquire" | "release");
         let scope = match scope {
             "cta" => Some(Scope::Block),
-            "cluster" if i.opcode == "fence" => Some(Scope::Block),
+            "cluster" if i.opcode == "fence" => Some(Scope::Cluster),
             "gpu" if i.opcode == "fence" => Some(Scope::Device),
             "gl" if i.opcode == "membar" => Some(Scope::Device),
             "sys" => Some(Scope::Device),

@@ -290,6 +290,7 @@ impl Context<'_> {
     pub(super) fn accessor(&self, warp: &Warp, lane: usize, order: Order) -> Accessor<'_> {
         Accessor {
             block: self.linear,
+            rank: warp.rank as u8,
             thread: warp.thread(lane),
             order,
             agent: None,

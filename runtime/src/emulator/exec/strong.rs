@@ -226,7 +226,7 @@ impl Context<'_> {
         order: Order,
         mut seen: Seen,
     ) {
-        if order.scope == Scope::Block {
+        if order.scope != Scope::Device {
             seen.far = None;
         }
         if !order.acquire {
