@@ -99,6 +99,8 @@ def main(tools, folder):
     for path in sorted((HERE / NAME).rglob("*")):
         if path.is_file() and path.suffix in (".py", ".typed"):
             contents[f"{NAME}/{path.relative_to(HERE / NAME).as_posix()}"] = path.read_bytes()
+    # For programs in C that launch PTX.
+    contents[f"{NAME}/include/cute_emulator.h"] = (ROOT / "runtime/library/include/cute_emulator.h").read_bytes()
     with tempfile.TemporaryDirectory() as temporary:
         files, queue = [], list(binaries)
         others = {}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures the emulator on public suites of kernels with known races.
 
-    tools/suites.py --cuda CUDA --scor DIR --indigo DIR --gpuverify DIR [--seeds N] [--list] [--json FILE]
+    tools/suites.py --cuda CUDA --scor DIR --indigo DIR --gpuverify DIR [--nvcc NVCC] [--seeds N] [--list] [--json FILE]
 
 DIR is a checkout of each suite, whichever are given:
 
@@ -11,6 +11,9 @@ DIR is a checkout of each suite, whichever are given:
 
 CUDA is a folder with the headers and libdevice of a CUDA 12 toolkit: the packages nvidia-cuda-runtime-cu12,
 nvidia-cuda-nvcc-cu12, nvidia-cuda-cccl-cu12 and nvidia-curand-cu12 of PyPI, copied into one folder. Needs clang 22.
+
+With --nvcc ScoR and Indigo are compiled by that nvcc instead: bin/nvcc of the folder nvidia/cu13 that the packages nvidia-cuda-nvcc, nvidia-nvvm,
+nvidia-cuda-crt, nvidia-cuda-runtime and nvidia-cuda-cccl of PyPI share. The two compilers do not write atomics alike.
 
 Each kernel is compiled to PTX and run by `cute-run` (docs/emulator-ptx.md), with inputs that its suite or this script chooses and several
 seeds. A table for each suite says what was found; --list names every kernel whose result
@@ -77,9 +80,15 @@ def clang(source, output, cuda, flags):
     return subprocess.run(command, capture_output=True, text=True)
 
 
-def compile_ptx(source, cuda, flags):
+def nvcc(program, source, flags):
+    """The same by nvcc, with those of clang's flags that it has."""
+    flags = [flag for flag in flags if not flag.startswith("-O")]
+    return subprocess.run([program, "-ptx", "-arch=sm_80", "-w", *flags, source, "-o", "-"], capture_output=True, text=True)
+
+
+def compile_ptx(source, options, flags):
     """The PTX of a CUDA file."""
-    done = clang(source, "-", cuda, flags)
+    done = nvcc(options.nvcc, source, flags) if options.nvcc else clang(source, "-", options.cuda, flags)
     if done.returncode:
         reason = [line for line in done.stderr.splitlines() if "error:" in line]
         raise Refused("does not compile: " + (reason[0].split("error:")[1].strip() if reason else "no reason given"))
@@ -167,7 +176,7 @@ class Unit:
         self.sources, self.flags, self.prologue = sources, flags, prologue
         self.lock, self.ptx = threading.Lock(), None
 
-    def compile(self, cuda):
+    def compile(self, options):
         with self.lock:
             if self.ptx is None:
                 headers = ("cuda.h", "cuda_runtime.h", "cstdio", "stdio.h", "cstdlib", "algorithm")
@@ -177,11 +186,11 @@ class Unit:
                 with tempfile.NamedTemporaryFile("w", suffix=".cu") as file:
                     file.write(text)
                     file.flush()
-                    self.ptx = compile_ptx(file.name, cuda, self.flags)
+                    self.ptx = compile_ptx(file.name, options, self.flags)
         return self.ptx
 
-    def kernels(self, cuda, source):
-        ptx, name = self.compile(cuda), f"unit{self.sources.index(source)}"
+    def kernels(self, options, source):
+        ptx, name = self.compile(options), f"unit{self.sources.index(source)}"
         return ptx, {kernel: params for kernel, params in entries(ptx).items() if f"_ZN{len(name)}{name}" in kernel}
 
 
@@ -191,8 +200,8 @@ class Single:
     def __init__(self, flags):
         self.flags = flags
 
-    def kernels(self, cuda, source):
-        ptx = compile_ptx(source, cuda, self.flags)
+    def kernels(self, options, source):
+        ptx = compile_ptx(source, options, self.flags)
         return ptx, entries(ptx)
 
 
@@ -205,10 +214,13 @@ class Case:
     def measure(self, options):
         kinds, error = set(), None
         try:
-            ptx, kernels = self.unit.kernels(options.cuda, self.source)
+            ptx, kernels = self.unit.kernels(options, self.source)
             if not kernels:
                 raise Refused("has no kernel")
             for kernel, params in kernels.items():
+                if options.nvcc:
+                    # It does not say which parameters are pointers; of these suites all of 64 bits are.
+                    params = ["pointer" if param == "u64" else param for param in params]
                 for values, grid, block in self.launches(params):
                     kinds |= run(options, ptx, kernel, params, values, grid, block)
         except Refused as reason:
@@ -314,6 +326,7 @@ def main():
     for suite in ("scor", "indigo", "gpuverify"):
         parser.add_argument(f"--{suite}", metavar="DIR")
     parser.add_argument("--cute-run", default="target/release/cute-run")
+    parser.add_argument("--nvcc", help="compiles ScoR and Indigo in place of clang")
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--blocks", type=int, default=64, help="of Indigo's kernels")
     parser.add_argument("--threads", type=int, default=128, help="of a block of Indigo's kernels")
@@ -323,6 +336,8 @@ def main():
     parser.add_argument("--list", action="store_true", help="names kernels whose result is not their label")
     parser.add_argument("--json", metavar="FILE", help="writes all results")
     options = parser.parse_args()
+    if options.nvcc and options.gpuverify:
+        parser.error("--gpuverify is compiled by clang, whose headers its annotations are precompiled with; leave out --nvcc")
     everything = {}
     with tempfile.TemporaryDirectory() as scratch:
         annotations = os.path.join(scratch, "annotations.pch")

@@ -61,7 +61,7 @@ fn has_word(text: &str, directive: &str) -> bool {
     })
 }
 
-/// `1 5 3`, `1 5 3, function_name $L__info_string0, inlined_at 1 5 3` (PTX ISA 9.0, 11.5.3).
+/// `1 5 3`, `1 5 3, function_name $L__info_string0, inlined_at 1 5 3` (PTX ISA 9.0, 11.5.4).
 fn is_place(text: &str) -> bool {
     let numbers = |part: &str| {
         let words: Vec<&str> = part.split_whitespace().collect();

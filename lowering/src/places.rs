@@ -4,7 +4,7 @@
 //! operation, and the name of the step that it is part of. So LLVM is given numbers of [`Place`]s where
 //! it expects lines, and its `.loc` directives are written anew with what the numbers stand for. A step
 //! is to PTX a function that was inlined at the place: `.loc 1 5 3, function_name $L__info_string0,
-//! inlined_at 1 5 3`, the name in `.debug_str` (PTX ISA 9.0, 11.5.3 and 11.5.4).
+//! inlined_at 1 5 3`, the name in `.debug_str` (PTX ISA 9.0, 11.5.4).
 
 use cute_ir::{
     Failure, diag,

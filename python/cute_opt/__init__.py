@@ -26,6 +26,7 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from ._compile import compile
+    from ._emulator import Emulator, Finding, Memory
     from ._layout import Layout, Value, evaluate, layout
     from ._package import Function, Package
 
@@ -36,10 +37,13 @@ __all__ = [
     "CuteError",
     "DeviceError",
     "Diagnostic",
+    "Emulator",
+    "Finding",
     "FindingsError",
     "Function",
     "Layout",
     "LayoutError",
+    "Memory",
     "Package",
     "Value",
     "__version__",
@@ -50,6 +54,9 @@ __all__ = [
 
 _PLACES = {
     "compile": "_compile",
+    "Emulator": "_emulator",
+    "Finding": "_emulator",
+    "Memory": "_emulator",
     "Function": "_package",
     "Package": "_package",
     "Layout": "_layout",

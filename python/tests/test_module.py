@@ -32,6 +32,62 @@ func.func @gemm(%A: !cute.memref<f16, gmem, align<16>, "(?,?{div=8}):(?{div=8},1
 """
 
 
+EXCHANGE = """
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry exchange(.param .u64 to, .param .f32 by, .param .s32 from) {
+.shared .b32 w[64]; .reg .b32 %r<7>; .reg .b64 %s<3>; .reg .f32 %f<3>;
+mov.u32 %r0, %tid.x; mov.u32 %r1, w; shl.b32 %r2, %r0, 2; add.u32 %r3, %r1, %r2; st.shared.u32 [%r3], %r0;
+bar.sync 0;
+xor.b32 %r4, %r2, 128; add.u32 %r4, %r1, %r4; ld.shared.u32 %r5, [%r4]; ld.param.s32 %r6, [from]; add.s32 %r5, %r5, %r6;
+cvt.rn.f32.s32 %f0, %r5; ld.param.f32 %f1, [by]; mul.f32 %f0, %f0, %f1;
+ld.param.u64 %s0, [to]; mul.wide.u32 %s1, %r0, 4; add.s64 %s0, %s0, %s1; st.global.f32 [%s0], %f0; ret; }
+"""
+
+
+class Emulators(unittest.TestCase):
+    def test_a_kernel_of_anybody(self):
+        emulator = cute_opt.Emulator(EXCHANGE, timeline=1)
+        to = emulator.memory(256)
+        emulator.launch("exchange", grid=1, block=64, args=[to, 0.5, -3])
+        self.assertEqual(emulator.findings, [])
+        expected = (np.arange(64) ^ 32).astype(np.float32) - 3
+        np.testing.assert_array_equal(np.frombuffer(to.read(), np.float32), expected / 2)
+        self.assertEqual(emulator.kernels, {"exchange": [("to", 8), ("by", 4), ("from", 4)]})
+        self.assertEqual(emulator.report["launches"][0]["kernel"], "exchange")
+        self.assertIn("waits for barrier 0", emulator.trace)
+
+    def test_findings(self):
+        emulator = cute_opt.Emulator(EXCHANGE.replace("bar.sync 0;", ""))
+        to = emulator.memory(np.zeros(64, np.float32), read_only=True)
+        emulator.launch("exchange", block=[64], args=[to, np.float32(1), np.int32(0)])
+        kinds = sorted(finding.kind for finding in emulator.findings)
+        self.assertEqual(kinds, ["shared-race", "write-to-input"])
+        self.assertIn("and no barrier orders the two", "".join(map(str, emulator.findings)))
+        self.assertEqual(emulator.findings[0].fields["kernel"], "exchange")
+
+    def test_what_is_refused(self):
+        emulator = cute_opt.Emulator(EXCHANGE)
+        to = emulator.memory(256)
+        for error, text, launch in [
+            (ValueError, r"expected a kernel of the module \(exchange\), found 'other'", lambda: emulator.launch("other")),
+            (TypeError, r"exchange: expected 3 arguments \(to, by, from\), found 1", lambda: emulator.launch("exchange", args=[to])),
+            (ValueError, "argument from: expected a number of 32 bits, found 4294967296", lambda: emulator.launch("exchange", args=[to, 1.0, 1 << 32])),
+            (ValueError, "argument by: expected 4 bytes, found 8", lambda: emulator.launch("exchange", args=[to, np.float64(1), 0])),
+            (ValueError, "argument by: expected a float of 32 bits", lambda: emulator.launch("exchange", args=[to, 1e300, 0])),
+            (TypeError, "argument to: expected bytes or an array, found str", lambda: emulator.launch("exchange", args=["x", 1.0, 0])),
+            (ValueError, "grid: expected one to three positive numbers, found 0", lambda: emulator.launch("exchange", grid=0, args=[to, 1.0, 0])),
+            (ValueError, "1 to 1024 threads", lambda: emulator.launch("exchange", block=2048, args=[to, 1.0, 0])),
+            (ValueError, "expected a number of bytes, found -1", lambda: emulator.memory(-1)),
+            (ValueError, "such as 17:2,40:0", lambda: cute_opt.Emulator(EXCHANGE, schedule="x")),
+            (ValueError, "line 1", lambda: cute_opt.Emulator("???")),
+        ]:
+            with self.subTest(text), self.assertRaisesRegex(error, text) as caught:
+                launch()
+            self.assertIsInstance(caught.exception, cute_opt.CuteError)
+
+
 class Packages(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -10,6 +10,7 @@
 //! - `slots`, `entry`, `tvm`: the functions that an export names, for C and for TVM-FFI.
 //! - `handles`: packages by number, for programs that have their bytes.
 //! - `xla`: the calls of XLA, by which JAX calls packages that were opened by number.
+//! - `emulator`: launches of any PTX from C, without a package (`include/cute_emulator.h`).
 //! - `emulated`: tensors of a GPU on the emulator (`CUTE_DEVICE=emulator`).
 //!
 //! *Architecture Invariant:* no panic crosses a function that C calls, and the library needs nothing but libc, libm and libgcc_s to be
@@ -21,6 +22,7 @@ pub mod slots;
 
 mod embedded;
 mod emulated;
+pub mod emulator;
 mod entry;
 pub mod failure;
 mod fork;

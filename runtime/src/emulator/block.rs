@@ -9,9 +9,12 @@ use super::exec::{
 };
 use super::finding::{Collector, Kind};
 use super::lanes::{LANES, Mask, lanes};
+use super::launch::site;
 use super::program::{Barrier, BarrierKind, Kernel, Op, Space};
 use super::report::Counts;
 use super::shared::Shared;
+use super::timeline::{BlockTimeline, Watched};
+use super::watch::Watch;
 use crate::tensor::{SplitMix, mix};
 
 /// Barriers that a block has (PTX ISA, `barrier`).
@@ -203,6 +206,7 @@ impl<'a> Block<'a> {
             progress: 0,
             fences: Default::default(),
             printed: String::new(),
+            watch: watch(launch, linear, (warps * ranks) as usize),
         };
         let warps = (0..warps * ranks)
             .map(|index| context.warp(index))
@@ -228,10 +232,45 @@ impl<'a> Block<'a> {
         end
     }
 
-    /// Findings and printed text of the block.
-    pub(super) fn finish(self) -> (Collector, String) {
-        (self.context.gathered.findings, self.context.printed)
+    /// Says whether another block could go on in place of this one.
+    pub(super) fn is_beside_others(&mut self, others: bool) {
+        if let Some(watch) = &mut self.context.watch {
+            watch.other_blocks = others;
+        }
     }
+
+    /// The results of the block.
+    pub(super) fn finish(self) -> Ended {
+        let context = self.context;
+        let stretches = context.watch.and_then(|watch| watch.stretches);
+        let kernel = context.launch.kernel;
+        Ended {
+            block: context.linear,
+            findings: context.gathered.findings,
+            printed: context.printed,
+            timeline: stretches.map(|stretches| {
+                let site = |pc| site(kernel, pc);
+                stretches.finish(context.blocks[0], context.warps, context.executed, site)
+            }),
+        }
+    }
+}
+
+/// The results of a block.
+pub(super) struct Ended {
+    /// Its number.
+    pub block: u64,
+    pub findings: Collector,
+    pub printed: String,
+    pub timeline: Option<BlockTimeline>,
+}
+
+/// What is noted or chosen of a block with so many warps, if anything is.
+fn watch<'a>(launch: &'a Launch<'a>, linear: u64, warps: usize) -> Option<Box<Watch<'a>>> {
+    let noted = linear < u64::from(launch.watched);
+    let stretches = noted.then(|| Watched::new(warps));
+    let watched = launch.steering.is_some() || stretches.is_some();
+    watched.then(|| Box::new(Watch::new(launch.steering, stretches)))
 }
 
 /// None if the warps have executed so many instructions and are not at their end.
@@ -255,8 +294,11 @@ fn schedule(context: &mut Context<'_>, warps: &mut [Warp], turn: u64, until: u64
             context.end_mbarriers();
             return Some(End::Finished);
         }
-        let at = ready[context.random.below(ready.len() as u64) as usize];
-        let turn = 1 + context.random.below(turn) as u32;
+        let chosen = context.watch.as_mut().and_then(|watch| watch.pick(&ready));
+        let (at, turn) = chosen.unwrap_or_else(|| {
+            let at = ready[context.random.below(ready.len() as u64) as usize];
+            (at, 1 + context.random.below(turn) as u32)
+        });
         let stop = context.run(&mut warps[at], turn);
         if context.shared.loads.is_crowded() {
             context.forget_loads(warps);
@@ -281,6 +323,13 @@ fn schedule(context: &mut Context<'_>, warps: &mut [Warp], turn: u64, until: u64
                 }
             }
             Stop::Halt => return Some(End::Halted),
+        }
+        let executed = context.executed;
+        if let Some(watch) = &mut context.watch {
+            watch.note_waits(warps, executed);
+            if watch.leaves(stop) {
+                return None;
+            }
         }
     }
     None

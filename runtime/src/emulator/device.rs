@@ -11,6 +11,7 @@ use super::launch;
 use super::memory;
 use super::program::Kernel;
 use super::report::Report;
+use super::steer::Schedule;
 use crate::device::{Device, DeviceError, DeviceInfo, DeviceKind, Program, Stopwatch};
 use crate::package::{Access, Arg, Compute, Function, Image, Launch, Limits, Package, Param};
 use crate::plan::{self, Planned, Value, plan, workspace_bytes};
@@ -36,6 +37,14 @@ pub struct Config {
     /// Whether a launch ends behind the first block that something is found in, in the order of their numbers: sooner, but what is wrong
     /// in others is not told, and results are not whole. Where blocks may wait for each other, all of them run.
     pub stop_at_findings: bool,
+    /// The order of warps, and of blocks that may see each other, in place of one that the seed draws; when copies land is the seed's. In
+    /// sessions alone: see [`Exploration`](super::Exploration).
+    #[serde(default)]
+    pub schedule: Option<Schedule>,
+    /// Blocks of each launch, the first ones, of whose warps a timeline is kept. In sessions alone: see
+    /// [`Session::timelines`](super::Session::timelines).
+    #[serde(default)]
+    pub timeline: u32,
 }
 
 impl Default for Config {
@@ -46,6 +55,8 @@ impl Default for Config {
             arch: None,
             sms: None,
             stop_at_findings: false,
+            schedule: None,
+            timeline: 0,
         }
     }
 }
@@ -544,6 +555,8 @@ impl Emulated {
                 limit: self.config.max_instructions,
                 stop_at_findings: self.config.stop_at_findings,
                 cores,
+                steering: None,
+                watched: 0,
             });
             report.launches.push(outcome.report);
             report.findings.extend(outcome.findings);
@@ -621,6 +634,7 @@ impl Emulated {
             gap: None,
             count,
             follow: 0,
+            shown_by: None,
         })
     }
 }

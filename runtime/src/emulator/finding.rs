@@ -161,6 +161,9 @@ pub struct Finding {
     /// The same of findings that follow from it and are not told.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub follow: u64,
+    /// The settings of the first run that showed it, of several that were made; none if that is the first of all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown_by: Option<String>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for it.
@@ -192,6 +195,9 @@ impl fmt::Display for Finding {
                 n => format!("{n} times"),
             };
             write!(f, "\n  races that follow from it: {times}, not listed")?;
+        }
+        if let Some(run) = &self.shown_by {
+            write!(f, "\n  first seen with {run}")?;
         }
         Ok(())
     }
@@ -367,6 +373,7 @@ mod tests {
             gap: None,
             count,
             follow: 0,
+            shown_by: None,
         }
     }
 

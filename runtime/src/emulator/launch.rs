@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::block::{Block, End};
+use super::block::{Block, End, Ended};
 use super::cause::{self, Gap};
 use super::exec::Launch;
 use super::finding::{Collector, Finding, Kind, Site};
 use super::lanes::LANES;
 use super::program::{Kernel, Op, Space};
 use super::report::{Counts, LaunchReport, Line, Occupancy, Step};
+use super::timeline::Timeline;
 use crate::parallel::parallel_fold;
 use crate::ptx::Class;
 use crate::tensor::mix;
@@ -26,14 +27,16 @@ pub(super) struct Outcome {
     pub printed: String,
     /// Tells whether a block ended before its time.
     pub halted: bool,
+    /// The blocks whose warps' stretches were noted.
+    pub timeline: Option<Timeline>,
 }
 
 /// The results that a core has gathered.
 #[derive(Default)]
 struct Core {
     counts: Vec<Counts>,
-    /// Findings and printed text of blocks, by their number.
-    ended: Vec<(u64, Collector, String)>,
+    /// Blocks that have ended and of which there is something to tell.
+    ended: Vec<Ended>,
 }
 
 /// Runs all blocks of a launch.
@@ -69,17 +72,20 @@ pub(super) fn run(launch: &Launch<'_>) -> Outcome {
     let mut counts = vec![Counts::default(); kernel.insts.len()];
     let mut all = Collector::default();
     let mut printed = Vec::new();
+    let mut noted = Vec::new();
     for core in parts {
         for (mine, new) in counts.iter_mut().zip(&core.counts) {
             mine.add(new);
         }
-        for (block, findings, text) in core.ended {
-            if block <= last {
-                all.merge(findings);
-                printed.push((block, text));
+        for ended in core.ended {
+            if ended.block <= last {
+                all.merge(ended.findings);
+                printed.push((ended.block, ended.printed));
+                noted.extend(ended.timeline.map(|timeline| (ended.block, timeline)));
             }
         }
     }
+    noted.sort_by_key(|(block, _)| *block);
     printed.sort_by_key(|(block, _)| *block);
     Outcome {
         report: report(
@@ -90,6 +96,11 @@ pub(super) fn run(launch: &Launch<'_>) -> Outcome {
         findings: findings(launch, all),
         printed: printed.into_iter().map(|(_, text)| text).collect(),
         halted: last != u64::MAX,
+        timeline: (launch.watched > 0).then(|| Timeline {
+            kernel: kernel.name.clone(),
+            others: blocks - noted.len() as u64,
+            blocks: noted.into_iter().map(|(_, timeline)| timeline).collect(),
+        }),
     }
 }
 
@@ -120,6 +131,8 @@ fn run_core(
         if linear > halted.load(Relaxed) {
             continue;
         }
+        let beside = launch.kernel.waits && launch.grid != launch.cluster;
+        block.is_beside_others(beside);
         match block.advance(&mut core.counts, slice) {
             None => {
                 resident.push_back(block);
@@ -130,12 +143,13 @@ fn run_core(
             }
             Some(End::Finished) => {}
         }
-        let (findings, printed) = block.finish();
-        if launch.stop_at_findings && !launch.kernel.waits && !findings.is_empty() {
+        let ended = block.finish();
+        let found = !ended.findings.is_empty();
+        if launch.stop_at_findings && !launch.kernel.waits && found {
             halted.fetch_min(linear, Relaxed);
         }
-        if !findings.is_empty() || !printed.is_empty() {
-            core.ended.push((linear, findings, printed));
+        if found || !ended.printed.is_empty() || ended.timeline.is_some() {
+            core.ended.push(ended);
         }
     }
 }
@@ -162,7 +176,8 @@ fn order(launch: &Launch<'_>, blocks: u64, at: u64) -> u64 {
     }
 }
 
-fn site(kernel: &Kernel, inst: u32) -> Site {
+/// The place of an instruction.
+pub(super) fn site(kernel: &Kernel, inst: u32) -> Site {
     let origin = &kernel.origins[inst as usize];
     Site {
         instruction: origin.text.clone(),
@@ -188,6 +203,7 @@ fn findings(launch: &Launch<'_>, found: Collector) -> Vec<Finding> {
             gap: gap_of(launch, raw.kind, raw.other, raw.inst),
             count: raw.count,
             follow: 0,
+            shown_by: None,
         })
         .collect();
     findings.sort_by_key(|finding| finding.site.as_ref().map_or(0, |site| site.ptx_line));

@@ -27,7 +27,10 @@ mod program;
 mod report;
 mod session;
 mod shared;
+mod steer;
+mod timeline;
 pub mod traffic;
+mod watch;
 
 pub use cause::{Cause, Cure, Gap, causes};
 pub use decode::DecodeError;
@@ -38,3 +41,5 @@ pub use lanes::{LANES, Mask, Row, lanes, select};
 pub use process::{ProcessReport, SETTINGS, Settings};
 pub use report::{Counts, LaunchReport, Line, Occupancy, Passes, Report, Step, Traffic};
 pub use session::{Argument, Grid, KernelFacts, Memory, Module, Pointer, Session, Signature};
+pub use steer::{Exploration, Preemption, Schedule};
+pub use timeline::{BlockTimeline, Stretch, Timeline, perfetto};

@@ -5,6 +5,8 @@ mod matrices;
 mod registers;
 mod speculation;
 
+use std::collections::BTreeMap;
+
 use std::ops::Range;
 
 use super::address::SHARED_START;
@@ -71,11 +73,23 @@ pub(super) struct Access {
 /// The threads that a strong access or a fence is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) enum Scope {
-    /// The threads of the block, `.cta`, and of its cluster, `.cluster`, which are not told apart.
+    /// The threads of the block: `.cta`.
     Block,
+    /// Those of its cluster: `.cluster`.
+    Cluster,
     /// All of the launch: `.gpu`, `.sys`.
     #[default]
     Device,
+}
+
+/// A fence of threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fence {
+    pub scope: Scope,
+    /// Orders what strong reads before it have seen before what comes after it.
+    pub acquires: bool,
+    /// Orders what comes before it before what sees strong writes after it.
+    pub releases: bool,
 }
 
 /// The synchronisation of an access.
@@ -216,9 +230,9 @@ pub(super) struct Atomic {
     pub offset: i64,
     /// Bytes of one element.
     pub bytes: u32,
-    /// None for `red`.
-    pub d: Option<Reg>,
-    /// The operand for each element, which lie side by side: several in a `red` of vectors, each atomic by itself.
+    /// The values from before, for each element whose are asked for; empty for `red`.
+    pub d: Vec<Option<Reg>>,
+    /// The operand for each element, which lie side by side: several in an `atom` or `red` of vectors, each atomic by itself.
     pub a: Vec<Reg>,
     pub b: Option<Reg>,
     pub order: Order,
@@ -314,7 +328,7 @@ pub(super) enum Op {
     WarpBarrier {
         members: Reg,
     },
-    Fence(Scope),
+    Fence(Fence),
     /// `fence.proxy.async`
     FenceProxy,
     /// `fence.mbarrier_init`
@@ -636,6 +650,8 @@ pub(super) struct Kernel {
     pub dynamic_at: Option<u64>,
     /// Bytes that each thread has of its own.
     pub local_bytes: u64,
+    /// Bytes of these between variables, in their order, which are no variable's.
+    pub gaps: Vec<(u64, u64)>,
     /// The place in these where frames of functions begin.
     pub stack_at: u64,
     /// The end of the frames; what `alloca` gives is behind it.
@@ -659,6 +675,8 @@ pub(super) struct Kernel {
     pub asynchronous: bool,
     /// For each instruction, the registers of `wgmma` that it touches, and whether it writes them; empty without `wgmma`.
     pub touches: Vec<Box<[(Reg, bool)]>>,
+    /// Products of `wmma` by fragments of another form: which load it was, and what is wrong.
+    pub mismatched: BTreeMap<u32, (u32, String)>,
     /// The uses of values, where some loads may not matter.
     pub speculation: Option<Speculation>,
     pub max_threads: Option<u64>,

@@ -2,7 +2,7 @@
 //!
 //! The compiler says for each instruction a line of the text that it was given, and where one line has
 //! become many things, which of them: as the name of a function that was inlined there (PTX ISA 9.0,
-//! 11.5.3 and 11.5.4), which stands in `.debug_str`.
+//! 11.5.4), which stands in `.debug_str`.
 
 use super::ast::{Item, Module, Source};
 use super::number;

@@ -108,6 +108,31 @@ fn a_fence_and_an_atomic_hand_order_on() {
 }
 
 #[test]
+fn fences_of_one_direction_hand_order_on() {
+    let see = "atom.global.add.u32 %r3, [flag], 0; setp.ne.u32 %p2, %r3, 1; @%p2 bra L2;";
+    let raise = "atom.global.exch.b32 %r2, [flag], 1;";
+    let with = |release: &str, acquire: &str| Handoff {
+        raise: format!("{release} {raise}").leak(),
+        see: format!("{see} {acquire}").leak(),
+        ..ATOMIC
+    };
+    for blocks in [false, true] {
+        with("fence.release.gpu;", "fence.acquire.gpu;").is_order(blocks);
+        with("fence.release.sys;", "fence.acq_rel.gpu;").is_order(blocks);
+        // Each in the place of the other.
+        for (release, acquire) in [
+            ("fence.acquire.gpu;", "fence.acquire.gpu;"),
+            ("fence.release.gpu;", "fence.release.gpu;"),
+        ] {
+            with(release, acquire).is_none(blocks, Kind::ConflictingWrites);
+        }
+    }
+    with("fence.release.cta;", "fence.acquire.cta;").is_order(false);
+    with("fence.release.cta;", "fence.acquire.gpu;").is_none(true, Kind::ConflictingWrites);
+    with("fence.release.gpu;", "fence.acquire.cta;").is_none(true, Kind::ConflictingWrites);
+}
+
+#[test]
 fn release_and_acquire_hand_order_on() {
     let wait = |load: &str| {
         format!("{load} setp.ne.u32 %p2, %r3, 1; @%p2 bra L2;")

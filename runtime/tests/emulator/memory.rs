@@ -146,6 +146,22 @@ fn reductions_of_vectors_add_up() {
 }
 
 #[test]
+fn atomics_of_vectors_give_what_was_there() {
+    let one = i64::from(1f32.to_bits());
+    let body = "mov.f32 %f1, 0f3F800000; mov.f32 %f2, 0f40000000;
+        atom.global.add.v2.f32 {%f3, %f4}, [%s90], {%f1, %f2}; st.global.v2.f32 [%s90+8], {%f3, %f4};
+        atom.relaxed.gpu.global.v2.f32.add {%f3, _}, [%s90], {%f1, %f2}; st.global.f32 [%s90+16], %f3;
+        mov.u32 %r1, 0x40003c00; mov.u32 %r2, 0x3c004000; atom.global.max.noftz.v2.f16x2 {%r3, %r4}, [%s90+24], {%r1, %r2};
+        red.global.min.noftz.v2.bf16x2 [%s90+32], {%r1, %r2};";
+    let run = kernel(body).in_out([one, 0, 9, 9, 9, 9, 0x3c00_3c00, 0, 0x3f80_4040, 0x4000_4000]);
+    let values = run.block(1).run().clean(0);
+    let float = |i: usize| f32::from_bits(values[i] as u32);
+    assert_eq!([0, 1, 2, 3, 4].map(float), [3.0, 4.0, 1.0, 0.0, 2.0]);
+    assert_eq!(values[6..8], [0x4000_3c00, 0x3c00_4000]);
+    assert_eq!(values[8..], [0x3f80_3c00, 0x3c00_4000]);
+}
+
+#[test]
 fn asynchronous_copies_bring_data_and_zeros() {
     let run = kernel(
         "mov.u32 %r0, %tid.x; mul.wide.u32 %s1, %r0, 16; add.s64 %s2, %s90, %s1; mov.u64 %s3, smem; add.s64 %s3, %s3, %s1;

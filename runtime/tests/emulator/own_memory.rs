@@ -292,3 +292,40 @@ fn what_is_not_allocated_is_out_of_bounds() {
         );
     }
 }
+
+#[test]
+fn an_overrun_of_one_array_into_another_is_found() {
+    let arrays = ".local .align 4 .b8 one[16]; .local .align 4 .b8 two[16]; mov.u64 %s2, one; mov.u64 %s3, two; cvta.local.u64 %s4, %s2;";
+    let given = "alloca.u64 %s3, 16; alloca.u64 %s2, 16; cvta.local.u64 %s4, %s2;";
+    for (start, what) in [(arrays, "variables"), (given, "alloca")] {
+        for access in [
+            "st.local.u32 [%s2+16], 1;",
+            "st.u32 [%s4+16], 1;",
+            "st.local.u32 [%s3-4], 1;",
+            // The last of its bytes lie beyond the end.
+            "st.local.v2.u32 [%s2+8], {%r0, %r0}; ld.local.u8 %r1, [%s2+16];",
+            "mov.u64 %s5, 20; add.u64 %s5, %s5, %s2; st.local.u8 [%s5], 1;",
+        ] {
+            let (_, findings) = words("", &format!("{start}\n{access}"));
+            assert_eq!(findings.len(), 1, "{what}: {access}: {findings:?}");
+            assert_eq!(findings[0].kind, Kind::OutOfBounds, "{what}: {access}");
+            let message = &findings[0].message;
+            assert!(
+                message.contains("between two arrays in local memory"),
+                "{message}"
+            );
+            assert_eq!(findings[0].count, 64);
+        }
+        let right = "st.local.v4.u32 [%s2], {%r0, %r0, %r0, %r0}; st.local.v4.u32 [%s3], {%r0, %r0, %r0, %r0}; ld.u32 %r1, [%s4+12]; st.global.u32 [%s1], %r1;";
+        let right = right
+            .replace(".v4.u32", ".v2.u32")
+            .replace("{%r0, %r0, %r0, %r0}", "{%r0, %r0}");
+        let right = right.replace("[%s4+12]", "[%s4+4]");
+        let (found, findings) = words("", &format!("{start}\n{right}"));
+        assert_eq!((findings, found[9]), (vec![], 9), "{what}");
+    }
+    // What is given back and allocated again in other sizes has its ends elsewhere.
+    let again = "stacksave.u64 %s5; alloca.u64 %s2, 16; stackrestore.u64 %s5; alloca.u64 %s2, 64; st.local.u32 [%s2], %r0;\n\
+        st.local.u32 [%s2+44], %r0; st.local.u32 [%s2+60], %r0; ld.local.u32 %r1, [%s2+44]; st.global.u32 [%s1], %r1;";
+    assert_eq!(words("", again).1, []);
+}

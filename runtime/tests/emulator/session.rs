@@ -1,7 +1,9 @@
 //! Launches of PTX without a package.
 
 use cute_runtime::device::DeviceError;
-use cute_runtime::emulator::{Argument, Config, Finding, Grid, Kind, Memory, Session};
+use cute_runtime::emulator::{
+    Argument, Config, Exploration, Finding, Grid, Kind, Memory, Schedule, Session, perfetto,
+};
 
 /// The words that a kernel leaves in `out`, which has 64 of them, and what was found. The module's functions and variables stand
 /// before the kernel, whose address of this thread's word is `%s1`.
@@ -377,4 +379,146 @@ fn the_threads_of_a_warp_have_a_name() {
     let body = "mov.u32 %r1, WARP_SZ; shl.b32 %r2, WARP_SZ, 3; add.u32 %r1, %r1, %r2; st.global.u32 [%s1], %r1;";
     let (words, findings) = words("", body);
     assert_eq!((words[0], findings), (32 + 256, vec![]));
+}
+
+/// Warp 0 sets a flag and takes it back; warp 1 traps if it sees the flag.
+const PEEK: &str = ".version 8.0\n.target sm_80\n.address_size 64\n\
+    .visible .entry peek(.param .u64 flag) {\n\
+    .reg .pred %p<3>; .reg .b32 %r<4>; .reg .b64 %s;\n\
+    ld.param.u64 %s, [flag]; mov.u32 %r0, %tid.x; and.b32 %r1, %r0, 31; setp.ne.u32 %p0, %r1, 0; @%p0 ret;\n\
+    setp.ne.u32 %p1, %r0, 0; @%p1 bra $other;\n\
+    red.global.or.b32 [%s], 1;\nred.global.and.b32 [%s], 0; ret;\n\
+    $other: ld.relaxed.gpu.global.b32 %r2, [%s]; setp.eq.u32 %p2, %r2, 1; @%p2 trap; ret; }\n";
+
+/// The findings and the choices of PEEK by an order.
+fn peek(schedule: Schedule) -> (Vec<Finding>, Vec<u8>) {
+    let config = Config {
+        schedule: Some(schedule),
+        ..Config::default()
+    };
+    let mut session = Session::new(PEEK, config).unwrap();
+    let flag = session.allocate("flag", Memory::holding(&[0; 4])).unwrap();
+    let grid = Grid::new(1, 64);
+    session.launch("peek", grid, &[flag.into()]).unwrap();
+    (session.findings(), session.choices())
+}
+
+#[test]
+fn an_exploration_finds_the_order_that_shows_a_mistake() {
+    let mut exploration = Exploration::new(1, 100);
+    let mut shown = Vec::new();
+    let mut orders = 0;
+    while let Some(schedule) = exploration.next() {
+        let (findings, choices) = peek(schedule.clone());
+        orders += 1;
+        if findings.iter().any(|finding| finding.kind == Kind::Trap) {
+            shown.push(schedule.clone());
+        }
+        exploration.ran(schedule, choices);
+    }
+    // Without a preemption warp 0 is done before warp 1 begins, and the one place where warp 1 sees the flag is between its two.
+    assert_eq!(orders, 3);
+    assert_eq!(exploration.left_out(), 0);
+    let shown: Vec<String> = shown.iter().map(ToString::to_string).collect();
+    assert_eq!(shown, ["1:0"]);
+    // The order is the same whenever it is run.
+    let again = peek("1:0".parse().unwrap());
+    assert_eq!(again, peek("1:0".parse().unwrap()));
+    assert_eq!(again.0[0].kind, Kind::Trap);
+}
+
+#[test]
+fn orders_go_from_block_to_block() {
+    // The same with two blocks of one thread each, the second of which looks.
+    let text = PEEK.replace("%tid.x", "%ctaid.x");
+    let mut exploration = Exploration::new(1, 100);
+    let mut traps = 0;
+    while let Some(schedule) = exploration.next() {
+        let config = Config {
+            schedule: Some(schedule.clone()),
+            ..Config::default()
+        };
+        let text = text.replace("and.b32 %r1, %r0, 31;", "mov.b32 %r1, 0;");
+        let mut session = Session::new(&text, config).unwrap();
+        let flag = session.allocate("flag", Memory::holding(&[0; 4])).unwrap();
+        let grid = Grid::new(2, 1);
+        session.launch("peek", grid, &[flag.into()]).unwrap();
+        traps += usize::from(!session.findings().is_empty());
+        exploration.ran(schedule, session.choices());
+    }
+    assert_eq!(traps, 1);
+}
+
+#[test]
+fn a_timeline_has_what_warps_do_and_what_they_wait_for() {
+    let body = "setp.lt.u32 %p0, %r0, 32; @%p0 bra $there;\nbar.sync 0;\nbra $end;\n$there: mov.u32 %r1, 5;\nbar.sync 0;\n$end: st.global.u32 [%s1], %r0;";
+    let text = text("", body);
+    let config = Config {
+        timeline: 2,
+        ..Config::default()
+    };
+    let mut session = Session::new(&text, config).unwrap();
+    let out = session.allocate("out", Memory::uninitialized(256)).unwrap();
+    session
+        .launch("k", Grid::new(3, 64), &[out.into()])
+        .unwrap();
+    let timelines = session.timelines();
+    assert_eq!((timelines.len(), timelines[0].others), (1, 1));
+    let launch = &session.report().launches[0];
+    for (number, block) in timelines[0].blocks.iter().enumerate() {
+        assert_eq!(block.block, [number as u32, 0, 0]);
+        let run = block.stretches.iter().filter(|s| s.wait.is_none());
+        let run: Vec<_> = run.collect();
+        // Each instruction of the block is one of a stretch, and they follow each other.
+        let executed: u64 = run.iter().map(|s| s.end - s.begin).sum();
+        assert_eq!(executed, launch.warp_instructions / 3);
+        assert!(run.windows(2).all(|pair| pair[0].end == pair[1].begin));
+        let waits: Vec<_> = block
+            .stretches
+            .iter()
+            .filter(|s| s.wait.is_some())
+            .collect();
+        assert_eq!(waits.len(), 1, "one of two warps comes first: {waits:?}");
+        assert_eq!(waits[0].wait.as_deref(), Some("barrier 0"));
+    }
+    let trace = perfetto(timelines);
+    let events = trace["traceEvents"].as_array().unwrap();
+    let named = |name: &str| events.iter().filter(|event| event["name"] == name).count();
+    assert_eq!(named("waits for barrier 0"), 2);
+    assert_eq!(named("thread_name"), 4);
+    assert_eq!(trace["otherData"]["blocks not watched"], 1);
+}
+
+#[test]
+fn scopes_of_blocks_and_of_clusters_are_told_apart() {
+    // Two blocks of a cluster, or two clusters of one, change a word, each by its own scope.
+    let kinds = |ours: &str, theirs: &str, cluster: u32| {
+        let text = format!(
+            ".version 8.3\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 to) {{\n\
+             .reg .pred %p; .reg .b32 %r<2>; .reg .b64 %s;\nld.param.u64 %s, [to]; mov.u32 %r0, %ctaid.x; setp.eq.u32 %p, %r0, 0;\n\
+             @%p red.relaxed.{ours}.global.add.u32 [%s], 1;\n@!%p red.relaxed.{theirs}.global.add.u32 [%s], 1;\nret; }}\n"
+        );
+        let mut session = Session::new(&text, Config::default()).unwrap();
+        let to = session.allocate("to", Memory::holding(&[0; 4])).unwrap();
+        let grid = Grid {
+            cluster: [cluster, 1, 1],
+            ..Grid::new(2, 1)
+        };
+        session.launch("k", grid, &[to.into()]).unwrap();
+        let findings = session.findings();
+        findings
+            .iter()
+            .map(|finding| finding.kind)
+            .collect::<Vec<_>>()
+    };
+    for wide in ["cluster", "gpu", "sys"] {
+        assert_eq!(kinds(wide, "cluster", 2), []);
+        assert_eq!(kinds(wide, "gpu", 2), []);
+        // The one holds the other's thread, which does not hold it.
+        assert_eq!(kinds(wide, "cta", 2).len(), 1, "{wide}");
+    }
+    assert_eq!(kinds("cta", "cta", 2).len(), 1);
+    assert_eq!(kinds("cluster", "cluster", 1).len(), 1);
+    assert_eq!(kinds("gpu", "cluster", 1).len(), 1);
+    assert_eq!(kinds("gpu", "sys", 1), []);
 }

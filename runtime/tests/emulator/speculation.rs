@@ -298,3 +298,20 @@ fn what_a_function_gets_is_used_and_what_its_caller_keeps_is_not() {
     assert_eq!(kinds(run(race, "%p1")), [Kind::SharedRace]);
     assert_eq!(kinds(run(race, "%p2")), [Kind::SharedRace]);
 }
+
+#[test]
+fn what_predicates_of_loads_make_keeps_its_value() {
+    // Comparisons of values from shared memory, joined before any of them is used.
+    let body = "mov.u32 %r2, 7; mov.u32 %r3, sm; st.shared.u32 [%r3], %r2; st.shared.u32 [%r3+4], %r2; bar.sync 0;\n\
+        ld.shared.u32 %r4, [%r3]; ld.shared.u32 %r5, [%r3+4];\n\
+        setp.eq.u32 %p1, %r4, 7; setp.le.u32 %p2, %r5, 9; setp.gt.u32 %p3, %r4, 7;\n\
+        and.pred %p4, %p1, %p2; or.pred %p5, %p3, %p4; xor.pred %p6, %p1, %p3; not.pred %p7, %p3;\n\
+        selp.u32 %r6, 1, 0, %p5; selp.u32 %r7, 2, 0, %p6; selp.u32 %r8, 4, 0, %p7; add.u32 %r6, %r6, %r7; add.u32 %r6, %r6, %r8;\n\
+        st.global.u32 [%s1], %r6;";
+    let body = body
+        .replace("sm; st", "sm; @%p0 bra over; st")
+        .replace("bar.sync", "over: bar.sync");
+    let body = format!("setp.ne.u32 %p0, %r0, 0;\n{body}");
+    let (found, findings) = super::session::words(".shared .align 8 .b8 sm[8];", &body);
+    assert_eq!((findings, found), (vec![], vec![7; 64]));
+}

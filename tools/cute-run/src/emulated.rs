@@ -117,7 +117,12 @@ fn emulate_once(
     let before = before(job, &tensors);
     match program.run(&mut tensors) {
         Ok(()) => found.push(Vec::new()),
-        Err(DeviceError::Findings(findings)) => found.push(findings),
+        Err(DeviceError::Findings(mut findings)) => {
+            for finding in findings.iter_mut().filter(|_| run > 0) {
+                finding.shown_by = Some(format!("--seed={seed}"));
+            }
+            found.push(findings);
+        }
         Err(error) => return Err(error.into()),
     }
     let report = program.report();

@@ -362,3 +362,66 @@ fn what_cannot_be_exported_is_said() {
     fs::copy(folder.path().join("out/libfunctions.so"), &generic).unwrap();
     lone("the generic object has no symbol cute_package");
 }
+
+/// y = a x + y, by threads that check their number against `n` plus what is said.
+fn axpy(more: u32) -> String {
+    format!(
+        ".version 8.0\n.target sm_80\n.address_size 64\n\
+         .visible .entry axpy(.param .u32 n, .param .f32 a, .param .u64 x, .param .u64 y) {{\n\
+         .reg .pred %p; .reg .b32 %r<5>; .reg .f32 %f<4>; .reg .b64 %s<4>;\n\
+         ld.param.u32 %r0, [n]; ld.param.f32 %f0, [a]; ld.param.u64 %s0, [x]; ld.param.u64 %s1, [y];\n\
+         mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mad.lo.u32 %r1, %r2, 256, %r1; add.u32 %r0, %r0, {more};\n\
+         setp.ge.u32 %p, %r1, %r0; @%p ret; mul.wide.u32 %s2, %r1, 4; add.s64 %s0, %s0, %s2; add.s64 %s1, %s1, %s2;\n\
+         ld.global.f32 %f1, [%s0];\nld.global.f32 %f2, [%s1]; fma.rn.f32 %f2, %f0, %f1, %f2;\nst.global.f32 [%s1], %f2; ret; }}\n"
+    )
+}
+
+#[test]
+fn any_ptx_is_launched_from_c() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let program = folder.path().join("emulate");
+    let libraries = Path::new(env!("CARGO_BIN_EXE_cute-run")).parent().unwrap();
+    let libraries = libraries.join("deps");
+    ran(Command::new("cc")
+        .args(["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-I"])
+        .arg(root.join("runtime/library/include"))
+        .arg(root.join("examples/c/emulate.c"))
+        .arg("-o")
+        .arg(&program)
+        .arg("-L")
+        .arg(&libraries)
+        .args(["-lcute", "-Wl,-rpath"])
+        .arg(format!("-Wl,{}", libraries.display())));
+    let run = |text: &str| {
+        let file = folder.path().join("axpy.ptx");
+        fs::write(&file, text).unwrap();
+        let output = ended(Command::new(&program).arg(&file));
+        let said = [output.stdout, output.stderr].concat();
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&said).into_owned(),
+        )
+    };
+    assert_eq!(run(&axpy(0)), (Some(0), "y[999] = 2498.5\n".into()));
+    // One thread too many reads and writes behind both.
+    let (code, said) = run(&axpy(1));
+    assert_eq!(code, Some(4), "{said}");
+    assert!(
+        said.contains("out of bounds: PTX line 9: ld.global.f32"),
+        "{said}"
+    );
+    assert!(said.contains("and 2 more"), "{said}");
+    let (code, said) = run("???");
+    assert_eq!(code, Some(2), "{said}");
+    assert!(
+        said.contains("expected an emulator, found a null pointer"),
+        "{said}"
+    );
+    let (code, said) = run(&axpy(0).replace("entry axpy", "entry other"));
+    assert_eq!(code, Some(2), "{said}");
+    assert!(
+        said.contains("expected a kernel of the module (other), found axpy"),
+        "{said}"
+    );
+}

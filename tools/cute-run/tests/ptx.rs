@@ -335,3 +335,77 @@ fn bad_command_lines_and_files_are_refused() {
         "either from the file or from the command line",
     );
 }
+
+/// Warp 0 sets a flag and takes it back; warp 1 traps if it sees the flag.
+const PEEK: &str = ".version 8.0
+.target sm_80
+.address_size 64
+.visible .entry peek(.param .u64 flag) {
+.reg .pred %p<3>; .reg .b32 %r<4>; .reg .b64 %s;
+ld.param.u64 %s, [flag]; mov.u32 %r0, %tid.x; and.b32 %r1, %r0, 31; setp.ne.u32 %p0, %r1, 0; @%p0 ret;
+setp.ne.u32 %p1, %r0, 0; @%p1 bra $other;
+red.global.or.b32 [%s], 1;
+red.global.and.b32 [%s], 0; ret;
+$other: ld.relaxed.gpu.global.b32 %r2, [%s]; setp.eq.u32 %p2, %r2, 1;
+@%p2 trap;
+ret; }
+";
+
+#[test]
+fn orders_are_explored_and_run_again() {
+    let folder = Folder::new();
+    let file = folder.file("k.ptx", PEEK);
+    let base = ["--block=64", "--arg=u32[1]=0"];
+    let (code, text) = ran(&file, &[&base[..], &["--explore=1"]].concat());
+    assert_eq!(code, 7, "{text}");
+    for part in [
+        "first seen with --schedule=1:0",
+        "all 3 orders of warps and blocks with at most 1 preemption ran",
+        "with 3 orders: 1 finding",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let (code, _) = ran(&file, &[&base[..], &["--schedule=1:0"]].concat());
+    assert_eq!(code, 7);
+    let (code, text) = ran(&file, &[&base[..], &["--schedule=none"]].concat());
+    assert_eq!(code, 0, "{text}");
+    let (_, text) = ran(&file, &[&base[..], &["--explore=1,2"]].concat());
+    assert!(
+        text.contains("2 orders of warps and blocks ran, and 1 with at most 1 preemption did not"),
+        "{text}"
+    );
+    // Bad options say what is good.
+    for (option, part) in [
+        ("--schedule=2:0,1:0", "in rising order"),
+        ("--explore=9", "0 to 8 preemptions"),
+    ] {
+        let (code, text) = ran(&file, &[&base[..], &[option]].concat());
+        assert_eq!((code, text.contains(part)), (2, true), "{text}");
+    }
+}
+
+#[test]
+fn a_timeline_is_one_of_trace_events() {
+    let folder = Folder::new();
+    let file = folder.file("k.ptx", &exchange("bar.sync 0;"));
+    let trace = folder.path("trace.json");
+    let option = format!("--timeline={}", trace.display());
+    let base = ["--grid=9", "--block=64", "--arg=u32[64]", &option];
+    let (_, text) = ran(&file, &base);
+    assert!(
+        text.contains("and not 1 others (--timeline-blocks)"),
+        "{text}"
+    );
+    let text = std::fs::read_to_string(&trace).unwrap();
+    let trace: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    assert!(
+        events
+            .iter()
+            .any(|event| event["name"] == "waits for barrier 0")
+    );
+    let last = folder.path("missing").join("trace.json");
+    let option = format!("--timeline={}", last.display());
+    let (code, text) = ran(&file, &["--block=64", "--arg=u32[64]", &option]);
+    assert_eq!((code, text.contains("trace.json")), (2, true), "{text}");
+}

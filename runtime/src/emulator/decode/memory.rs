@@ -52,7 +52,8 @@ impl<'a> Decoder<'_, 'a> {
                     (m.order.acquire, m.order.release) = (true, true);
                 }
                 "L2::cache_hint" => m.policy = true,
-                "cta" | "cluster" => m.order.scope = Scope::Block,
+                "cta" => m.order.scope = Scope::Block,
+                "cluster" => m.order.scope = Scope::Cluster,
                 "gpu" | "sys" => m.order.scope = Scope::Device,
                 "weak" | "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" | "nc" | "unified" => {}
                 name if name.starts_with("L1::") || name.starts_with("L2::") => {}
@@ -363,14 +364,15 @@ impl<'a> Decoder<'_, 'a> {
         let mut elements = 1;
         for &name in &i.modifiers {
             match name {
-                // PTX ISA, red: vectors of floating-point numbers in global memory.
-                "v2" | "v4" | "v8" if i.opcode == "red" && elements == 1 => {
+                // PTX ISA, atom and red: vectors of floating-point numbers in global memory.
+                "v2" | "v4" | "v8" if elements == 1 => {
                     elements = usize::from(name.as_bytes()[1] - b'0');
                 }
                 "global" => space = Space::Global,
                 "shared" | "shared::cta" | "shared::cluster" => space = Space::Shared,
                 "relaxed" => {}
-                "cta" | "cluster" => order.scope = Scope::Block,
+                "cta" => order.scope = Scope::Block,
+                "cluster" => order.scope = Scope::Cluster,
                 "gpu" | "sys" => order.scope = Scope::Device,
                 "acquire" => order.acquire = true,
                 "release" => order.release = true,
@@ -408,7 +410,9 @@ impl<'a> Decoder<'_, 'a> {
             Type::F32 | Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2
         );
         let fits = elements * bytes as usize <= 16;
-        if is_vector && !(float && fits && opcode == "add" && space == Space::Global) {
+        let of_halves = matches!(opcode, "min" | "max") && ty != Type::F32;
+        let combines = opcode == "add" || of_halves;
+        if is_vector && !(float && fits && combines && space == Space::Global) {
             return self.unknown(i);
         }
         // Inc and dec are defined for unsigned words alone.
@@ -424,6 +428,7 @@ impl<'a> Decoder<'_, 'a> {
                 Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 if opcode == "add" => {
                     &["rn", type_name]
                 }
+                Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 if is_vector => &[type_name],
                 Type::B32 | Type::B64 | Type::U32 | Type::S32 | Type::U64 | Type::S64 => {
                     &[type_name]
                 }
@@ -461,8 +466,13 @@ impl<'a> Decoder<'_, 'a> {
             None => None,
         };
         let d = match dest {
-            Some(dest) => self.dest_or_sink(dest)?.map(|(reg, _)| reg),
-            None => None,
+            Some(dest) if is_vector => {
+                let parts = self.parts(dest, elements)?.iter();
+                let part = |part| Ok(self.dest_or_sink(part)?.map(|(reg, _)| reg));
+                parts.map(part).collect::<Result<_>>()?
+            }
+            Some(dest) => vec![self.dest_or_sink(dest)?.map(|(reg, _)| reg)],
+            None => Vec::new(),
         };
         self.note_shared(space, bytes);
         self.note_global_write(space, bytes);

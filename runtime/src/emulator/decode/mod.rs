@@ -24,6 +24,7 @@ use super::program::{
     Initial, Inst, Kernel, MbarrierOp, ModuleVariable, Op, Origin, Reg, Space, Speculation,
 };
 use crate::ptx::{self, Function, Instruction, Item, Module, Place, Places, Source};
+pub(super) use names::GAP;
 use names::{Name, Names};
 
 /// PTX that the emulator cannot execute.
@@ -81,6 +82,10 @@ struct Decoder<'m, 'a> {
     /// Alignment of dynamic shared memory, if the kernel has it.
     dynamic_align: Option<u64>,
     local_bytes: u64,
+    /// Bytes between variables of a thread's own that are no variable's.
+    gaps: Vec<(u64, u64)>,
+    /// Tells whether the last thing in a thread's own memory is such a variable.
+    ends_with_variable: bool,
     /// Bytes of `variables`.
     variable_bytes: u64,
     granule: u32,
@@ -147,6 +152,8 @@ fn decoder<'m, 'a>(module: &'m Module<'a>, number: usize, placed: &'m Placed) ->
         of_groups: None,
         dynamic_align: None,
         local_bytes: 0,
+        gaps: Vec::new(),
+        ends_with_variable: false,
         variable_bytes: 0,
         granule: 16,
         global_granule: 4,
@@ -263,6 +270,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
         let allocated = stack_pointer.map_or(0, |_| stack::ALLOCATED);
         let touches = warpgroup::touches(&insts, &constants);
         mark_read(&mut insts);
+        let mismatched = wmma::mismatches(&insts);
         let speculation = Speculation::of(&mut insts);
         let asynchronous = insts.iter().any(|inst| inst.op.is_asynchronous());
         let waits = insts.iter().any(|inst| match &inst.op {
@@ -318,6 +326,8 @@ impl<'m, 'a> Decoder<'m, 'a> {
             copies_arrive,
             asynchronous,
             touches,
+            mismatched,
+            gaps: self.gaps,
             speculation,
             max_threads,
             max_registers,

@@ -141,6 +141,8 @@ impl<'a> Names<'a> {
 
 /// Bytes that a thread has of its own (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
 const MAX_LOCAL: u64 = 512 << 10;
+/// Bytes between two variables of a thread's own, and between parts that `alloca` gives: to access them is to overrun one.
+pub(in crate::emulator) const GAP: u64 = 32;
 /// Bytes of all variables of a module in global and constant memory: what one can have memory for.
 const MAX_VARIABLES: u64 = 64 << 20;
 
@@ -322,7 +324,14 @@ impl<'a> Decoder<'_, 'a> {
             Space::Local if self.frame.is_some() => Name::Frame(self.in_frame(bytes, align)?),
             // Parameters of calls live in the thread's own memory.
             Space::Local | Space::Param => {
-                let at = self.local_bytes.next_multiple_of(align);
+                let is_variable = variable.space == Space::Local;
+                let end = self.local_bytes;
+                let apart = end > 0 && (is_variable || self.ends_with_variable);
+                let at = (end + if apart { GAP } else { 0 }).next_multiple_of(align);
+                if apart {
+                    self.gaps.push((end, at));
+                }
+                self.ends_with_variable = is_variable;
                 self.local_bytes = at + bytes;
                 if self.local_bytes > MAX_LOCAL {
                     return self.error(format!(

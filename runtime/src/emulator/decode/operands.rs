@@ -273,6 +273,8 @@ impl<'a> Decoder<'_, 'a> {
             ("%lanemask_gt", None) => Special::LaneMaskGt,
             ("%dynamic_smem_size", None) => Special::DynamicSmemBytes,
             ("%total_smem_size", None) => Special::TotalSmem,
+            // No kernel is launched by another one.
+            ("%current_graph_exec", None) => return Ok(Initial::Value(0)),
             _ => {
                 return self.error(format!(
                     "the emulator does not know register {}{}",

@@ -2,7 +2,7 @@
 
 use super::super::alu;
 use super::super::program::{
-    Barrier, BarrierKind, Mbarrier, MbarrierOp, Op, Scope, Shuffle, Space, Vote,
+    Barrier, BarrierKind, Fence, Mbarrier, MbarrierOp, Op, Scope, Shuffle, Space, Vote,
 };
 use super::{Decoder, Result};
 use crate::ptx::{Instruction, Operand, Type};
@@ -63,15 +63,31 @@ impl<'a> Decoder<'_, 'a> {
     }
 
     pub(super) fn fence(&mut self, i: &Instruction<'a>) -> Result<Op> {
+        let (sem, scope) = match (i.opcode, i.modifiers.as_slice()) {
+            ("membar", [level]) => ("sc", *level),
+            ("fence", [scope]) => ("acq_rel", *scope),
+            ("fence", [sem, scope]) => (*sem, *scope),
+            _ => ("", ""),
+        };
+        let known = matches!(sem, "sc" | "acq_rel" | "acquire" | "release");
+        let scope = match scope {
+            "cta" => Some(Scope::Block),
+            "cluster" if i.opcode == "fence" => Some(Scope::Cluster),
+            "gpu" if i.opcode == "fence" => Some(Scope::Device),
+            "gl" if i.opcode == "membar" => Some(Scope::Device),
+            "sys" => Some(Scope::Device),
+            _ => None,
+        };
+        if let Some(scope) = scope.filter(|_| known) {
+            return Ok(Op::Fence(Fence {
+                scope,
+                acquires: sem != "release",
+                releases: sem != "acquire",
+            }));
+        }
         match (i.opcode, i.modifiers.as_slice()) {
-            ("membar", ["cta"])
-            | ("fence", ["cta" | "cluster"] | ["sc" | "acq_rel", "cta" | "cluster"]) => {
-                Ok(Op::Fence(Scope::Block))
-            }
-            ("membar", ["gl" | "sys"])
-            | ("fence", ["gpu" | "sys"] | ["sc" | "acq_rel", "gpu" | "sys"]) => {
-                Ok(Op::Fence(Scope::Device))
-            }
+            // No memory has two addresses.
+            ("fence" | "membar", ["proxy", "alias"]) => Ok(Op::Hint),
             (
                 "fence",
                 ["proxy", "async"]

@@ -1,10 +1,11 @@
 //! `wmma`: products of a warp, and the fragments of their matrices.
 
 use super::super::mma::{Move, Wmma};
-use super::super::program::{FragmentAccess, Op, Space};
+use super::super::program::{FragmentAccess, Inst, Op, Reg, Space};
 use super::statements::register_type;
 use super::{Decoder, Result};
 use crate::ptx::{Instruction, Type};
+use std::collections::{BTreeMap, HashMap};
 
 impl<'a> Decoder<'_, 'a> {
     pub(super) fn wmma(&mut self, i: &Instruction<'a>) -> Result<Op> {
@@ -76,4 +77,46 @@ impl<'a> Decoder<'_, 'a> {
             false => Op::LoadFragment(access),
         })
     }
+}
+
+/// Products of fragments that were loaded in another form: the load of each, and what is wrong. Registers that several instructions write
+/// are not looked at, nor fragments that were copied to other registers. (PTX ISA, `wmma.mma`: layouts, types and shapes must match.)
+pub(super) fn mismatches(insts: &[Inst]) -> BTreeMap<u32, (u32, String)> {
+    let mut found = BTreeMap::new();
+    if !insts.iter().any(|inst| matches!(inst.op, Op::Wmma(_))) {
+        return found;
+    }
+    // The instruction that writes a register, if it is the only one.
+    let mut writers: HashMap<Reg, Option<usize>> = HashMap::new();
+    for (pc, inst) in insts.iter().enumerate() {
+        inst.op.registers(&mut |reg, writes| {
+            if writes {
+                let writer = writers.entry(reg).or_insert(Some(pc));
+                *writer = writer.filter(|known| *known == pc);
+            }
+        });
+    }
+    for (pc, inst) in insts.iter().enumerate() {
+        let Op::Wmma(product) = &inst.op else {
+            continue;
+        };
+        let operands = [&product.a, &product.b, &product.c].into_iter();
+        for (name, (regs, form)) in ["A", "B", "C"]
+            .iter()
+            .zip(operands.zip(product.mma.forms()))
+        {
+            let by = regs.first().and_then(|reg| *writers.get(reg)?);
+            let load = by.and_then(|by| match &insts[by].op {
+                Op::LoadFragment(load) => Some((by, load.fragment.form)),
+                _ => None,
+            });
+            if let Some((load, loaded)) = load.filter(|(_, loaded)| *loaded != form) {
+                let text = format!(
+                    "expected {name} as its wmma.load has it, {loaded}, found {form}; say the same layout, shape and type in both"
+                );
+                found.entry(pc as u32).or_insert((load as u32, text));
+            }
+        }
+    }
+    found
 }

@@ -354,6 +354,26 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// An access beyond the end of a variable of a thread's own, or before its start.
+    #[cold]
+    pub(super) fn overrun(
+        &mut self,
+        warp: &Warp,
+        lane: usize,
+        pc: u32,
+        at: u64,
+        bytes: usize,
+        what: &str,
+    ) {
+        let address = Some((Space::Local, at));
+        self.find(Kind::OutOfBounds, pc, None, warp.index, lane, address, || {
+            format!(
+                "{what} {bytes} bytes between two arrays in local memory: over the end of the one, or before the start of the other; \
+                 check the index against the array's size"
+            )
+        });
+    }
+
     #[expect(clippy::too_many_arguments, reason = "an access and who makes it")]
     pub(super) fn outside(
         &mut self,

@@ -78,7 +78,7 @@ impl Context<'_> {
             Op::AsyncWait(newest) => self.async_wait(warp, active, Some(*newest)),
             Op::AsyncWaitAll => self.async_wait(warp, active, None),
             Op::Barrier(barrier) => return self.barrier(warp, at, barrier, active),
-            Op::Fence(scope) => self.fence(warp, active, *scope),
+            Op::Fence(fence) => self.fence(warp, active, *fence),
             Op::Mbarrier(op) => return self.mbarrier(warp, at, op, active),
             Op::FenceProxy => self.fence_proxy(warp, active),
             Op::FenceMbarrierInit => self.hand_on_objects(warp, active),

@@ -290,6 +290,7 @@ impl Context<'_> {
     pub(super) fn accessor(&self, warp: &Warp, lane: usize, order: Order) -> Accessor<'_> {
         Accessor {
             block: self.linear,
+            rank: warp.rank as u8,
             thread: warp.thread(lane),
             order,
             agent: None,
@@ -337,6 +338,9 @@ impl Context<'_> {
             .filter(|_| !self.is_unallocated(warp, lane, at, bytes));
         if range.is_none() {
             self.outside(warp, lane, pc, Space::Local, at, bytes as u32, what);
+        } else if self.is_between(warp, lane, at, bytes) {
+            self.overrun(warp, lane, pc, at, bytes, what);
+            return None;
         }
         range
     }

@@ -32,6 +32,8 @@ use super::lanes::{LANES, Mask, Row, lanes, select};
 use super::program::{Guard, Initial, Kernel, Op, Pred, Reg, Space, Special};
 use super::report::Counts;
 use super::shared::Shared;
+use super::steer::Steering;
+use super::watch::Watch;
 use crate::tensor::SplitMix;
 use blocks::{ClusterState, RegisterPool};
 pub(super) use bulk::Bulks;
@@ -94,6 +96,8 @@ pub(super) struct Warp {
     /// Functions that its threads are in.
     stacks: calls::Stacks,
     local: Vec<u8>,
+    /// Bytes between parts that `alloca` has given each lane, the last given first from the end; empty without any.
+    stack_gaps: Vec<Vec<(u64, u64)>>,
     /// A byte for each byte of `local`.
     local_written: Vec<bool>,
     /// Lanes whose wait for a phase has timed out.
@@ -154,6 +158,10 @@ pub(super) struct Launch<'a> {
     pub stop_at_findings: bool,
     /// Cores of this machine that its blocks run on, at most.
     pub cores: usize,
+    /// The order of warps and blocks, where it is chosen; on one core.
+    pub steering: Option<&'a Steering>,
+    /// The blocks, the first ones, whose warps' stretches are noted.
+    pub watched: u32,
 }
 
 /// The results that are gathered while a block runs.
@@ -220,6 +228,8 @@ pub(super) struct Context<'a> {
     /// The fences of each thread.
     pub fences: HashMap<u32, Fences>,
     pub printed: String,
+    /// What is noted or chosen, of a block that is watched.
+    pub watch: Option<Box<Watch<'a>>>,
 }
 
 /// An access to the shared memory of another block of the cluster.
@@ -287,6 +297,7 @@ impl Context<'_> {
             products: Products::default(),
             stacks: calls::Stacks::default(),
             local: vec![0; kernel.local_bytes as usize * LANES],
+            stack_gaps: Vec::new(),
             local_written: vec![false; kernel.local_bytes as usize * LANES],
             timed_out: 0,
             spins: 0,
@@ -362,6 +373,9 @@ impl Context<'_> {
 
     /// Runs threads of a warp for at most `turn` instructions.
     pub(super) fn run(&mut self, warp: &mut Warp, turn: u32) -> Stop {
+        if self.watch.is_some() {
+            return self.run_watched(warp, turn);
+        }
         for _ in 0..turn {
             let Some(at) = self.choose(warp) else {
                 return Stop::Blocked;
@@ -369,6 +383,39 @@ impl Context<'_> {
             if self.executed >= self.launch.limit {
                 self.over_limit(warp, at);
                 return Stop::Halt;
+            }
+            self.executed += 1;
+            if let Some(stop) = self.step(warp, at) {
+                return stop;
+            }
+        }
+        Stop::Turn
+    }
+
+    /// The same of a block that is watched.
+    #[cold]
+    fn run_watched(&mut self, warp: &mut Warp, turn: u32) -> Stop {
+        let kernel = self.launch.kernel;
+        for _ in 0..turn {
+            let Some(at) = self.choose(warp) else {
+                return Stop::Blocked;
+            };
+            if self.executed >= self.launch.limit {
+                self.over_limit(warp, at);
+                return Stop::Halt;
+            }
+            let Group { pc, mask, .. } = warp.groups[at];
+            let op = &kernel.insts[pc as usize].op;
+            if let Some(watch) = &mut self.watch {
+                if watch.preempts(op) {
+                    return Stop::Turn;
+                }
+                if let Some(stretches) = &mut watch.stretches
+                    && !matches!(op, Op::Goto(_))
+                {
+                    let lanes = mask.count_ones();
+                    stretches.executes(kernel, warp.index, self.executed, pc, lanes);
+                }
             }
             self.executed += 1;
             if let Some(stop) = self.step(warp, at) {

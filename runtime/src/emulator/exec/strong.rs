@@ -1,7 +1,7 @@
 //! Strong accesses: atomics, and what fences and strong accesses hand from thread to thread.
 
 use super::*;
-use crate::emulator::program::{Atomic, AtomicOp, Order, Scope, Space};
+use crate::emulator::program::{Atomic, AtomicOp, Fence, Order, Scope, Space};
 
 impl Context<'_> {
     pub(super) fn atomic(&mut self, warp: &mut Warp, op: &Atomic, active: Mask, pc: u32) {
@@ -18,29 +18,30 @@ impl Context<'_> {
                 continue;
             }
             self.progress += 1;
-            for (element, a) in (0..).zip(&op.a) {
+            for (element, a) in op.a.iter().enumerate() {
                 let operand = warp.rows[*a as usize][lane];
+                let d = op.d.get(element).copied().flatten();
                 self.update(
                     warp,
                     op,
-                    lane,
+                    (lane, d),
                     pc,
-                    (space, at + element * bytes as u64),
+                    (space, at + (element * bytes) as u64),
                     operand,
                 );
             }
         }
-        if let Some(d) = op.d {
-            warp.defined[d as usize] |= active;
+        for d in op.d.iter().flatten() {
+            warp.defined[*d as usize] |= active;
         }
     }
 
-    /// Updates one element for one lane.
+    /// Updates one element for one lane, with the value from before to a register.
     fn update(
         &mut self,
         warp: &mut Warp,
         op: &Atomic,
-        lane: usize,
+        (lane, d): (usize, Option<Reg>),
         pc: u32,
         (space, at): (Space, u64),
         operand: u64,
@@ -95,27 +96,34 @@ impl Context<'_> {
                 return;
             }
         };
-        if let Some(d) = op.d {
+        if let Some(d) = d {
             warp.rows[d as usize][lane] = before;
         }
     }
 
     /// A fence: what the thread did before it comes before what others do after they see a strong write
     /// that follows it, and the other way round. (PTX ISA, "Release and Acquire Patterns".)
-    pub(super) fn fence(&mut self, warp: &Warp, active: Mask, scope: Scope) {
+    pub(super) fn fence(&mut self, warp: &Warp, active: Mask, fence: Fence) {
+        let is_far = fence.scope == Scope::Device;
         for lane in lanes(active) {
             let thread = warp.thread(lane);
             let fences = self.fences.entry(thread).or_default();
-            if let Some(view) = fences.seen.near.take() {
+            if fence.acquires
+                && let Some(view) = fences.seen.near.take()
+            {
                 self.clocks.acquire_view(thread, &view);
             }
-            if scope == Scope::Device
+            if fence.acquires
+                && is_far
                 && let Some(others) = fences.seen.far.take()
             {
                 self.clocks.acquire_others(thread, self.linear, &others);
             }
+            if !fence.releases {
+                continue;
+            }
             let view = Arc::new(self.clocks.release_alone(thread));
-            if scope == Scope::Device {
+            if is_far {
                 fences.before_far = Some(Arc::clone(&view));
             }
             fences.before = Some(view);
@@ -218,7 +226,7 @@ impl Context<'_> {
         order: Order,
         mut seen: Seen,
     ) {
-        if order.scope == Scope::Block {
+        if order.scope != Scope::Device {
             seen.far = None;
         }
         if !order.acquire {

@@ -154,6 +154,18 @@ impl Context<'_> {
                 *row = *warp.row(*reg);
             }
         }
+        if let Some((load, text)) = self.launch.kernel.mismatched.get(&pc) {
+            let lane = first(here);
+            self.find(
+                Kind::Undefined,
+                pc,
+                Some(*load),
+                warp.index,
+                lane,
+                None,
+                || text.clone(),
+            );
+        }
         let [a, b, c] = &rows;
         let [of_a, of_b] = op.mma.distinct();
         for (name, rows, distinct, regs) in [("A", a, of_a, &op.a), ("B", b, of_b, &op.b)] {

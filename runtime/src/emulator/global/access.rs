@@ -35,7 +35,10 @@ impl Who {
 /// The thread that accesses, and the order of its access.
 #[derive(Clone, Copy)]
 pub(in crate::emulator) struct Accessor<'c> {
+    /// The block, or the cluster of blocks.
     pub block: u64,
+    /// The block's rank in the cluster.
+    pub rank: u8,
     pub thread: u32,
     pub order: Order,
     /// The clock and the time of the agent in the asynchronous proxy for which the thread acts; none for the thread itself.
@@ -81,6 +84,10 @@ impl Accessor<'_> {
                 true => self.order.scope,
                 false => Scope::default(),
             },
+            rank: match self.order.strong() {
+                true => self.rank,
+                false => 0,
+            },
         }
     }
 }
@@ -93,6 +100,8 @@ pub(in crate::emulator) struct Class {
     /// Bytes of an element if it is strong, else 0.
     pub width: u8,
     pub scope: Scope,
+    /// The rank of the block in its cluster, if it is strong, else 0.
+    pub rank: u8,
 }
 
 impl Class {
@@ -101,6 +110,7 @@ impl Class {
         writes: false,
         width: 0,
         scope: Scope::Device,
+        rank: 0,
     };
     pub(super) const WEAK_WRITE: Class = Class {
         reads: false,
@@ -111,7 +121,12 @@ impl Class {
     /// Tells whether two accesses need an order: one writes, and they are not both strong, of the same bytes, and of scopes that hold
     /// the other's thread. (PTX ISA, "Morally Strong Operations".)
     pub(super) fn conflicts(&self, other: &Class, same_block: bool) -> bool {
-        let scopes = same_block || self.scope == Scope::Device && other.scope == Scope::Device;
+        let both = |holds: fn(Scope) -> bool| holds(self.scope) && holds(other.scope);
+        let scopes = match same_block {
+            // Blocks of one cluster have one number.
+            true => self.rank == other.rank || both(|scope| scope != Scope::Block),
+            false => both(|scope| scope == Scope::Device),
+        };
         let morally_strong = self.width != 0 && self.width == other.width && scopes;
         (self.writes || other.writes) && !morally_strong
     }
@@ -119,7 +134,8 @@ impl Class {
     /// Tells whether all that conflicts with an access before this one conflicts with this one, too. Weak writes of equal values do not
     /// conflict, so that no write stands for a read.
     pub(super) fn covers(&self, before: &Class, same_block: bool) -> bool {
-        let as_strong = self.width == before.width && self.scope == before.scope && same_block;
+        let alike = self.width == before.width && self.scope == before.scope;
+        let as_strong = alike && self.rank == before.rank && same_block;
         (self.width == 0 || as_strong)
             && (self.reads || !before.reads)
             && (self.writes || !before.writes)

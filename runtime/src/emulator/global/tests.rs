@@ -20,6 +20,7 @@ fn buffer(length: usize) -> Buffer {
 fn by(clocks: &Clocks, block: u64, thread: u32) -> Accessor<'_> {
     Accessor {
         block,
+        rank: 0,
         thread,
         order: Order::default(),
         agent: None,

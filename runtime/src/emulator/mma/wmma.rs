@@ -16,6 +16,8 @@
 
 mod fragment;
 
+use std::fmt;
+
 use cute_layout::atoms::{Elem, MmaAtom};
 
 use super::{LAYOUTS, Mma, N, TYPES};
@@ -39,6 +41,28 @@ enum Part {
     A,
     B,
     C,
+}
+
+/// The form of a fragment, which a load and the products of what it loads have to agree on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Form {
+    part: Part,
+    extents: [usize; 3],
+    ty: Elem,
+    /// Tells whether its lines are columns; none where products do not say.
+    columns: Option<bool>,
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [m, n, k] = self.extents;
+        let layout = match self.columns {
+            Some(true) => ".col",
+            Some(false) => ".row",
+            None => "",
+        };
+        write!(f, "{layout}.m{m}n{n}k{k} of {}", self.ty)
+    }
 }
 
 /// The way that products of `mma.sync` make up one of `wmma`.
@@ -94,6 +118,8 @@ pub(crate) struct Wmma {
     /// The product of which it is made.
     mma: Mma,
     shape: Shape,
+    /// Tells of A and of B whether their lines are columns.
+    columns: [bool; 2],
 }
 
 impl Wmma {
@@ -105,10 +131,8 @@ impl Wmma {
         for name in ["mma", "sync", "aligned"] {
             mods.required(&[(name, ())])?;
         }
-        for _ in ["A", "B"] {
-            // Fragments are the same for both layouts.
-            mods.required(LAYOUTS)?;
-        }
+        // The places of elements are the same for both layouts.
+        let columns = [mods.required(LAYOUTS)?, mods.required(LAYOUTS)?];
         let shape = mods.required(SHAPES)?;
         let mut saturate = mods.eat("satfinite");
         // nvcc has it behind the types.
@@ -142,6 +166,7 @@ impl Wmma {
         }
         let mut wmma = Wmma::new(shape, types, saturate).ok_or_else(unknown)?;
         wmma.mma.rounding = rounding.unwrap_or(Mode::Rn);
+        wmma.columns = columns;
         Ok(wmma)
     }
 
@@ -161,7 +186,11 @@ impl Wmma {
         let mut atom = MmaAtom::find(base, a, b, sum, sum).ok()?;
         (atom.c, atom.d) = (c, d);
         let mma = Mma::from_atom(&atom, saturate)?;
-        Some(Wmma { mma, shape })
+        Some(Wmma {
+            mma,
+            shape,
+            columns: [false; 2],
+        })
     }
 
     /// Registers of D, A, B and C: of 64 bits for `f64`, else of 32.
@@ -172,6 +201,23 @@ impl Wmma {
             _ => self.distinct(),
         };
         [d * self.shape.products, a, b, c * self.shape.products]
+    }
+
+    /// The forms of A, B and C that it takes.
+    pub(crate) fn forms(&self) -> [Form; 3] {
+        let [a, b] = self.columns.map(Some);
+        let [_, of_a, of_b, of_c] = self.mma.types;
+        let form = |part, ty, columns| Form {
+            part,
+            extents: self.shape.extents,
+            ty,
+            columns,
+        };
+        [
+            form(Part::A, of_a, a),
+            form(Part::B, of_b, b),
+            form(Part::C, of_c, None),
+        ]
     }
 
     /// Registers of A and B that hold what no other one holds.

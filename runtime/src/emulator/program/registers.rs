@@ -167,7 +167,7 @@ impl Op {
             Op::Atomic(atomic) => {
                 reads.push(atomic.base);
                 reads.extend(atomic.a.iter().copied().chain(atomic.b));
-                writes.extend(atomic.d);
+                writes.extend(atomic.d.iter().flatten());
             }
             Op::MovePred { .. }
             | Op::Branch(_)

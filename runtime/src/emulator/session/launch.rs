@@ -148,6 +148,8 @@ impl Session {
                 buffer.start_launch(kernel.global_granule);
             }
             launch::run(&Running {
+                steering: self.steering.as_ref(),
+                watched: self.config.timeline,
                 kernel,
                 global,
                 params: &params,
@@ -164,7 +166,10 @@ impl Session {
             })
         };
         let blocks: u64 = planned.grid.iter().map(|&n| u64::from(n)).product();
-        let cores = cores().min(usize::try_from(blocks).unwrap_or(usize::MAX));
+        let cores = match self.steering {
+            Some(_) => 1,
+            None => cores().min(usize::try_from(blocks).unwrap_or(usize::MAX)),
+        };
         // Which of two blocks comes second, and is told, is chance where several run at a time. Blocks that run in their order tell
         // the same in every run.
         let before = (cores > 1).then(|| self.global.snapshot());
@@ -186,6 +191,7 @@ impl Session {
         self.report.findings.extend(outcome.findings);
         self.report.printed.push_str(&outcome.printed);
         self.report.halted = outcome.halted;
+        self.timelines.extend(outcome.timeline);
         Ok(())
     }
 

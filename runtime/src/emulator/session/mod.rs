@@ -33,6 +33,8 @@ use super::finding::{Finding, merge};
 use super::global::Global;
 use super::program::Kernel;
 use super::report::Report;
+use super::steer::Steering;
+use super::timeline::Timeline;
 use super::{address, memory as buffers};
 use crate::device::DeviceError;
 use crate::ptx;
@@ -98,6 +100,9 @@ pub struct Session {
     /// Tells whether all low addresses are for these.
     keeps_low: bool,
     report: Report,
+    /// The order of warps and blocks, where the settings choose it.
+    steering: Option<Steering>,
+    timelines: Vec<Timeline>,
 }
 
 impl Session {
@@ -117,6 +122,8 @@ impl Session {
     /// [`DeviceError::Unsupported`] if the settings name an architecture that there is not.
     pub fn empty(config: Config) -> Result<Session, DeviceError> {
         Ok(Session {
+            steering: config.schedule.clone().map(Steering::new),
+            timelines: Vec::new(),
             arch: arch(config.arch.as_deref().unwrap_or(OLDEST))?,
             config,
             modules: Vec::new(),
@@ -222,6 +229,18 @@ impl Session {
     /// The report of all launches so far.
     pub fn report(&self) -> &Report {
         &self.report
+    }
+
+    /// The timelines of all launches so far, where the settings ask for them; [`perfetto`](super::perfetto) writes them down.
+    pub fn timelines(&self) -> &[Timeline] {
+        &self.timelines
+    }
+
+    /// At each choice of the run so far, how many others could have gone on in place of the one who did: what an
+    /// [`Exploration`](super::Exploration) asks for. Empty where the settings choose no order.
+    pub fn choices(&self) -> Vec<u8> {
+        let steering = self.steering.as_ref();
+        steering.map(Steering::choices).unwrap_or_default()
     }
 
     /// The report of the launches since the last call of this, which is forgotten: for programs of many launches.

@@ -250,3 +250,32 @@ fn what_is_only_read_stays() {
         .collect();
     assert_eq!(kinds, [Kind::WriteToInput]);
 }
+
+#[test]
+fn a_product_takes_fragments_as_they_were_loaded() {
+    let whole = case(true);
+    let product = whole.product();
+    for (from, to, words) in [
+        (
+            ".row.col.",
+            ".col.col.",
+            "expected A as its wmma.load has it, .row.m16n16k16 of f16, found .col.m16n16k16 of f16",
+        ),
+        (
+            ".row.col.",
+            ".row.row.",
+            "expected B as its wmma.load has it, .col.",
+        ),
+        (".m16n16k16.", ".m32n8k16.", "found .row.m32n8k16 of f16"),
+    ] {
+        assert!(product.contains(from), "{product}");
+        let ran = changed(true, &[(&product, &product.replacen(from, to, 1))]);
+        finds(&ran, Kind::Undefined, words);
+        let finding = ran
+            .findings
+            .iter()
+            .find(|finding| finding.message.contains(words));
+        let other = finding.unwrap().other.as_ref().unwrap();
+        assert!(other.instruction.starts_with("wmma.load."), "{other}");
+    }
+}

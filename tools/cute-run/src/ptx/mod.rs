@@ -13,12 +13,15 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use cute_runtime::device::Choice;
-use cute_runtime::emulator::{causes, merge};
+use cute_runtime::emulator::{
+    self, Config, Exploration, Finding, Schedule, Session, causes, merge,
+};
 
 pub use options::Options;
 
 use crate::cli::Cli;
 use crate::emulated;
+use crate::outcome::plural;
 use outcome::{Outcome, Status};
 
 /// Tells whether a file is one of PTX, or one that says how to launch one.
@@ -59,6 +62,7 @@ pub fn run(cli: &Cli) -> anyhow::Result<Option<ExitCode>> {
         arch: String::new(),
         launches: plan.launches.len(),
         seeds: cli.seeds.unwrap_or(1),
+        orders: None,
         exit: 0,
         findings: Vec::new(),
         causes: Vec::new(),
@@ -67,33 +71,19 @@ pub fn run(cli: &Cli) -> anyhow::Result<Option<ExitCode>> {
         printed: String::new(),
         report: None,
     };
-    let mut found = Vec::new();
-    for run in 0..outcome.seeds {
-        let config = emulated::config(cli, run);
-        let seed = config.seed;
-        let ran = execute::execute(&plan, &text, config, run == 0);
-        let ran = ran.with_context(|| place.clone())?;
-        found.push(ran.session.findings());
-        let wrong = ran.compared.iter().any(|compared| compared.wrong > 0);
-        let was_wrong = outcome.compared.iter().any(|compared| compared.wrong > 0);
-        if run == 0 {
-            outcome.arch = ran.session.arch().to_string();
-            let report = ran.session.report();
-            outcome.printed.clone_from(&report.printed);
-            outcome.report = cli.report.then(|| report.clone());
-            outcome.compared = ran.compared;
-        } else if wrong && !was_wrong {
-            outcome.notes.push(format!(
-                "wrong with seed {seed}, and right with those before"
-            ));
-            outcome.compared = ran.compared;
-        }
-        for note in ran.notes {
-            if !outcome.notes.contains(&note) {
-                outcome.notes.push(note);
+    let found = match cli.ptx.explore {
+        Some(bounds) => explore(cli, &plan, &text, bounds, &mut outcome)?,
+        None => {
+            let mut found = Vec::new();
+            for run in 0..outcome.seeds {
+                let schedule = cli.ptx.schedule.clone();
+                let label = format!("--seed={}", cli.seed.wrapping_add(run.into()));
+                let ran = once(cli, &plan, &text, (run, label, schedule), &mut outcome)?;
+                found.push(ran.1);
             }
+            found
         }
-    }
+    };
     outcome.findings = merge(found);
     outcome.causes = causes(&outcome.findings);
     let status = match cli.no_verify {
@@ -104,6 +94,104 @@ pub fn run(cli: &Cli) -> anyhow::Result<Option<ExitCode>> {
         false => outcome,
     };
     finish(cli, status).map(Some)
+}
+
+/// Runs one order, of the number `run` and with those settings, and notes what came of it. Returns the session and its findings.
+fn once(
+    cli: &Cli,
+    plan: &plan::Plan,
+    text: &str,
+    (run, label, schedule): (u32, String, Option<Schedule>),
+    outcome: &mut Outcome,
+) -> anyhow::Result<(Session, Vec<Finding>)> {
+    let first = run == 0;
+    let seeds = if cli.ptx.explore.is_some() { 0 } else { run };
+    let timeline = cli.ptx.timeline.as_ref().filter(|_| first);
+    let config = Config {
+        schedule,
+        timeline: timeline.map_or(0, |_| cli.ptx.timeline_blocks),
+        ..emulated::config(cli, seeds)
+    };
+    let ran = execute::execute(plan, text, config, first);
+    let ran = ran.with_context(|| outcome.ptx.clone())?;
+    let mut found = ran.session.findings();
+    if !first {
+        for finding in &mut found {
+            finding.shown_by = Some(label.clone());
+        }
+    }
+    let wrong = ran.compared.iter().any(|compared| compared.wrong > 0);
+    let was_wrong = outcome.compared.iter().any(|compared| compared.wrong > 0);
+    if first {
+        outcome.arch = ran.session.arch().to_string();
+        let report = ran.session.report();
+        outcome.printed.clone_from(&report.printed);
+        outcome.report = cli.report.then(|| report.clone());
+        outcome.compared = ran.compared;
+    } else if wrong && !was_wrong {
+        outcome.notes.push(format!(
+            "wrong with {label}, and right with what ran before"
+        ));
+        outcome.compared = ran.compared;
+    }
+    for note in ran.notes {
+        if !outcome.notes.contains(&note) {
+            outcome.notes.push(note);
+        }
+    }
+    if let Some(path) = timeline {
+        let timelines = ran.session.timelines();
+        let place = || path.display().to_string();
+        let trace = serde_json::to_string(&emulator::perfetto(timelines))?;
+        std::fs::write(path, trace).with_context(place)?;
+        let of = |blocks: fn(&emulator::Timeline) -> u64| timelines.iter().map(blocks).sum::<u64>();
+        let left_out = of(|timeline| timeline.blocks.iter().map(|block| block.left_out).sum());
+        let others = of(|timeline| timeline.others);
+        if others > 0 {
+            outcome.notes.push(format!(
+                "the timeline has the first blocks of each launch, and not {others} others (--timeline-blocks)"
+            ));
+        }
+        if left_out > 0 {
+            outcome.notes.push(format!(
+                "the timeline lacks the last {left_out} stretches of its blocks, which have more than it holds"
+            ));
+        }
+    }
+    Ok((ran.session, found))
+}
+
+/// Runs orders of warps and blocks with few preemptions. Returns the findings of each.
+fn explore(
+    cli: &Cli,
+    plan: &plan::Plan,
+    text: &str,
+    bounds: options::Bounds,
+    outcome: &mut Outcome,
+) -> anyhow::Result<Vec<Vec<Finding>>> {
+    let mut exploration = Exploration::new(bounds.preemptions, bounds.runs);
+    let (mut found, mut run) = (Vec::new(), 0);
+    while let Some(schedule) = exploration.next() {
+        let label = format!("--schedule={schedule}");
+        let how = (run, label, Some(schedule.clone()));
+        let (session, findings) = once(cli, plan, text, how, outcome)?;
+        exploration.ran(schedule, session.choices());
+        found.push(findings);
+        run += 1;
+    }
+    outcome.orders = Some(run);
+    outcome.notes.push(match exploration.left_out() {
+        0 => format!(
+            "all {run} orders of warps and blocks with at most {} ran",
+            plural(bounds.preemptions, "preemption")
+        ),
+        left_out => format!(
+            "{run} orders of warps and blocks ran, and {left_out} with at most {} did not (--explore={},RUNS)",
+            plural(bounds.preemptions, "preemption"),
+            bounds.preemptions
+        ),
+    });
+    Ok(found)
 }
 
 fn finish(cli: &Cli, mut outcome: Outcome) -> anyhow::Result<ExitCode> {

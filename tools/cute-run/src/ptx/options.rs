@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
+use cute_runtime::emulator::Schedule;
 
 use crate::cli::{Binding, Cli, binding};
 
@@ -43,6 +44,41 @@ pub struct Options {
     /// PTX: writes the findings as SARIF 2.1.0.
     #[arg(long, value_name = "FILE")]
     pub sarif: Option<PathBuf>,
+
+    /// PTX: writes a timeline of the warps of the first blocks, as Perfetto and browsers show it.
+    #[arg(long, value_name = "FILE")]
+    pub timeline: Option<PathBuf>,
+
+    /// PTX: how many blocks of each launch --timeline has.
+    #[arg(long, value_name = "N", requires = "timeline", default_value_t = 8)]
+    pub timeline_blocks: u32,
+
+    /// PTX: runs the orders of warps and blocks with at most N preemptions, one after the other, and at most RUNS of them (1000).
+    #[arg(long, value_name = "N[,RUNS]", value_parser = bounds, conflicts_with_all = ["seeds", "schedule"])]
+    pub explore: Option<Bounds>,
+
+    /// PTX: runs one order of warps and blocks, as --explore names them: none, or preemptions such as 17:2,40:0.
+    #[arg(long, value_name = "ORDER", value_parser = |text: &str| text.parse::<Schedule>(), conflicts_with = "seeds")]
+    pub schedule: Option<Schedule>,
+}
+
+/// The bounds of an exploration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Preemptions of an order.
+    pub preemptions: usize,
+    /// Orders.
+    pub runs: usize,
+}
+
+fn bounds(text: &str) -> Result<Bounds, String> {
+    let (preemptions, runs) = text.split_once(',').unwrap_or((text, "1000"));
+    let preemptions = preemptions.trim().parse().ok().filter(|&n| n <= 8);
+    let runs = runs.trim().parse().ok().filter(|&n| n > 0);
+    match (preemptions, runs) {
+        (Some(preemptions), Some(runs)) => Ok(Bounds { preemptions, runs }),
+        _ => Err("expected 0 to 8 preemptions, and behind a comma how many orders may run, such as 2,500".into()),
+    }
 }
 
 impl Options {
@@ -57,6 +93,9 @@ impl Options {
             ("--arg", !self.args.is_empty()),
             ("--memory", !self.memory.is_empty()),
             ("--sarif", self.sarif.is_some()),
+            ("--timeline", self.timeline.is_some()),
+            ("--explore", self.explore.is_some()),
+            ("--schedule", self.schedule.is_some()),
         ];
         let given = all.into_iter().filter(|(_, given)| *given);
         given.map(|(name, _)| name).collect()
@@ -66,7 +105,8 @@ impl Options {
 /// The options that were given and that say what is launched, in place of a file.
 pub fn launching(cli: &Cli) -> Vec<&'static str> {
     let mut given = cli.ptx.given();
-    given.retain(|name| *name != "--sarif");
+    let of_a_run = ["--sarif", "--timeline", "--explore", "--schedule"];
+    given.retain(|name| !of_a_run.contains(name));
     given.extend((!cli.expect.is_empty()).then_some("--expect"));
     given.extend((!cli.tolerance.is_empty()).then_some("--tolerance"));
     given
@@ -116,6 +156,16 @@ pub fn named(option: &str, text: &str) -> anyhow::Result<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bounds_are_preemptions_and_orders() {
+        let of = |preemptions, runs| Ok(Bounds { preemptions, runs });
+        assert_eq!(bounds("2"), of(2, 1000));
+        assert_eq!(bounds("0, 5"), of(0, 5));
+        for bad in ["", "9", "1,0", "1,2,3", "x"] {
+            assert!(bounds(bad).unwrap_err().contains("such as 2,500"), "{bad}");
+        }
+    }
 
     #[test]
     fn extents_are_one_to_three_numbers() {

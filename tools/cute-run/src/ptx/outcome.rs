@@ -63,6 +63,9 @@ pub struct Outcome {
     pub arch: String,
     pub launches: usize,
     pub seeds: u32,
+    /// Orders of warps and blocks that were explored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub orders: Option<u32>,
     /// The exit status.
     pub exit: u8,
     pub findings: Vec<Finding>,
@@ -108,7 +111,10 @@ impl Outcome {
         }
         let launches = plural(self.launches, "launch");
         let launches = launches.replace("launchs", "launches");
-        let seeds = plural(self.seeds as usize, "seed");
+        let seeds = match self.orders {
+            Some(orders) => plural(orders as usize, "order"),
+            None => plural(self.seeds as usize, "seed"),
+        };
         let found = counted(&self.findings);
         println!(
             "{}: {launches} on {} with {seeds}: {found}",
@@ -168,6 +174,7 @@ mod tests {
             arch: "sm_80".into(),
             launches: 1,
             seeds: 1,
+            orders: None,
             exit: 0,
             findings: vec![],
             causes: vec![],

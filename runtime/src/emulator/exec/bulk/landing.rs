@@ -105,6 +105,7 @@ impl Context<'_> {
                 let clock = self.clocks.agents.clock(Agent::Groups(copy.thread));
                 let by = Accessor {
                     block: self.linear,
+                    rank: 0,
                     thread: copy.thread,
                     order: Order::default(),
                     agent: clock.map(|clock| (clock, written_time(group))),

@@ -81,7 +81,7 @@ impl Context<'_> {
         Order {
             width: width as u8,
             atomic: true,
-            scope: Scope::Block,
+            scope: Scope::Cluster,
             ..Order::default()
         }
     }

@@ -4,7 +4,7 @@ use cute_layout::atoms::Elem;
 
 use super::super::table::Table;
 use super::super::{LAYOUTS, TYPES, gather_bits};
-use super::{HALVES, Part, Places, SHAPES, Shape, Wmma, refuse_narrow};
+use super::{Form, HALVES, Part, Places, SHAPES, Shape, Wmma, refuse_narrow};
 use crate::emulator::alu::{Mods, Unknown};
 use crate::emulator::lanes::{LANES, Row};
 use crate::emulator::program::Space;
@@ -12,6 +12,8 @@ use crate::emulator::program::Space;
 /// A fragment of one shape and type as `wmma.load` and `wmma.store` move it.
 #[derive(Clone, Debug)]
 pub(crate) struct Fragment {
+    /// The form that products of it have to have, too.
+    pub form: Form,
     /// The places of values in the matrix, line by line: a line is a row, or with `.col` a column.
     table: Table,
     /// Bytes of an element.
@@ -135,6 +137,12 @@ impl Fragment {
             table = table.iter().copied().cycle().take(HALVES).collect();
         }
         Some(Fragment {
+            form: Form {
+                part,
+                extents: shape.extents,
+                ty,
+                columns: (part != Part::C).then_some(columns),
+            },
             table: Table::with_places(bits, table),
             bytes,
             length,
