@@ -254,8 +254,10 @@ def grouped(groups, n, k, rows):
     return Row(f"{groups} groups of {rows} rows, N {n}, K {k}", {"known": experts(groups, n, k, rows)}, make, expected, ways, 2 * (rows * (k + n) + groups * n * k), 1e-2)
 
 
-def weights_of_bytes():
-    m, n, k = 16, 8192, 8192
+def weights_of_bytes(m, n, k):
+    text = example("w8a16.mlir")
+    text = text.replace("(16,8192):(8192,1)", f"({m},{k}):({k},1)").replace("(8192,8192):(1,0)", f"({n},{k}):(1,0)").replace("(8192,8192):", f"({n},{k}):")
+    text = text.replace("%C: !inputs", f"%C: {matrix('f16', m, n)}").replace("(8192,1)", f"({k},1)")
 
     def make():
         return normal(m, k), torch.randint(-127, 128, (n, k), device="cuda", dtype=torch.int8), torch.empty(m, n, device="cuda", dtype=torch.float16), normal(n, scale=1e-3), normal(n, k)
@@ -267,8 +269,8 @@ def weights_of_bytes():
             "cuBLAS, f16 weights": lambda s: torch.matmul(s[0], s[4].t(), out=s[2]),
         }
 
-    kernels = {"known": example("w8a16.mlir"), "product": product(m, n, k)}
-    return Row("w8a16, 16x8192x8192", kernels, make, lambda s: s[0].float() @ (s[1].float() * s[3].float().unsqueeze(1)).t(), ways, n * k)
+    kernels = {"known": text, "product": product(m, n, k)}
+    return Row(f"w8a16, {m}x{n}x{k}", kernels, make, lambda s: s[0].float() @ (s[1].float() * s[3].float().unsqueeze(1)).t(), ways, n * k)
 
 
 def rows():
@@ -278,7 +280,8 @@ def rows():
     all_ += [plain(1000, 1000, 1000, over=(1024,) * 3), plain(3000, 3000, 3000, over=(3072,) * 3)]
     all_ += [plain(4095, 4095, 4096, over=(4096,) * 3), plain(4096, 4096, 4095, over=(4096,) * 3), plain(1001, 999, 1003, over=(1024,) * 3)]
     all_ += [plain(m, size, size) for size in (4096, 8192) for m in (1, 8, 16, 64)]
-    all_ += [plain(128, 4096, 11008), fp8(4096, 4096, 4096), fp8(8192, 8192, 8192), block_scales(), gelu(), with_residual(), weights_of_bytes()]
+    all_ += [plain(128, 4096, 11008), fp8(4096, 4096, 4096), fp8(8192, 8192, 8192), block_scales(), gelu(), with_residual()]
+    all_ += [weights_of_bytes(m, size, size) for size in (4096, 8192) for m in (16, 64)]
     all_ += [grouped(8, 14336, 4096, 8192), grouped(64, 2048, 7168, 8192), grouped(64, 2048, 7168, 512)]
     return all_
 
