@@ -375,7 +375,11 @@ mod tests {
                 "x",
                 Location::fused(&context, &[name("y", unknown), other], unit),
             ),
-            Location::call_site(other, line),
+            name(
+                "x",
+                Location::call_site(other, Location::call_site(unknown, line)),
+            ),
+            Location::call_site(other, unknown),
             Location::new(&context, "a.mlir", 0, 0),
             name("nothing", unknown),
             name("copy A", line),
@@ -389,13 +393,14 @@ mod tests {
                 "a.mlir 5 3 tile",
                 "b.mlir 7 1 ",
                 "b.mlir 7 1 x",
+                "b.mlir 7 1 x, called from a.mlir:5:3",
                 "b.mlir 7 1 ",
                 "nowhere",
                 "nowhere",
                 "a.mlir 5 3 copy A",
             ]
         );
-        assert_eq!(places.places.0.len(), 5);
+        assert_eq!(places.places.0.len(), 6);
     }
 
     #[test]

@@ -33,7 +33,7 @@ fn last(text: &str, line: usize, column: usize) -> String {
         for c in line.chars() {
             match c {
                 '{' => regions.push(Vec::new()),
-                '}' if regions.len() > 1 => drop(regions.pop()),
+                '}' => drop(regions.pop()),
                 _ => {}
             }
         }
