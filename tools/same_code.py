@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Whether two versions of kernels are compiled to the same code: their PTX, to the byte, without the places of its lines.
 
-Left out are `.loc` and `.file`, and the numbers of lines that failed assertions name. Each kernel is compiled for the architecture that
+Left out are `.loc`, `.file` and the names of places, and the numbers of lines that failed assertions name. Each kernel is compiled for the architecture that
 its first RUN line says, and for sm_90a where it says none.
 
     git worktree add /tmp/before main
@@ -18,7 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-PLACES = re.compile(r"^\s*\.(loc|file)\b.*\n|^\s*st\.param\.b32\s+\[param2\], \d+;\n", re.MULTILINE)
+PLACES = re.compile(r"^\s*\.(loc|file)\b.*\n|^\s*\.section\s+\.debug_str\s*\{[^}]*\}\n?|^\s*st\.param\.b32\s+\[param2\], \d+;\n", re.MULTILINE)
 
 
 def code(tools, file):

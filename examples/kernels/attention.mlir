@@ -87,9 +87,8 @@ module attributes {gpu.container_module} {
       %rQ = cute.call @load_A(%mma, %copy_Q, %sQ, %t)
 
       // The scores of a tile of keys, and O's sums.
-      %shape = cute.static shape "(64,64)"
-      %rS = cute.call @accumulators(%mma, %shape)
-      %rO = cute.call @accumulators(%mma, %shape)
+      %rS = cute.call @accumulators(%mma, shape (64, 64))
+      %rO = cute.call @accumulators(%mma, shape (64, 64))
 
       // What is known of the rows that were met: the largest score of each, and the sum of this thread's terms, exp(scale (s - max)), which are
       // powers of two of s factor - max factor.

@@ -68,13 +68,11 @@ module attributes {gpu.container_module} {
       %copy_A = cute.mma.make_tiled_copy A (%mma, %ldmatrix)
       %copy_B = cute.mma.make_tiled_copy B (%mma, %ldmatrix)
       %copy_C = cute.mma.make_tiled_copy C (%mma, %pair)
-      %shape = cute.static shape "(128,64)"
-      %shape_C = cute.static shape "(128,128)"
-      %tCrA, %tXrA = cute.call @fragment_A(%mma, %copy_A, %shape)
-      %tCrB, %tXrB = cute.call @fragment_B(%mma, %copy_B, %shape)
+      %tCrA, %tXrA = cute.call @fragment_A(%mma, %copy_A, shape (128, 64))
+      %tCrB, %tXrB = cute.call @fragment_B(%mma, %copy_B, shape (128, 64))
       %tXsA = cute.tiled.copy.partition_S(%copy_A, %sA, %t)
       %tXsB = cute.tiled.copy.partition_S(%copy_B, %sB, %t)
-      %sums = cute.call @accumulators(%mma, %shape_C)
+      %sums = cute.call @accumulators(%mma, shape (128, 128))
 
       // Tiles 0 and 1 start on their way, each a group that can be waited for. (A second tile that is not there is the first.)
       scf.for %p = %c0 to %c2 step %c1 : i32 {

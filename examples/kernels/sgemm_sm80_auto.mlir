@@ -65,8 +65,7 @@ module attributes {gpu.container_module} {
       %copy_C = cute.mma.make_tiled_copy C (%mma, %pair)
 
       // Tile after tile along K, with three under way.
-      %shape = cute.static shape "(128,128)"
-      %sums = cute.call @accumulators(%mma, %shape)
+      %sums = cute.call @accumulators(%mma, shape (128, 128))
       %c0 = arith.constant 0 : i32
       %c1 = arith.constant 1 : i32
       scf.for %k = %c0 to %tiles step %c1 : i32 {

@@ -42,8 +42,7 @@ module attributes {gpu.container_module} {
       %m = cute.call @block_x()
       %n = cute.call @block_y()
       // A block's tile: 128 x 128 of C, with the coordinates of its elements and the shape of C.
-      %at_C = cute.make_coord(%m, %n)
-      %gC, %cC, %MN = cute.call @tile_within(%C, "[128:1;128:1]", %at_C)
+      %gC, %cC, %MN = cute.call @tile_within(%C, tile (128, 128), coord (%m, %n))
       // How many tiles there are along K, one that is there in part too.
       %shape_A = cute.get_shape(%A)
       %tiles_A = cute.ceil_div(%shape_A, "(128,64)")
@@ -61,15 +60,12 @@ module attributes {gpu.container_module} {
       %copy_C = cute.mma.make_tiled_copy C (%mma, %pair)
 
       // Tile after tile along K, with three under way.
-      %shape = cute.static shape "(128,128)"
-      %sums = cute.call @accumulators(%mma, %shape)
+      %sums = cute.call @accumulators(%mma, shape (128, 128))
       %c0 = arith.constant 0 : i32
       %c1 = arith.constant 1 : i32
       scf.for %k = %c0 to %tiles step %c1 : i32 {
-        %at_A = cute.make_coord(%m, %k)
-        %at_B = cute.make_coord(%n, %k)
-        cute.call @load_within(%copy, %A, "[128:1;64:1]", %at_A, %sA, %t)
-        cute.call @load_within(%copy, %B, "[128:1;64:1]", %at_B, %sB, %t)
+        cute.call @load_within(%copy, %A, tile (128, 64), coord (%m, %k), %sA, %t)
+        cute.call @load_within(%copy, %B, tile (128, 64), coord (%n, %k), %sB, %t)
         cute.call @multiply_tiles(%mma, %copy_A, %sA, %copy_B, %sB, %sums, %t)
       } {cute.stages = 3 : i64}
 

@@ -385,6 +385,8 @@ fn spills<'c>(
         why += &format!("; try {}", plan::options_of(&fits));
     } else if fused.is_some() {
         why += "; write it as several maps, with fewer products or fewer tensors beside them";
+    } else if plan.is_none() {
+        why += "; give a thread less to hold: more threads, smaller tiles, or fragments that are loaded a part at a time";
     }
     Some(Trouble {
         kernel: usage.kernel.clone(),

@@ -81,9 +81,17 @@ fn read(diagnostic: &melior::diagnostic::Diagnostic<'_>) -> Diagnostic {
     });
     let place = place_of(diagnostic.location());
     let mut message = diagnostic.to_string();
-    // Whoever listens first hears what MLIR says before more is said of it.
+    let mut notes: Vec<_> = notes.map(|note| read(&note)).collect();
+    // Whoever listens first hears what MLIR says before it is told otherwise.
     if let (Some(place), DiagnosticSeverity::Error) = (&place, diagnostic.severity()) {
-        message += &cute_ir::library::meant(&message, &place.file, place.line as usize);
+        let (line, column) = (place.line as usize, place.column as usize);
+        let told = cute_ir::library::reworded(&message, &place.file, line, column);
+        if !told.is_empty() {
+            if !told.starts_with(&message) {
+                notes.clear();
+            }
+            message = told;
+        }
     }
     Diagnostic {
         severity: match diagnostic.severity() {
@@ -94,6 +102,6 @@ fn read(diagnostic: &melior::diagnostic::Diagnostic<'_>) -> Diagnostic {
         },
         place,
         message,
-        notes: callers.chain(notes.map(|note| read(&note))).collect(),
+        notes: callers.chain(notes).collect(),
     }
 }

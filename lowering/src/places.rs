@@ -9,8 +9,8 @@
 use cute_ir::{
     Failure, diag,
     mlir::{
-        Builder, Lines, LocationKey, Op, arguments_of, blocks_of, body_of, context_of, heard,
-        location_key, location_of, name_of, nested_ops, place_of, set_argument_location,
+        Builder, Lines, LocationKey, Op, arguments_of, blocks_of, body_of, callers_of, context_of,
+        heard, location_key, location_of, name_of, nested_ops, place_of, set_argument_location,
         set_location,
     },
     ops::llvm,
@@ -167,11 +167,16 @@ impl Places {
 
     fn place(&mut self, location: Location) -> Option<Place> {
         let place = place_of(location)?;
+        // Of a function that was put in place of its call, the line alone does not say which call.
+        let callers = callers_of(location).into_iter();
+        let call = callers.filter_map(place_of).next_back();
+        let call = call.map(|at| format!("called from {}:{}:{}", at.file, at.line, at.column));
+        let step: Vec<_> = place.step.into_iter().chain(call).collect();
         Some(Place {
             file: self.files.index(place.file),
             line: place.line,
             column: place.column,
-            step: place.step.map(|step| self.steps.index(step)),
+            step: (!step.is_empty()).then(|| self.steps.index(step.join(", "))),
         })
     }
 
@@ -370,7 +375,11 @@ mod tests {
                 "x",
                 Location::fused(&context, &[name("y", unknown), other], unit),
             ),
-            Location::call_site(other, line),
+            name(
+                "x",
+                Location::call_site(other, Location::call_site(unknown, line)),
+            ),
+            Location::call_site(other, unknown),
             Location::new(&context, "a.mlir", 0, 0),
             name("nothing", unknown),
             name("copy A", line),
@@ -384,13 +393,14 @@ mod tests {
                 "a.mlir 5 3 tile",
                 "b.mlir 7 1 ",
                 "b.mlir 7 1 x",
+                "b.mlir 7 1 x, called from a.mlir:5:3",
                 "b.mlir 7 1 ",
                 "nowhere",
                 "nowhere",
                 "a.mlir 5 3 copy A",
             ]
         );
-        assert_eq!(places.places.0.len(), 5);
+        assert_eq!(places.places.0.len(), 6);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use cute_ir::{
     block::block_size_of,
     diag::{self, each},
     mlir::*,
-    names::dialect_of,
+    names::{self, dialect_of},
     types::{self, CuteType, Space},
 };
 use melior::ir::{Type, ValueLike, operation::OperationLike};
@@ -47,9 +47,23 @@ fn without_prefix<'c>(op: Op<'c>) -> Result<(), Failure> {
     if matches!(dialect_of(op), "cute" | "cute_nvgpu") {
         return Ok(());
     }
-    each(
-        attributes_of(op),
-        |(name, _)| match cute_ir::verify::without_prefix(op, name) {
+    let own: &[&str] = match name_of(op) {
+        gpu::FUNC => &["known_block_size", "known_grid_size", "known_cluster_size"],
+        _ => &[],
+    };
+    each(attributes_of(op), |(name, _)| {
+        let of_cute = cute_ir::verify::without_prefix(op, name);
+        let is_short = |known: &&&str| known.strip_prefix("known_") == Some(name);
+        let near = || match own.contains(&name) {
+            true => None,
+            false => own
+                .iter()
+                .find(is_short)
+                .copied()
+                .or_else(|| names::nearest(name, own.iter().copied())),
+        };
+        let meant = of_cute.or_else(near);
+        match meant {
             Some(meant) => Err(diag::error(
                 op.location(),
                 format!(
@@ -58,8 +72,8 @@ fn without_prefix<'c>(op: Op<'c>) -> Result<(), Failure> {
                 ),
             )),
             None => Ok(()),
-        },
-    )
+        }
+    })
 }
 
 /// A block has at least one thread, and no more than the hardware runs.

@@ -28,7 +28,7 @@ gpu.module @before_vectors {
 gpu.module @tuples {
   cute.import "std/copy"
   gpu.func @f(%S: !M) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
-    // expected-error @below {{expected the text of a layout or a tile, such as "[64:1;32:1]", found "(0,0)"; what a tuple is a call does not say: write a cute.static, as in cute.static coord "(0,_)"}}
+    // expected-error @below {{expected the word for what a tuple is, which a call does not say, as in coord "(0,_)", found "(0,0)"}}
     %tile, %places, %shape = cute.call @tile_within(%S, "[16:1;64:1]", "(0,0)")
     gpu.return
   }

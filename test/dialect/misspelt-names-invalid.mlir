@@ -16,7 +16,7 @@ func.func private @attributes(!t) attributes {a = #laout}
 // -----
 
 !far = !cute.layout<"8:1">
-// expected-error-re @+1 {{{{undefined symbol alias id 'something_else'$}}}}
+// expected-error-re @+1 {{{{undefined symbol alias id 'something_else'; define it at the top of the file, as in !something_else = f32$}}}}
 func.func private @nothing_near(!far) -> !something_else
 
 // -----

@@ -21,7 +21,7 @@ func.func @a_shape_for_a_tile(%A: !m, %at: !cute.coord<"(?,?)">) {
 // -----
 
 func.func @beside_no_value() {
-  // expected-error @+1 {{expected a text beside an operand that is a value and is defined before; write a cute.static here, and give its value}}
+  // expected-error @+1 {{expected a text behind a value, such as an argument of the function, found none before it; write a cute.static here, and give its value}}
   %i = cute.crd2idx("(0,1)", "(2,2):(1,2)")
   return
 }
@@ -30,7 +30,7 @@ func.func @beside_no_value() {
 
 !m = !cute.memref<f32, gmem, align<16>, "(128,64):(64,1)">
 func.func @beside_what_is_defined_later() {
-  // expected-error @+1 {{expected a text beside an operand that is a value and is defined before}}
+  // expected-error @+1 {{expected a text behind a value, such as an argument of the function, found none before it}}
   %s = cute.slice(%A, "(_,0)") : (!m, !cute.coord<"(_,0)">) -> !cute.memref<f32, gmem, align<16>, "128:64">
   %A = cute.memref.alloca() : !m
   return

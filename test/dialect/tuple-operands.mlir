@@ -81,6 +81,42 @@ func.func private @open(%A: !cute.any, %i: i32) {
   return
 }
 
+// A word before it says what it is where its place does not. What no value is beside stands behind the last one before it.
+// CHECK-LABEL: gpu.module @words
+gpu.module @words {
+  func.func private @callee(%x: !cute.any, %y: !cute.any, %z: !cute.any) {
+    return
+  }
+  // CHECK: func.func private @caller(%[[I:.*]]: i32, %[[S:.*]]: !cute.shape<"(?,8)">, %[[L:.*]]: !cute.layout<"8:1">)
+  func.func private @caller(%i: i32, %s: !cute.shape<"(?,8)">, %l: !cute.layout<"8:1">) {
+    // CHECK-DAG: %[[AT:.*]] = cute.make_coord(%[[I]]) : (i32) -> !cute.coord<"(?,_)">
+    // CHECK-DAG: %[[TILE:.*]] = cute.static : !cute.tile<"[128:1;64:1]">
+    // CHECK-DAG: %[[SHAPE:.*]] = cute.static : !cute.shape<"(128,64)">
+    // CHECK-DAG: %[[STRIDE:.*]] = cute.static : !cute.stride<"(64,1)">
+    // CHECK-DAG: %[[LAYOUT:.*]] = cute.static : !cute.layout<"(8,4):(4,1)">
+    // CHECK-DAG: %[[TUPLE:.*]] = cute.static : !cute.int_tuple<"(1,2)">
+    // CHECK: cute.call @callee(%[[AT]], %[[TILE]], %[[SHAPE]])
+    cute.call @callee(coord (%i, _), tile (128, 64), shape "(128,64)")
+    // CHECK: cute.call @callee(%[[STRIDE]], %[[LAYOUT]], %[[TUPLE]])
+    cute.call @callee(stride (64, 1), layout "(8,4):(4,1)", int_tuple (1, 2))
+    // CHECK: cute.equal(%[[S]], %{{.*}}) : (!cute.shape<"(?,8)">, !cute.shape<"(4,8)">) -> i1
+    %a = cute.equal(%s, "(4,8)")
+    // CHECK: cute.equal(%[[L]], %{{.*}}) : (!cute.layout<"8:1">, !cute.layout<"4:1">) -> i1
+    %b = cute.equal(%l, "4:1")
+    // CHECK: cute.equal(%{{.*}}, %{{.*}}) : (!cute.coord<"(0,1)">, !cute.coord<"(?,1)">) -> i1
+    %c = cute.equal(coord (0, 1), (%i, 1))
+    %c0 = arith.constant 0 : i32
+    scf.for %j = %c0 to %i step %i : i32 {
+      // CHECK: %[[K:.*]] = arith.addi
+      %k = arith.addi %i, %j : i32
+      // CHECK-NEXT: cute.static : !cute.shape<"(4,8)">
+      // CHECK-NEXT: cute.size
+      %n = cute.size((4, 8))
+    }
+    return
+  }
+}
+
 // CHECK-LABEL: func.func @launch
 module attributes {gpu.container_module} {
   gpu.module @kernels {

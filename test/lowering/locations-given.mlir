@@ -6,7 +6,7 @@
 // ptxas takes it.
 // RUN: cute-opt %t.mlir --split-input-file --cute-assemble -o /dev/null
 
-// A name of which PTX has no letters; what was inlined is where it was written. A call without a
+// A name of which PTX has no letters; what was inlined is where it was written, with the call. A call without a
 // location does no harm.
 // CHECK-LABEL: @host
 // CHECK:       assembly = "
@@ -19,9 +19,9 @@
 // CHECK-SAME:  .loc\091 7 5\0A\09st.volatile
 // CHECK-SAME:  .loc\091 0 0\0A
 // CHECK-SAME:  call.uni
-// CHECK-SAME:  .loc\092 9 2\0A\09st.volatile
+// CHECK-SAME:  .loc\092 9 2\0A\09.loc\092 9 2, function_name $L__info_string1, inlined_at 2 9 2\0A\09st.volatile
 // CHECK-SAME:  .loc\093 2 3\0A\09ret;
-// CHECK-SAME:  }\0A\09.file\091 \22dir/na%C3%AFve %25.py\22\0A\09.file\092 \22b.py\22\0A\09.file\093 \22c.py\22\0A\09.section\09.debug_str\0A\09{\0A$L__info_string0:\0A\09.b8 105,100,120,0\0A\09}\0A">
+// CHECK-SAME:  }\0A\09.file\091 \22dir/na%C3%AFve %25.py\22\0A\09.file\092 \22b.py\22\0A\09.file\093 \22c.py\22\0A\09.section\09.debug_str\0A\09{\0A$L__info_string0:\0A\09.b8 105,100,120,0\0A$L__info_string1:\0A\09.b8 99,97,108,108,101,100,32,102,114,111,109,32,97,46,112,121,58,49,58,49,0\0A\09}\0A">
 module attributes {gpu.container_module} {
   func.func private @host()
   gpu.module @kernels [#nvvm.target<chip = "sm_80", features = "+ptx80">] {

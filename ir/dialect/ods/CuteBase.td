@@ -28,8 +28,10 @@ def Cute_Dialect : Dialect {
 
     An operand that is static, a coordinate, a shape, a tiler or a layout, may be
     written by its text, as in `cute.local_tile(%A, "[64:1;64:1]", %at)`, and any
-    that its type says whole by its type, as in `cute.copy(!copy, %a, %b)`, beside
-    another operand that is a value: it is read as a `cute.static`.
+    that its type says whole by its type, as in `cute.copy(!copy, %a, %b)`. It is
+    read as a `cute.static` behind what makes another operand, or behind the last
+    value before it. A word before a text or a tuple says what it is where its
+    place does not: `cute.call @f(coord (%i, 0), tile (128, 64))`.
   }];
   let hasNonDefaultDestructor = 1;
   // What `cute.static` folds to becomes `cute.static` again.

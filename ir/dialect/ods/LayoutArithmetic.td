@@ -117,7 +117,9 @@ def Cute_ElemLessOp : Cute_Op<"elem_less", [Pure]> {
 def Cute_EqualOp : Cute_Op<"equal", [Pure]> {
   let summary = "Whether two values of one kind are equal";
   let description = [{
-    Values of different profiles are not equal.
+    Values of different profiles are not equal. A text or a tuple is of the first
+    operand's kind, as in `cute.equal(%shape, "(4,8)")`; where that is not known, a
+    word says it: `cute.equal(%open, shape "(4,8)")`.
 
     Precondition: operands of one kind.
 

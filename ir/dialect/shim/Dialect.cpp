@@ -559,22 +559,33 @@ Operation *cute::CuteDialect::materializeConstant(OpBuilder &builder, Attribute 
   return builder.create(state);
 }
 
-/// Errors of MLIR's parser and verifiers about names get what Rust has to say of them; whoever listens gets them then.
-static LogicalResult sayMore(Diagnostic &diagnostic) {
+/// Errors of MLIR's parser and verifiers are told as Rust words them; whoever listens gets them then.
+static LogicalResult reword(Diagnostic &diagnostic) {
   if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
     return failure();
   auto place = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>();
   if (!place)
     return failure();
-  std::string said = diagnostic.str(), more;
-  if (theCallbacks.meant(wrap(StringRef(said)), wrap(place.getFilename().getValue()),
-                         place.getLine(), append, &more))
+  std::string said = diagnostic.str(), told;
+  if (!theCallbacks.reworded(wrap(StringRef(said)), wrap(place.getFilename().getValue()), place.getLine(),
+                             place.getColumn(), append, &told) ||
+      told.empty())
+    return failure();
+  StringRef more = told;
+  if (more.consume_front(said)) {
     diagnostic << more;
-  return failure();
+    return failure();
+  }
+  // What it says now has no need of notes.
+  DiagnosticEngine &engine = diagnostic.getLocation()->getContext()->getDiagEngine();
+  Diagnostic anew(diagnostic.getLocation(), DiagnosticSeverity::Error);
+  anew << told;
+  engine.emit(std::move(anew));
+  return success();
 }
 
 void cute::CuteDialect::initialize() {
-  getContext()->getDiagEngine().registerHandler(sayMore);
+  getContext()->getDiagEngine().registerHandler(reword);
   registerTypesAndAttributes();
   addOperationsWithForms<
 #define GET_OP_LIST

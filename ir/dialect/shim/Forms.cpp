@@ -95,7 +95,8 @@ const Form *cute::findForm(StringRef op) {
 }
 
 /// Operands that may be written as texts, a character each: what a tuple is there, `c` a coordinate, `s` a shape, `i` an int_tuple, `t` a stride, `l` and `m` nothing, as a
-/// layout or a tile stands there, as does `a`, the last one, of all operands from there on. Other texts say themselves what they are. `-` is a value.
+/// layout or a tile stands there, as does `a`, the last one, of all operands from there on, `=` what the first operand is. Other texts say themselves what they are.
+/// `-` is a value.
 static const llvm::StringMap<StringRef> &textOperands() {
   static const llvm::StringMap<StringRef> all = [] {
     llvm::StringMap<StringRef> map;
@@ -124,10 +125,15 @@ static const llvm::StringMap<StringRef> &textOperands() {
     add("-i", {".add_offset"});
     add("c-", {".domain_offset"});
     add("-c-", {".memref.load", ".memref.store"});
-    add("s", {".launch", ".make_identity_tensor", ".make_identity_layout", ".size"});
-    add("i", {".make_arith_tuple_iter"});
+    add("s", {".launch", ".make_identity_tensor", ".make_identity_layout", ".size", ".get",
+              ".get_scalars", ".get_leaves", ".select", ".to_coord", ".to_int_tuple", ".flatten",
+              ".group_modes", ".dice", ".tuple.product", ".tuple.product_each"});
+    add("i", {".make_arith_tuple_iter", ".to_shape", ".to_stride", ".tuple_product", ".tuple_product_each"});
+    add("l", {".get_shape", ".get_stride", ".cosize", ".filter", ".left_inverse", ".right_inverse",
+              ".recast_layout", ".make_layout_like"});
     add("-c---s", {".copy_tile"});
     add("a", {".call"});
+    add("==", {".equal"});
     return map;
   }();
   return all;

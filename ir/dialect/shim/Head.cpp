@@ -184,14 +184,25 @@ ParseResult HeadParser::parseBody(OperationState &state,
   return inner.parseRegion(region, arguments);
 }
 
+/// The whole text that an op is in, of which the parser tells the op's place alone: a language server's. Empty where it is not found.
+StringRef HeadParser::textFromStart(FileLineColLoc here) {
+  const char *start = getNameLoc().getPointer();
+  // There are at least as many characters before a place as lines; the first line says its own column.
+  for (unsigned line = here.getLine(); line > 1;) {
+    unsigned before = line - 1;
+    start -= before;
+    line -= std::count(start, start + before, '\n');
+  }
+  auto first = dyn_cast<FileLineColLoc>(getEncodedSourceLoc(SMLoc::getFromPointer(start)));
+  if (!first || first.getLine() != 1)
+    return {};
+  return StringRef(start - (first.getColumn() - 1));
+}
+
 /// The text of the module, and its file's name: which function a call means is said elsewhere in it.
 void HeadParser::addText(NamedAttrList &attributes) {
   SMLoc here = getNameLoc();
-  auto place = [&](const char *at) {
-    return dyn_cast<FileLineColLoc>(getEncodedSourceLoc(SMLoc::getFromPointer(at)));
-  };
-  const char *start = here.getPointer();
-  FileLineColLoc location = start ? place(start) : FileLineColLoc();
+  auto location = here.getPointer() ? dyn_cast<FileLineColLoc>(getEncodedSourceLoc(here)) : FileLineColLoc();
   if (!location)
     return;
   attributes.set("file", location.getFilename());
@@ -201,18 +212,8 @@ void HeadParser::addText(NamedAttrList &attributes) {
   };
   if (callbacks().textAround(wrap(location.getFilename().getValue()), location.getLine(), take, &attributes))
     return;
-  // A language server's parser tells places and no beginning. There are at least as many characters before a place as lines; the first line says its own
-  // column.
-  for (unsigned line = location.getLine(); line > 1;) {
-    unsigned before = line - 1;
-    start -= before;
-    line -= std::count(start, start + before, '\n');
-  }
-  FileLineColLoc first = place(start);
-  if (!first || first.getLine() != 1)
-    return;
-  start -= first.getColumn() - 1;
-  attributes.set("text", getBuilder().getStringAttr(StringRef(start)));
+  if (StringRef text = textFromStart(location); text.data())
+    attributes.set("text", getBuilder().getStringAttr(text));
 }
 
 ParseResult cute::endResults(OpAsmParser &parser, Type type) {
@@ -385,9 +386,15 @@ ParseResult HeadParser::mend(OperationState &state, function_ref<DictionaryAttr(
   SmallVector<Type> inferred;
   if (!follows) {
     ScopedDiagnosticHandler quiet(getContext(), [](Diagnostic &) { return success(); });
+    NamedAttrList all(attributes());
+    if (state.name.getStringRef() == "cute.call")
+      addText(all);
+    all.set("results", getBuilder().getI64IntegerAttr(static_cast<int64_t>(state.types.size())));
     follows = succeeded(inferTypes(state.name.getStringRef(), getContext(),
-                                   getEncodedSourceLoc(getNameLoc()), state.operands, attributes(),
-                                   inferred));
+                                   getEncodedSourceLoc(getNameLoc()), state.operands,
+                                   all.getDictionary(getContext()), inferred));
+    // What is open may be known to whoever wrote it.
+    follows &= !llvm::any_of(inferred, [](Type type) { return isa<AnyType>(type); });
   }
   // A tuple's own type says more than its operands do.
   follows &= !leaves;
@@ -443,7 +450,8 @@ Type cute::staticTypeOf(OpAsmParser &parser, SMLoc where, StringRef keyword, Str
   else
     parser.emitError(where)
         << "expected the text of a layout, a tile, a swizzle or a composed layout, found \"" << text
-        << "\"; of a tuple write what it is, as in cute.static coord \"(0,_)\"";
+        << (text.starts_with("$") ? "\"; of a parameter write what it is, as in cute.static layout \"$L\""
+                                  : "\"; of a tuple write what it is, as in cute.static coord \"(0,_)\"");
   return {};
 }
 

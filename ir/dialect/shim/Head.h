@@ -71,6 +71,9 @@ private:
   ParseResult parseBody(OperationState &state, function_ref<DictionaryAttr()> attributes);
   void addText(mlir::NamedAttrList &attributes);
   ParseResult parsePattern(SmallVectorImpl<UnresolvedOperand> &result, std::string &pattern);
+  StringRef textFromStart(FileLineColLoc here);
+  Value nearest();
+  ParseResult likeFirst(SMLoc where, char &kind);
   ParseResult parseTuple(SMLoc where, char kind, OwningOpRef<Operation *> &made);
   OwningOpRef<Operation *> staticOf(SMLoc where, Type type);
   OptionalParseResult parseText(UnresolvedOperand &result);

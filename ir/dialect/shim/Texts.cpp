@@ -7,17 +7,44 @@
 
 #include "Syntax.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace cute;
 
+/// The words for what a text or a tuple is, and the characters for their kinds.
+static const std::pair<StringRef, char> words[] = {{"coord", 'c'}, {"shape", 's'},  {"stride", 't'},
+                                                   {"tile", 'm'},  {"layout", 'l'}, {"int_tuple", 'i'}};
+
 /// The word for the tuple that stands at an operand of a kind.
 static StringRef tupleOf(char kind) {
-  return kind == 'c'   ? "coord"
-         : kind == 's' ? "shape"
-         : kind == 't' ? "stride"
-         : kind == 'm' ? "tile"
-                       : "int_tuple";
+  for (auto [word, of] : words)
+    if (of == kind && kind != 'l')
+      return word;
+  return "int_tuple";
+}
+
+/// The kind of what an operand is compared with: that of the first one, if it is a value of a kind that is known.
+ParseResult HeadParser::likeFirst(SMLoc where, char &kind) {
+  Type type;
+  if (operands.empty())
+    return emitError(where, "expected the value first that this is compared with, or the word for what it is, as in "
+                            "shape \"(4,8)\"");
+  if (Operation *text = textOf(operands.front()))
+    type = text->getResult(0).getType();
+  else if (typeOf(inner, operands.front(), type))
+    return failure();
+  kind = llvm::TypeSwitch<Type, char>(type)
+             .Case<CoordType>([](Type) { return 'c'; })
+             .Case<ShapeType>([](Type) { return 's'; })
+             .Case<StrideType>([](Type) { return 't'; })
+             .Case<LayoutType>([](Type) { return 'l'; })
+             .Case<IntTupleType>([](Type) { return 'i'; })
+             .Default([](Type) { return '-'; });
+  if (kind != '-')
+    return success();
+  return emitError(where, "expected the word for what this is, as in shape \"(4,8)\", as it is compared with a value of ")
+         << type;
 }
 
 OwningOpRef<Operation *> HeadParser::staticOf(SMLoc where, Type type) {
@@ -30,8 +57,8 @@ OwningOpRef<Operation *> HeadParser::staticOf(SMLoc where, Type type) {
 ParseResult HeadParser::parseTuple(SMLoc where, char kind, OwningOpRef<Operation *> &made) {
   if (!StringRef("cstim").contains(kind))
     return emitError(where, kind == 'l'   ? "expected a layout, such as \"(8,4):(4,1)\", found a tuple"
-                            : kind == 'a' ? "expected a value, a layout or a tile, found a tuple, of which a call does not say "
-                                            "what it is; make it, as by cute.make_coord"
+                            : kind == 'a' ? "expected the word for what a tuple is, which a call does not say, as in coord (%i, 0), "
+                                            "shape (128, 64) or tile (128, 64)"
                                           : "expected a value, found a tuple");
   SmallVector<UnresolvedOperand> values;
   std::string tuple;
@@ -68,7 +95,7 @@ ParseResult HeadParser::parseTuple(SMLoc where, char kind, OwningOpRef<Operation
   return success();
 }
 
-/// `"(_,0)"`, or a type that says the whole value, `!copy`, in place of an operand.
+/// `"(_,0)"`, perhaps with the word for what it is before it, or a type that says the whole value, `!copy`, in place of an operand.
 OptionalParseResult HeadParser::parseText(UnresolvedOperand &result) {
   size_t place = operands.size();
   SMLoc where = getCurrentLocation();
@@ -86,15 +113,30 @@ OptionalParseResult HeadParser::parseText(UnresolvedOperand &result) {
   if (texts.empty())
     return std::nullopt;
   char kind = place < texts.size() ? texts[place] : texts.back() == 'a' ? 'a' : '-';
-  if (const char *next = where.getPointer(); next && *next == '(') {
+  StringRef word;
+  bool worded = succeeded(inner.parseOptionalKeyword(&word, to_vector(llvm::make_first_range(words))));
+  if (worded) {
+    if (kind == '-')
+      return emitError(where, "expected a value, found '") << word << "'";
+    kind = llvm::find_if(words, [&](const auto &known) { return known.first == word; })->second;
+    where = getCurrentLocation();
+  }
+  bool isTupleHere = where.getPointer() && *where.getPointer() == '(';
+  if (kind == '=' && (isTupleHere || (where.getPointer() && *where.getPointer() == '"')) && likeFirst(where, kind))
+    return failure();
+  if (isTupleHere) {
     OwningOpRef<Operation *> tuple;
     if (parseTuple(where, kind, tuple))
       return failure();
     return take(std::move(tuple));
   }
   std::string text;
-  if (failed(inner.parseOptionalString(&text)))
-    return std::nullopt;
+  if (failed(inner.parseOptionalString(&text))) {
+    if (!worded)
+      return std::nullopt;
+    return emitError(where, "expected a text or a tuple behind '") << word << "', as in " << word
+                                                                  << (kind == 'l' ? " \"(8,4):(4,1)\"" : " (128, 64)");
+  }
   if (kind == '-')
     return emitError(where, "expected a value, found the text \"") << text << '"';
   StringRef rest = text;
@@ -102,13 +144,13 @@ OptionalParseResult HeadParser::parseText(UnresolvedOperand &result) {
   // `$L` is of whatever kind its place asks for.
   bool isParameter = rest.consume_front("$") && llvm::all_of(rest, [](char c) { return isalnum(c) || c == '_'; });
   if (isTuple && kind == 'a')
-    return emitError(where, "expected the text of a layout or a tile, such as \"[64:1;32:1]\", found \"")
-           << text << "\"; what a tuple is a call does not say: write a cute.static, as in cute.static coord \"(0,_)\"";
+    return emitError(where, "expected the word for what a tuple is, which a call does not say, as in coord \"(0,_)\", found \"")
+           << text << '"';
   if (isTuple && (kind == 'l' || kind == 'm') && !isParameter)
     return emitError(where, kind == 'l' ? "expected the text of a layout, such as \"(8,4):(4,1)\", found \""
                                         : "expected the text of a tile, such as \"[64:1;32:1]\", found \"")
            << text << '"';
-  StringRef keyword = !isTuple ? "" : kind == 'l' ? "layout" : tupleOf(kind);
+  StringRef keyword = worded ? word : !isTuple ? "" : kind == 'l' ? "layout" : tupleOf(kind);
   Type type = staticTypeOf(*this, where, keyword, text);
   return type ? take(staticOf(where, type)) : failure();
 }
@@ -138,6 +180,27 @@ static void insertBehind(Value value, OwningOpRef<Operation *> &op) {
     cast<BlockArgument>(value).getOwner()->push_front(op.release());
 }
 
+/// The value that is defined last of those that the text says may be used here; null where there is none.
+Value HeadParser::nearest() {
+  auto place = dyn_cast<FileLineColLoc>(getEncodedSourceLoc(getNameLoc()));
+  if (!place || !getNameLoc().getPointer())
+    return {};
+  std::string name;
+  auto ask = [&](StringRef text) {
+    return callbacks().valueBefore(wrap(place.getFilename().getValue()), place.getLine(), place.getColumn(), wrap(text),
+                                   append, &name);
+  };
+  if (!ask("") && !ask(textFromStart(place)))
+    return {};
+  ScopedDiagnosticHandler quiet(getContext(), [](Diagnostic &) { return success(); });
+  UnresolvedOperand operand{getNameLoc(), name, 0};
+  Type type;
+  SmallVector<Value> values;
+  if (name.empty() || typeOf(inner, operand, type) || inner.resolveOperand(operand, type, values))
+    return {};
+  return values.front();
+}
+
 ParseResult HeadParser::placeTexts(OperationState &state) {
   if (statics.empty())
     return success();
@@ -165,9 +228,11 @@ ParseResult HeadParser::placeTexts(OperationState &state) {
     insertBehind(last, text);
   }
   if (!beside)
+    beside = nearest();
+  if (!beside)
     return mlir::emitError((*statics.front())->getLoc())
-           << "expected a text beside an operand that is a value and is defined before; write a cute.static "
-              "here, and give its value";
+           << "expected a text behind a value, such as an argument of the function, found none before it; write a "
+              "cute.static here, and give its value";
   for (OwningOpRef<Operation *> &text : statics)
     if (text)
       insertBehind(beside, text);

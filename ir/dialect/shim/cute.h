@@ -74,11 +74,15 @@ typedef struct {
   void (*dropTable)(void *table);
   /// Gives `sink` the textual pass pipeline of pipeline `index`, or false and the message.
   bool (*buildPipeline)(intptr_t index, MlirStringRef options, MlirStringCallback sink, void *user);
-  /// Gives `sink` what is to stand behind an error of MLIR's at a line of a file: the name that was meant, or nothing.
-  bool (*meant)(MlirStringRef message, MlirStringRef file, size_t line, MlirStringCallback sink,
-                void *user);
+  /// Gives `sink` an error of MLIR's at a line and a column of a file as it is to be told, or nothing where it is told as it is.
+  bool (*reworded)(MlirStringRef message, MlirStringRef file, size_t line, size_t column,
+                   MlirStringCallback sink, void *user);
   /// Gives `sink` the text of the module around a line of a file; false where that file is not known to be read.
   bool (*textAround)(MlirStringRef file, size_t line, MlirStringCallback sink, void *user);
+  /// Gives `sink` the name of the value, with `%`, that is defined last before a place and may be used there, or nothing, by the text that is read of the file, or
+  /// else by `text`, if there is one; false where there is no text.
+  bool (*valueBefore)(MlirStringRef file, size_t line, size_t column, MlirStringRef text, MlirStringCallback sink,
+                      void *user);
   /// Keeps the text that the program is given, which a marker parts into modules, unless the marker is empty.
   void (*setInput)(MlirStringRef name, MlirStringRef text, MlirStringRef marker);
   /// Verifies the names of other ops that an op is about; emits its own diagnostics.

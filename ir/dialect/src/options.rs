@@ -205,7 +205,9 @@ fn pairs(text: &str) -> Result<Vec<(String, String)>, String> {
     let mut rest = text.trim_start();
     while !rest.is_empty() {
         let Some((name, after)) = rest.split_once('=') else {
-            return Err(format!("expected name=value, found '{rest}'"));
+            return Err(format!(
+                "expected name=value, found '{rest}'; a value with spaces stands in quotes, as in set='A=f16, B=f32'"
+            ));
         };
         let quote = after.chars().next().filter(|c| *c == '"' || *c == '\'');
         let (value, after) = match quote {

@@ -129,9 +129,10 @@ impl OptionValue for Settings {
         }
         for part in parts(text)? {
             let Some((name, value)) = part.split_once('=') else {
-                return Err(format!(
-                    "expected NAME=VALUE, several parted by commas, as in set=D=128,T=f16, found '{part}'"
-                ));
+                return Err(match part.trim() {
+                    "" => "expected NAME=VALUE behind the comma, found nothing; values with spaces between them stand in quotes, as in set='D=128, T=f16'".to_owned(),
+                    part => format!("expected NAME=VALUE, several parted by commas, as in set=D=128,T=f16, found '{part}'"),
+                });
             };
             let name = name.trim();
             if let Some(before) = settings.get(name) {

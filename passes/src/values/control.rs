@@ -7,7 +7,8 @@ use super::{
     unroll::{Unroll, turns},
     wgmma::{Operands, Way},
 };
-use cute_ir::ops::scf;
+use cute_arith::Predicate;
+use cute_ir::ops::{arith, scf};
 use cute_ir::{
     Expected, Failure,
     args::{GemmArgs, ThreadCopy},
@@ -248,6 +249,7 @@ impl<'c> Values<'c> {
         let operands = self.operands.clone();
         let mut behind: Option<Operands<'c>> = None;
         let condition = self.map(op.condition());
+        let first_turn = first_turn_of(op);
         let plain = op.results().len();
         let mut types: Vec<_> = op.results().iter().map(|v| v.r#type()).collect();
         for index in &written {
@@ -263,7 +265,14 @@ impl<'c> Values<'c> {
         let mut left = vec![true; types.len() - plain];
         for block in [then, other] {
             self.files[..before.len()].clone_from_slice(&before);
-            self.enter_branch(&operands, behind.as_ref());
+            let holds = regions.is_empty();
+            let is_first = first_turn.is_some_and(|first| first == holds);
+            self.enter_branch(
+                &operands,
+                behind.as_ref(),
+                (key(condition), holds),
+                is_first,
+            );
             let (region, new) = Detached::with_block(&[]);
             let inner = Builder::at_end(b.context, new, b.location);
             let mut yielded = Vec::new();
@@ -297,7 +306,9 @@ impl<'c> Values<'c> {
             inner.op(scf::YIELD, &yielded, &[], &[])?;
             regions.push(region);
         }
+        let guard = operands.guard;
         self.operands = behind.unwrap_or(operands);
+        self.operands.guard = guard;
         if types.is_empty() && other.is_none() {
             // Nothing comes out of it, so that one branch is enough.
             regions.truncate(1);
@@ -355,6 +366,41 @@ impl<'c> Values<'c> {
                 .into_iter()
                 .find(|v| super::is_registers(v.r#type()))?;
         }
+    }
+}
+
+/// Tells by which value of its condition a branch is taken in the first turn alone of the innermost loop around it: one that compares the loop's counter with its
+/// lower bound.
+fn first_turn_of(op: scf::If<'_>) -> Option<bool> {
+    let mut above = parent_op(op.op())?;
+    let around = loop {
+        match scf::For::of(above) {
+            Some(around) if Unroll::of(above) != Some(Unroll::Whole) => break around,
+            None if scf::If::of(above).is_none() => return None,
+            _ => above = parent_op(above)?,
+        }
+    };
+    let compare = defining_op(op.condition()).filter(|op| name_of(*op) == arith::CMPI)?;
+    let predicate = integer_of(compare, "predicate").and_then(Predicate::numbered)?;
+    let index = argument(around.region()?, 0);
+    let (predicate, bound) = match operands_of(compare)[..] {
+        [a, b] if a == index => (predicate, b),
+        [a, b] if b == index => (predicate.swapped(), a),
+        _ => return None,
+    };
+    let lower = around.lower_bound();
+    let step = match (constant_of(lower), constant_of(bound)) {
+        (Some(lower), Some(bound)) => bound.checked_sub(lower)?,
+        _ if lower == bound => 0,
+        _ => return None,
+    };
+    let signed = around.unsigned_cmp().is_none();
+    match (predicate, step) {
+        (Predicate::Eq, 0) => Some(true),
+        (Predicate::Ne, 0) => Some(false),
+        (Predicate::Sle, 0) | (Predicate::Slt, 1) if signed => Some(true),
+        (Predicate::Sgt, 0) | (Predicate::Sge, 1) if signed => Some(false),
+        _ => None,
     }
 }
 

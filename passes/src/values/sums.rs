@@ -2,7 +2,8 @@
 //! into the next as well.
 //!
 //! Groups are counted from the start of the kernel, by the least number that was committed on any way. A turn of a loop begins with products of the turn
-//! before it: what a turn touches is kept with the groups that its waits before had ended, and compared at its end with what it leaves under way.
+//! before it: what a turn touches is kept with the groups that its waits before had ended, and compared at its end with what it leaves under way. What only the
+//! first turn does has none before it. A product that only one branch of a condition starts is not under way in the other one.
 
 use cute_ir::{Failure, diag, mlir::*};
 use melior::ir::Location;
@@ -13,17 +14,33 @@ use std::collections::BTreeMap;
 pub(super) struct Sums<'c> {
     /// The last product that adds to each.
     under_way: BTreeMap<usize, Product<'c>>,
-    /// The number of the first group that waits did not end, of those in this turn that were given each file.
+    /// What this turn did, of all turns of the loops around.
+    all: Done<'c>,
+    /// The same of turns of the innermost loop that others are before.
+    later: Done<'c>,
+    /// Tells whether this is only reached in the innermost loop's first turn.
+    is_first: bool,
+}
+
+/// What a turn has waited for and touched so far.
+#[derive(Clone, Default)]
+struct Done<'c> {
+    /// The number of the first group that waits did not end, of those that were given each file.
     ended: BTreeMap<usize, i64>,
-    /// The touch of each file in this turn that had the fewest groups ended before it.
+    /// The touch of each file that had the fewest groups ended before it.
     touches: BTreeMap<usize, Touch<'c>>,
 }
+
+/// A condition, and whether it holds.
+pub(super) type Guard = (ValueKey, bool);
 
 #[derive(Clone, Copy)]
 struct Product<'c> {
     /// Groups that were committed before it.
     group: i64,
     place: Location<'c>,
+    /// The condition without which nothing adds to the file.
+    guard: Option<Guard>,
 }
 
 #[derive(Clone, Copy)]
@@ -44,17 +61,86 @@ pub(super) fn renumbered(group: i64, committed: i64, least: i64) -> i64 {
 
 const START: &str = "the product starts here";
 
+/// Tells whether a condition holds where one does not.
+pub(super) fn excludes(guard: Option<Guard>, other: Guard) -> bool {
+    guard.is_some_and(|(condition, holds)| condition == other.0 && holds != other.1)
+}
+
+impl<'c> Done<'c> {
+    fn wait(&mut self, file: usize, ended: i64) {
+        let own = self.ended.entry(file).or_insert(ended);
+        *own = (*own).max(ended);
+    }
+
+    fn touch(&mut self, file: usize, place: Location<'c>) {
+        let ended = self.ended_for(file);
+        self.note(file, Touch { ended, place });
+    }
+
+    fn ended_for(&self, file: usize) -> i64 {
+        self.ended.get(&file).copied().unwrap_or(i64::MIN)
+    }
+
+    fn note(&mut self, file: usize, touch: Touch<'c>) {
+        let own = self.touches.entry(file).or_insert(touch);
+        if touch.ended < own.ended {
+            *own = touch;
+        }
+    }
+
+    /// What a loop within touched.
+    fn note_all(&mut self, touches: &BTreeMap<usize, Touch<'c>>) {
+        for (file, touch) in touches {
+            let ended = touch.ended.max(self.ended_for(*file));
+            self.note(*file, Touch { ended, ..*touch });
+        }
+    }
+
+    fn join(&mut self, other: Self) {
+        self.ended.retain(|file, own| {
+            let Some(other) = other.ended.get(file) else {
+                return false;
+            };
+            *own = (*own).min(*other);
+            true
+        });
+        for (file, touch) in other.touches {
+            self.note(file, touch);
+        }
+    }
+}
+
 impl<'c> Sums<'c> {
-    /// A product adds to a file, with so many groups committed before it.
-    pub(super) fn start(&mut self, file: usize, group: i64, place: Location<'c>) {
-        self.under_way.insert(file, Product { group, place });
+    /// A product adds to a file, with so many groups committed before it, where this condition holds.
+    pub(super) fn start(
+        &mut self,
+        file: usize,
+        group: i64,
+        place: Location<'c>,
+        guard: Option<Guard>,
+    ) {
+        let before = self.under_way.get(&file);
+        let guard = guard.filter(|_| before.is_none_or(|before| before.guard == guard));
+        let product = Product {
+            group,
+            place,
+            guard,
+        };
+        self.under_way.insert(file, product);
+    }
+
+    /// A branch begins where this condition holds, in the innermost loop's first turn only if `is_first`.
+    pub(super) fn enter_branch(&mut self, guard: Guard, is_first: bool) {
+        self.under_way
+            .retain(|_, product| !excludes(product.guard, guard));
+        self.is_first |= is_first;
     }
 
     /// A wait ends the groups before this one, and is given these files.
     pub(super) fn wait(&mut self, files: &[usize], ended: i64) {
         for file in files {
-            let own = self.ended.entry(*file).or_insert(ended);
-            *own = (*own).max(ended);
+            self.all.wait(*file, ended);
+            self.later.wait(*file, ended);
             if self.under_way.get(file).is_some_and(|it| it.group < ended) {
                 self.under_way.remove(file);
             }
@@ -83,23 +169,18 @@ impl<'c> Sums<'c> {
                 &[(product.place, START)],
             ));
         }
-        let ended = self.ended.get(&file).copied().unwrap_or(i64::MIN);
-        let place = b.location;
-        self.note(file, Touch { ended, place });
-        Ok(())
-    }
-
-    fn note(&mut self, file: usize, touch: Touch<'c>) {
-        let own = self.touches.entry(file).or_insert(touch);
-        if touch.ended < own.ended {
-            *own = touch;
+        self.all.touch(file, b.location);
+        if !self.is_first {
+            self.later.touch(file, b.location);
         }
+        Ok(())
     }
 
     /// A turn of a loop begins.
     pub(super) fn enter_turn(&mut self) {
-        self.ended.clear();
-        self.touches.clear();
+        self.all = Done::default();
+        self.later = Done::default();
+        self.is_first = false;
     }
 
     /// A turn of a loop ends with so many groups committed, where so many were as it began. Refuses what touches in the next turn what is under way, and adds
@@ -112,7 +193,7 @@ impl<'c> Sums<'c> {
     ) -> Result<(), Failure> {
         for (file, product) in &self.under_way {
             let group = product.group - committed + began;
-            let Some(touch) = self.touches.get(file).filter(|it| it.ended <= group) else {
+            let Some(touch) = self.later.touches.get(file).filter(|it| it.ended <= group) else {
                 continue;
             };
             return Err(diag::error_with_notes(
@@ -122,14 +203,14 @@ impl<'c> Sums<'c> {
                 &[(product.place, START)],
             ));
         }
-        let within = std::mem::take(&mut self.touches);
-        self.touches.clone_from(&before.touches);
-        for (file, mut touch) in within {
-            let ended = before.ended.get(&file).copied().unwrap_or(i64::MIN);
-            touch.ended = touch.ended.max(ended);
-            self.note(file, touch);
+        let within = std::mem::take(&mut self.all).touches;
+        self.all.clone_from(&before.all);
+        self.all.note_all(&within);
+        self.later.clone_from(&before.later);
+        self.is_first = before.is_first;
+        if !self.is_first {
+            self.later.note_all(&within);
         }
-        self.ended.clone_from(&before.ended);
         Ok(())
     }
 
@@ -157,20 +238,29 @@ impl<'c> Sums<'c> {
     pub(super) fn joined(mut self, other: Self) -> Self {
         for (file, product) in other.under_way {
             let own = self.under_way.entry(file).or_insert(product);
+            let guard = own.guard.filter(|_| own.guard == product.guard);
             if own.group < product.group {
                 *own = product;
             }
+            own.guard = guard;
         }
-        self.ended.retain(|file, own| {
-            let Some(other) = other.ended.get(file) else {
-                return false;
-            };
-            *own = (*own).min(*other);
-            true
-        });
-        for (file, touch) in other.touches {
-            self.note(file, touch);
+        self.all.join(other.all);
+        match (self.is_first, other.is_first) {
+            // Later turns come by the other way alone.
+            (true, false) => {
+                let touches = std::mem::replace(&mut self.later, other.later).touches;
+                for (file, touch) in touches {
+                    self.later.note(file, touch);
+                }
+            }
+            (false, true) => {
+                for (file, touch) in other.later.touches {
+                    self.later.note(file, touch);
+                }
+            }
+            _ => self.later.join(other.later),
         }
+        self.is_first &= other.is_first;
         self
     }
 }

@@ -4,7 +4,7 @@
 use super::{
     Values,
     registers::{bitcast, bits, extract_element, places},
-    sums::{self, Sums},
+    sums::{self, Guard, Sums},
 };
 use cute_ir::ops::{cute_nvgpu, vector};
 use cute_ir::{Expected, Failure, algorithm, args::GemmArgs, diag, hopper, mlir::*, types};
@@ -31,6 +31,8 @@ pub(super) struct Operands<'c> {
     pub sums: Sums<'c>,
     /// Groups that were committed, at least.
     pub committed: i64,
+    /// The condition of the innermost branch, and whether it holds here.
+    pub guard: Option<Guard>,
 }
 
 impl Operands<'_> {
@@ -58,9 +60,10 @@ impl Operands<'_> {
         for mut held in other.held {
             held.group = sums::renumbered(held.group, other.committed, least);
             held.value = None;
-            let is_there = |own: &Held<'_>| (own.file, own.group) == (held.file, held.group);
-            if !self.held.iter().any(is_there) {
-                self.held.push(held);
+            let is_there = |own: &&mut Held<'_>| (own.file, own.group) == (held.file, held.group);
+            match self.held.iter_mut().find(is_there) {
+                Some(own) => own.guard = own.guard.filter(|_| own.guard == held.guard),
+                None => self.held.push(held),
             }
         }
         self.committed = least;
@@ -100,6 +103,8 @@ struct Held<'c> {
     group: i64,
     /// Its values; none where the place is in a region that has ended.
     value: Option<Val<'c>>,
+    /// The condition without which the product does not start.
+    guard: Option<Guard>,
 }
 
 /// Tells whether products of this type are those of a warpgroup.
@@ -157,7 +162,10 @@ impl<'c> Values<'c> {
             }
         }
         let group = self.operands.committed;
-        self.operands.sums.start(view.file, group, b.location);
+        let guard = self.operands.guard;
+        self.operands
+            .sums
+            .start(view.file, group, b.location, guard);
         Ok(())
     }
 
@@ -224,6 +232,7 @@ impl<'c> Values<'c> {
             file: view.file,
             group: self.operands.committed,
             value: Some(value),
+            guard: self.operands.guard,
         });
         Ok(value)
     }
@@ -313,9 +322,21 @@ impl<'c> Values<'c> {
         Ok(())
     }
 
-    /// The state before a branch, behind others that began with the same state: what these relied on remains to be looked at.
-    pub(super) fn enter_branch(&mut self, before: &Operands<'c>, others: Option<&Operands<'c>>) {
+    /// The state where a branch begins, behind others that began with the same state: what these relied on remains to be looked at. The branch is the one where
+    /// `guard` says, and which the innermost loop takes in its first turn only if `is_first`.
+    pub(super) fn enter_branch(
+        &mut self,
+        before: &Operands<'c>,
+        others: Option<&Operands<'c>>,
+        guard: Guard,
+        is_first: bool,
+    ) {
         self.operands = before.clone();
+        self.operands.sums.enter_branch(guard, is_first);
+        self.operands
+            .held
+            .retain(|held| !sums::excludes(held.guard, guard));
+        self.operands.guard = Some(guard);
         if let Some(others) = others {
             self.operands.relied = others.relied.clone();
             self.operands.fences = others.fences;

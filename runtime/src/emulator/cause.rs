@@ -19,7 +19,8 @@ pub struct Gap {
 }
 
 impl Gap {
-    fn loops(self) -> bool {
+    /// Tells whether threads come from the one to the other by going back.
+    pub(super) fn loops(self) -> bool {
         self.after >= self.before
     }
 }

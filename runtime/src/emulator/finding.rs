@@ -1,7 +1,6 @@
 //! The mistakes of a kernel, and their places.
 
-use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -194,7 +193,7 @@ impl fmt::Display for Finding {
                 1 => "once".to_owned(),
                 n => format!("{n} times"),
             };
-            write!(f, "\n  races that follow from it: {times}, not listed")?;
+            write!(f, "\n  findings that follow from it: {times}, not listed")?;
         }
         if let Some(run) = &self.shown_by {
             write!(f, "\n  first seen with {run}")?;
@@ -204,57 +203,67 @@ impl fmt::Display for Finding {
 }
 
 /// The findings of several runs of one function as one list, causes first. What is found again between the same two places
-/// of the program that was compiled is counted with the first. A race of a copy that nobody waited for is left out, and counted with the
-/// missing wait, which is its cause.
+/// of the program that was compiled is counted with the first, also where the other access comes first and the same barrier orders both. What follows from
+/// another finding is left out, and counted with its cause: a race of a copy that nobody waited for, and a read of shared memory that a race lets come too early.
 pub fn merge(runs: impl IntoIterator<Item = Vec<Finding>>) -> Vec<Finding> {
-    let found: Vec<Finding> = runs.into_iter().flatten().collect();
-    let unawaited: HashSet<(String, Where)> = found
-        .iter()
-        .filter(|finding| finding.kind == Kind::MissingWait)
-        .filter_map(|finding| Some((finding.kernel.clone(), Where::of(finding.other.as_ref()?))))
-        .collect();
-    let is_consequence = |finding: &Finding| {
-        let copies = |site: &Site| unawaited.contains(&(finding.kernel.clone(), Where::of(site)));
-        finding.kind == Kind::SharedRace && finding.other.as_ref().is_some_and(copies)
-    };
     let mut all: Vec<Finding> = Vec::new();
     let mut known = HashMap::new();
-    for found in found.iter().filter(|finding| !is_consequence(finding)) {
-        let found = found.clone();
+    for found in runs.into_iter().flatten() {
         // What has no instruction differs by what it is about.
         let about = found.address.clone().filter(|_| found.site.is_none());
-        let place = |site: &Option<Site>| site.as_ref().map(Where::of);
-        let key = (
-            found.kind,
-            found.kernel.clone(),
-            place(&found.site),
-            place(&found.other),
-            about,
-        );
-        match known.entry(key) {
-            Entry::Occupied(at) => {
-                let old: &mut Finding = &mut all[*at.get()];
-                old.count += found.count;
-            }
-            Entry::Vacant(slot) => {
-                slot.insert(all.len());
+        let (site, other) = (place(found.site.as_ref()), place(found.other.as_ref()));
+        let key = |pair| (found.kind, found.kernel.clone(), pair, about.clone());
+        let back = known.get(&key((other.clone(), site.clone())));
+        let loops = |finding: &Finding| finding.gap.map(Gap::loops);
+        let is_same = |at: &&usize| found.gap.is_some() && loops(&all[**at]) == loops(&found);
+        let at = back.filter(is_same).copied();
+        match at.or_else(|| known.get(&key((site.clone(), other.clone()))).copied()) {
+            Some(at) => all[at].count += found.count,
+            None => {
+                known.insert(key((site, other)), all.len());
                 all.push(found);
             }
         }
     }
-    for race in found.iter().filter(|finding| is_consequence(finding)) {
-        let copy = |finding: &Finding| finding.other.as_ref().map(Where::of);
-        let cause = all.iter_mut().find(|cause| {
-            cause.kind == Kind::MissingWait
-                && cause.kernel == race.kernel
-                && copy(cause) == copy(race)
-        });
-        if let Some(cause) = cause {
-            cause.follow += race.count;
+    let cause = |finding: &Finding| {
+        let mut causes = all.iter();
+        causes.position(|cause| follows(finding, cause))
+    };
+    let causes: Vec<Option<usize>> = all.iter().map(cause).collect();
+    for (index, first) in causes.iter().enumerate() {
+        let Some(mut first) = *first else { continue };
+        while let Some(before) = causes[first] {
+            first = before;
         }
+        let count = all[index].count;
+        all[first].follow += count;
     }
-    all.sort_by_key(|finding| finding.kind.rank());
-    all
+    let told = all.into_iter().zip(causes);
+    let mut told: Vec<_> = told
+        .filter_map(|(finding, cause)| cause.is_none().then_some(finding))
+        .collect();
+    told.sort_by_key(|finding| finding.kind.rank());
+    told
+}
+
+/// Tells whether a finding is a consequence of another one, which is of a kind that is none of such a finding.
+fn follows(finding: &Finding, cause: &Finding) -> bool {
+    if finding.kernel != cause.kernel {
+        return false;
+    }
+    let (site, other) = (place(finding.site.as_ref()), place(finding.other.as_ref()));
+    let theirs = [place(cause.site.as_ref()), place(cause.other.as_ref())];
+    match (finding.kind, cause.kind) {
+        (Kind::SharedRace, Kind::MissingWait) => other.is_some() && other == theirs[1],
+        (Kind::UninitializedShared, Kind::MissingWait | Kind::SharedRace) => {
+            site.is_some() && theirs.contains(&site)
+        }
+        _ => false,
+    }
+}
+
+fn place(site: Option<&Site>) -> Option<Where> {
+    site.map(Where::of)
 }
 
 /// The place of an instruction: what it was compiled from, else its line of PTX.
@@ -415,9 +424,41 @@ mod tests {
         assert!(
             counted
                 .to_string()
-                .ends_with("races that follow from it: once, not listed")
+                .ends_with("findings that follow from it: once, not listed")
         );
         assert_eq!(merge(runs), [split, counted, race(9, 4)]);
+    }
+
+    #[test]
+    fn one_barrier_that_is_missing_is_one_finding() {
+        let race = |line: u32, other: u32, gap: Option<(u32, u32)>| Finding {
+            other: Some(Site {
+                instruction: "ld.shared.f32".into(),
+                ptx_line: other,
+                source: None,
+            }),
+            gap: gap.map(|(after, before)| Gap { after, before }),
+            ..finding(Kind::SharedRace, Some(line), "byte 0", 1)
+        };
+        let early = finding(Kind::UninitializedShared, Some(9), "byte 0", 3);
+        let elsewhere = finding(Kind::UninitializedShared, Some(8), "byte 0", 1);
+        let between = Some((4, 9));
+        let runs = [vec![
+            early.clone(),
+            race(4, 9, between),
+            race(9, 4, between),
+            elsewhere.clone(),
+        ]];
+        let told = Finding {
+            count: 2,
+            follow: 3,
+            ..race(4, 9, between)
+        };
+        assert_eq!(merge(runs), [told, elsewhere]);
+        // In a loop two barriers may be missing.
+        let back = Some((9, 4));
+        let runs = [vec![race(4, 9, between), race(9, 4, back)]];
+        assert_eq!(merge(runs).len(), 2);
     }
 
     #[test]

@@ -39,6 +39,7 @@ fn position(document: &str, at: usize) -> Value {
 
 fn cure(document: &str, line: usize, message: &str) -> Option<Cure> {
     meant(document, line, message)
+        .or_else(|| here(document, line, message))
         .or_else(|| swizzle(document, message))
         .or_else(|| alignment(document, line, message))
         .or_else(|| threads(document, line, message))
@@ -68,7 +69,10 @@ fn places(document: &str, within: Range<usize>, word: &str) -> Vec<Range<usize>>
 /// A name that is misspelt: `did you mean 'NAME'?`.
 fn meant(document: &str, line: usize, message: &str) -> Option<Cure> {
     let (said, rest) = message.split_once("did you mean '")?;
-    let meant = rest.split_once('\'')?.0.trim_start_matches(['!', '#', '@']);
+    let meant = rest
+        .split_once('\'')?
+        .0
+        .trim_start_matches(['!', '#', '@', '%']);
     let words = said.split(|c| !is_of_word(c)).filter(|word| *word != meant);
     let found = nearest(meant, words.filter(|word| !word.is_empty()))?;
     // What belongs to an op may stand some lines behind its name.
@@ -77,6 +81,18 @@ fn meant(document: &str, line: usize, message: &str) -> Option<Cure> {
     Some(Cure {
         title: format!("Write {meant} in place of {found}"),
         edits: vec![(places.first()?.clone(), meant.to_owned())],
+    })
+}
+
+/// An op that is called otherwise here: `custom op 'NAME' ...; here that is OTHER`.
+fn here(document: &str, line: usize, message: &str) -> Option<Cure> {
+    let found = between(message, "custom op '", "'")?;
+    let (_, rest) = message.split_once("; here that is ")?;
+    let meant = rest.split(|c| !is_of_word(c)).next()?;
+    let place = places(document, line_of(document, line)?, found);
+    Some(Cure {
+        title: format!("Write {meant} in place of {found}"),
+        edits: vec![(place.first()?.clone(), meant.to_owned())],
     })
 }
 
@@ -186,6 +202,13 @@ mod tests {
         let message = "'scf.for' op has the attribute 'cute.stagse', which nothing reads; did you mean 'cute.stages'?";
         assert!(cured(text, 0, message).unwrap().contains("cute.stages = 3"));
         assert_eq!(cured("b", 0, message), None);
+        let message = "expected a value that is defined, found %valeu; did you mean '%value'?";
+        assert_eq!(cured("f(%valeu)", 0, message).unwrap(), "f(%value)");
+        let message = "custom op 'return' expected one of the dialects func, gpu before its first dot, found none; here that is gpu.return, of a kernel";
+        assert_eq!(
+            cured("  return\n  return", 1, message).unwrap(),
+            "  return\n  gpu.return"
+        );
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::fs;
 
 /// Returns what is to stand behind an error of MLIR's at a line, from 1, of a file: the question whether a name was meant that its text defines. Empty where the
 /// error is another one, and where no name is near.
-pub fn meant(message: &str, file: &str, line: usize) -> String {
+pub(super) fn meant(message: &str, file: &str, line: usize) -> String {
     let Some(unknown) = Unknown::of(message) else {
         return String::new();
     };
@@ -96,7 +96,7 @@ impl<'m> Unknown<'m> {
 }
 
 /// Tells whether a character may stand in the name of an alias or a symbol.
-fn is_name(c: char) -> bool {
+pub(super) fn is_name(c: char) -> bool {
     c.is_alphanumeric() || "_$.-".contains(c)
 }
 
@@ -111,7 +111,7 @@ fn aliases(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The values that the function around a line of a text defines before it, with `%`: what stands in front of `=` or `:`.
-fn values(text: &str, line: usize) -> Vec<&str> {
+pub(super) fn values(text: &str, line: usize) -> Vec<&str> {
     let before: Vec<&str> = text.lines().take(line).collect();
     let is_head = |line: &&str| line.contains("func.func ") || line.contains("gpu.func ");
     let begin = before.iter().rposition(is_head).unwrap_or(0);

@@ -3,14 +3,17 @@
 
 use std::sync::{Arc, LazyLock};
 
-pub use meant::meant;
+pub use reworded::reworded;
 pub(crate) use texts::{set_input, while_reading, with_text};
+pub(crate) use visible::value_before;
 
 pub mod files;
 mod kept;
 mod meant;
+mod reworded;
 pub(crate) mod signatures;
 mod texts;
+mod visible;
 
 /// The parts by name, each with its text.
 const PARTS: &[(&str, &str)] = &[

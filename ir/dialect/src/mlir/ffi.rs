@@ -95,9 +95,23 @@ pub(super) struct CuteCallbacks {
     pub new_table: unsafe extern "C" fn() -> *mut c_void,
     pub drop_table: unsafe extern "C" fn(*mut c_void),
     pub build_pipeline: unsafe extern "C" fn(isize, MlirStringRef, StringSink, *mut c_void) -> bool,
-    pub meant:
-        unsafe extern "C" fn(MlirStringRef, MlirStringRef, usize, StringSink, *mut c_void) -> bool,
+    pub reworded: unsafe extern "C" fn(
+        MlirStringRef,
+        MlirStringRef,
+        usize,
+        usize,
+        StringSink,
+        *mut c_void,
+    ) -> bool,
     pub text_around: unsafe extern "C" fn(MlirStringRef, usize, StringSink, *mut c_void) -> bool,
+    pub value_before: unsafe extern "C" fn(
+        MlirStringRef,
+        usize,
+        usize,
+        MlirStringRef,
+        StringSink,
+        *mut c_void,
+    ) -> bool,
     pub set_input: unsafe extern "C" fn(MlirStringRef, MlirStringRef, MlirStringRef),
     pub verify_symbols: unsafe extern "C" fn(MlirOperation) -> bool,
 }

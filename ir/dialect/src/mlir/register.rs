@@ -126,8 +126,9 @@ pub fn initialize() {
             new_table: parts::new_table,
             drop_table: parts::drop_table,
             build_pipeline,
-            meant,
+            reworded,
             text_around,
+            value_before,
             set_input,
             verify_symbols,
         });
@@ -292,10 +293,11 @@ unsafe fn utf8(text: MlirStringRef) -> Result<&'static str, String> {
         .map_err(|error| format!("expected UTF-8 text: {error}"))
 }
 
-unsafe extern "C" fn meant(
+unsafe extern "C" fn reworded(
     message: MlirStringRef,
     file: MlirStringRef,
     line: usize,
+    column: usize,
     sink: ffi::StringSink,
     user: *mut c_void,
 ) -> bool {
@@ -303,7 +305,7 @@ unsafe extern "C" fn meant(
     unsafe {
         reply(sink, user, || {
             let (message, file) = (utf8(message)?, utf8(file)?);
-            Ok(library::meant(message, file, line))
+            Ok(library::reworded(message, file, line, column))
         })
     }
 }
@@ -323,6 +325,27 @@ unsafe extern "C" fn text_around(
         unsafe { answer(text, sink, user) }
     });
     found.is_some()
+}
+
+unsafe extern "C" fn value_before(
+    file: MlirStringRef,
+    line: usize,
+    column: usize,
+    text: MlirStringRef,
+    sink: ffi::StringSink,
+    user: *mut c_void,
+) -> bool {
+    // SAFETY: the shim's, as above.
+    let given = unsafe { utf8(file).and_then(|file| Ok((file, utf8(text)?))) };
+    let Ok((file, text)) = given else {
+        return false;
+    };
+    // SAFETY: the shim's, as above.
+    unsafe {
+        reply(sink, user, || {
+            library::value_before(file, text, line, column).ok_or_else(String::new)
+        })
+    }
 }
 
 unsafe extern "C" fn set_input(name: MlirStringRef, text: MlirStringRef, marker: MlirStringRef) {

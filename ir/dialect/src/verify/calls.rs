@@ -16,8 +16,20 @@ pub(crate) fn verify_symbols(op: Op<'_>) -> Result<(), Failure> {
     let Some((name, body)) = callee(op).zip(functions_around(op)) else {
         return Ok(());
     };
-    let mut own = ops_of(body).into_iter();
-    if own.any(|op| string_of(op, "sym_name") == Some(name)) {
+    let own = ops_of(body).into_iter();
+    let own = own.filter(|op| string_of(*op, "sym_name") == Some(name));
+    let own: Vec<_> = own.collect();
+    if let Some(kernel) = own.iter().find(|op| name_of(**op) == gpu::FUNC) {
+        return Err(diag::error_with_notes(
+            op.location(),
+            format!(
+                "'cute.call' op expected a func.func @{name} in this gpu.module, found a kernel, which a function of the host launches, by cute.launch; move what \
+                 both need to a func.func"
+            ),
+            &[(kernel.location(), "the kernel is here")],
+        ));
+    }
+    if !own.is_empty() {
         return Ok(());
     }
     let Some(imported) = imported_by(body) else {
@@ -28,6 +40,7 @@ pub(crate) fn verify_symbols(op: Op<'_>) -> Result<(), Failure> {
         return Ok(());
     }
     let own = ops_of(body).into_iter();
+    let own = own.filter(|op| name_of(*op) != gpu::FUNC);
     let own = own.filter_map(|op| string_of(op, "sym_name").map(str::to_owned));
     let others = imported.iter();
     let others = others.flat_map(|imported| library::functions(&imported.text));
