@@ -635,7 +635,7 @@ impl<'c> Builder<'c> {
             None if self.stages_sums(choice) => 52,
             None => 40,
         };
-        let [_, budget] = plan.budgets().unwrap_or([0, 255]);
+        let [_, budget] = plan.budgets(self.counts_tiles).unwrap_or([0, 255]);
         if sums + beside > budget {
             return Err(format!(
                 "expected at most {} sums of a thread beside its addresses, found {sums} of {m}x{n} by {} warpgroups",

@@ -192,7 +192,7 @@ impl<'c> Gemm<'c> {
         let mut attributes = vec![(PLAN, self.plan.attribute(place.location)?)];
         if part == Part::Product {
             arguments.extend(self.types_of_bulk(place)?);
-            if let Some(budgets) = self.plan.budgets() {
+            if let Some(budgets) = self.plan.budgets(self.counts_tiles()) {
                 attributes.push((ROLES, place.i64_array(&budgets)));
             }
             if self.plan.blocks_of_cluster() > 1 {

@@ -346,7 +346,7 @@ impl<'c> Gemm<'c> {
     /// Registers of a thread beside the sums of a turn, those of all of K, and what else it needs.
     fn registers_left(&self) -> i64 {
         let ([m, n], threads) = self.sums_of_turns();
-        let [_, budget] = self.plan.budgets().unwrap_or([0, 255]);
+        let [_, budget] = self.plan.budgets(self.counts_tiles()).unwrap_or([0, 255]);
         let is_known = self.extents.iter().all(|extent| extent.known.is_some());
         let beside = if is_known { BESIDE } else { 2 * BESIDE };
         budget - 2 * m * n / threads - beside

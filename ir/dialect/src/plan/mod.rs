@@ -279,14 +279,15 @@ impl<'c> Plan<'c> {
         first.is_some_and(|first| first.completion == Completion::Mbarrier)
     }
 
-    /// Registers of a thread that copies and of one that multiplies, where warps have roles: as many as a block has for them.
-    pub fn budgets(&self) -> Option<[i64; 2]> {
+    /// Registers of a thread that copies and of one that multiplies, where warps have roles: as many as a block has for them. Those who count the tiles of groups need more
+    /// than loads alone do.
+    pub fn budgets(&self, counts_tiles: bool) -> Option<[i64; 2]> {
         if !self.has_roles() {
             return None;
         }
         let groups = u32::try_from(self.multiplying_threads().ok()? / WARPGROUP).ok()?;
         let groups = groups.max(1);
-        let least = if groups > 2 { 32 } else { 40 };
+        let least = if groups > 2 && !counts_tiles { 32 } else { 40 };
         let unit = cute_target::SETMAXNREG_UNIT;
         let most = cute_target::REGISTERS_PER_THREAD / unit * unit;
         let all = cute_target::registers_of_warpgroups(groups + 1);
