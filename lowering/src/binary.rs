@@ -17,7 +17,10 @@ use cute_ir::{
 };
 use cute_passes::{arch, plan};
 use cute_target::Arch;
-use melior::ir::{Attribute, Location, ValueLike, operation::OperationLike};
+use melior::{
+    Context,
+    ir::{Attribute, Location, ValueLike, operation::OperationLike},
+};
 
 /// LLVM's part.
 pub(crate) const EMIT_PTX: PassSpec = PassSpec {
@@ -186,12 +189,42 @@ fn kernel_notes(module: Op) -> Vec<String> {
             let plan = attribute_of(op, name)?;
             Some(format!(", {name} = {plan}"))
         });
+        let place = place_of(op.location()).map(|place| {
+            format!(
+                ", {PLACE} = [{:?}, {}, {}]",
+                place.file, place.line, place.column
+            )
+        });
         notes.push(format!(
-            "{name} = {{dynamic_smem = {shared} : i32{}}}",
-            plans.collect::<String>()
+            "{name} = {{dynamic_smem = {shared} : i32{}{}}}",
+            plans.collect::<String>(),
+            place.unwrap_or_default()
         ));
     }
     notes
+}
+
+/// The note of where a kernel stands in the text: its file, line and column.
+const PLACE: &str = "place";
+
+/// The place that the notes of a kernel say.
+fn place_noted<'c>(context: &'c Context, note: Attribute<'c>) -> Option<Location<'c>> {
+    let [file, line, column] = array_of(entry_of(note, PLACE)?)?[..] else {
+        return None;
+    };
+    let number = |attribute| usize::try_from(integer_value(attribute)?).ok();
+    let (file, line, column) = (string_value(file)?, number(line)?, number(column)?);
+    Some(Location::new(context, file, line, column))
+}
+
+/// The notes of kernels without their places, which nobody asks for behind the assembler.
+fn without_places<'c>(context: &'c Context, notes: Option<Attribute<'c>>) -> Option<Attribute<'c>> {
+    let kernels = entries_of(notes?)?.into_iter().map(|(kernel, note)| {
+        let mut entries = entries_of(note).unwrap_or_default();
+        entries.retain(|(name, _)| *name != PLACE);
+        (kernel, dictionary(context, &entries))
+    });
+    Some(dictionary(context, &kernels.collect::<Vec<_>>()))
 }
 
 fn binary<'c>(b: &Builder<'c>, name: &str, objects: &[Attribute<'c>]) -> Result<(), Failure> {
@@ -258,7 +291,7 @@ fn objects<'c>(
 ) -> Result<(Vec<Attribute<'c>>, Vec<Trouble<'c>>), Failure> {
     let (mut objects, mut troubles) = (Vec::new(), Vec::new());
     let out = candidates.kernels_out();
-    for (mut attribute, object) in objects_of(op)? {
+    for (attribute, object) in objects_of(op)? {
         if object.format != FORMAT_ASSEMBLY {
             objects.push(attribute);
             continue;
@@ -267,6 +300,7 @@ fn objects<'c>(
             .and_then(|target| arch::of_target(&target))
             .map_err(|e| b.error(e))?;
         let mut ptx = ptx_of(&object);
+        let mut properties = object.properties;
         if !out.is_empty() {
             ptx = left_out::without(&ptx, &out);
             let notes = object.properties.and_then(entries_of).unwrap_or_default();
@@ -274,12 +308,7 @@ fn objects<'c>(
             let left: Vec<String> = left
                 .map(|(kernel, note)| format!("{kernel} = {note}"))
                 .collect();
-            let left = Object {
-                bytes: ptx.as_bytes(),
-                properties: Some(b.attribute(&format!("{{{}}}", left.join(", ")))?),
-                ..object
-            };
-            attribute = left.attribute(b.context);
+            properties = Some(b.attribute(&format!("{{{}}}", left.join(", ")))?);
         }
         let assembled = match ptxas::assemble(&ptx, arch, lineinfo) {
             Ok(assembled) => assembled,
@@ -293,12 +322,21 @@ fn objects<'c>(
                 continue;
             }
         };
+        let text = Object {
+            bytes: if out.is_empty() {
+                object.bytes
+            } else {
+                ptx.as_bytes()
+            },
+            properties: without_places(b.context, properties),
+            ..object
+        };
         let mut properties = Vec::new();
         for usage in &assembled.kernels {
             let note = object
                 .properties
                 .and_then(|notes| entry_of(notes, &usage.kernel));
-            troubles.extend(spills(note, usage, arch));
+            troubles.extend(spills(b.context, note, usage, arch));
             let shared = note.and_then(|n| entry_of(n, "dynamic_smem"));
             properties.push(format!(
                 "{} = {{registers = {} : i32, static_smem = {} : i32, stack = {} : i32, \
@@ -320,7 +358,7 @@ fn objects<'c>(
             properties: Some(properties),
         };
         objects.push(cubin.attribute(b.context));
-        objects.push(attribute);
+        objects.push(text.attribute(b.context));
     }
     Ok((objects, troubles))
 }
@@ -364,6 +402,7 @@ fn note_spills<'c>(
 
 /// The trouble with a kernel that spills: it is not what was asked for. Its plan names a lighter one.
 fn spills<'c>(
+    context: &'c Context,
     note: Option<Attribute<'c>>,
     usage: &ptxas::Usage,
     arch: Arch,
@@ -393,5 +432,6 @@ fn spills<'c>(
         why,
         spills: true,
         plan: plan.or(fused),
+        at: note.and_then(|note| place_noted(context, note)),
     })
 }

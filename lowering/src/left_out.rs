@@ -7,7 +7,7 @@ use cute_ir::{
     ops::{arith, cute, gpu, scf},
 };
 use cute_passes::launch::kernel_of;
-use melior::ir::{Attribute, operation::OperationLike};
+use melior::ir::{Attribute, Location, operation::OperationLike};
 use std::collections::BTreeSet;
 
 /// A kernel that cannot be had.
@@ -20,6 +20,8 @@ pub(crate) struct Trouble<'c> {
     pub spills: bool,
     /// The plan that it was made by, where there is one.
     pub plan: Option<Attribute<'c>>,
+    /// The place of the kernel in the text, where it is known.
+    pub at: Option<Location<'c>>,
 }
 
 /// A candidate of a product, as the function that launches has it.
@@ -94,7 +96,8 @@ impl<'c> Candidates<'c> {
         let of_kernel =
             |candidate: &Candidate<'_>| candidate.kernels.contains(&trouble.kernel.as_str());
         let Some(found) = self.all.iter().position(of_kernel) else {
-            return Err(b.error(&trouble.why));
+            let at = trouble.at.unwrap_or(b.location);
+            return Err(diag::error(at, &trouble.why));
         };
         if !self.out.insert(found) {
             return Ok(());
@@ -205,6 +208,7 @@ pub(crate) fn refused<'k>(
                 why: error.to_string(),
                 spills: false,
                 plan: None,
+                at: None,
             }),
             _ => None,
         }

@@ -153,6 +153,7 @@ impl CompileOptions {
         };
         let mut passes = vec![
             self.instantiate.pass(instantiate::PASS.name),
+            "cute-warn-uncalled".to_owned(),
             "cute-inline".to_owned(),
             "cute-check".to_owned(),
             tile.pass("cute-tile"),

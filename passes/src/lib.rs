@@ -6,6 +6,7 @@ pub mod algorithms;
 pub mod allocate_shared;
 pub mod arch;
 pub mod assert_at_launch;
+mod branches;
 pub mod carry_remainders;
 pub mod check;
 mod divergence;
@@ -37,6 +38,7 @@ pub mod specialize;
 pub mod synchronize;
 mod testing;
 pub mod tile;
+pub mod uncalled;
 mod usage;
 pub mod values;
 mod vectorize;
@@ -47,6 +49,7 @@ use cute_ir::PassSpec;
 pub fn passes() -> Vec<PassSpec> {
     vec![
         instantiate::PASS,
+        uncalled::PASS,
         inline::PASS,
         check::PASS,
         tile::PASS,

@@ -1,5 +1,6 @@
 //! Types that are open until a function is called or parameters have values, as operands' types say them then.
 
+use crate::branches::Taken;
 use cute_ir::ops::{cute, scf};
 use cute_ir::{Expected, Failure, diag, infer, mlir::*, names::dialect_of, types::CuteType};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
@@ -57,16 +58,22 @@ pub(crate) fn close_by_yielded<'c>(op: Op<'c>) -> Result<(), Failure> {
 
 /// Gives all ops within an op the types that follow, outermost first.
 pub(crate) fn close_within<'c>(rewriter: &'c Rewriter<'c>, op: Op<'c>) -> Result<(), Failure> {
-    for inner in blocks_of(op).into_iter().flat_map(ops_of) {
-        if name_of(inner) == cute::DEFERRED {
-            make(rewriter, inner)?;
-            continue;
-        }
-        close(inner)?;
-        close_within(rewriter, inner)?;
-        close_by_yielded(inner)?;
+    let mut all = blocks_of(op).into_iter().flat_map(ops_of);
+    all.try_for_each(|inner| close_one(rewriter, inner))
+}
+
+fn close_one<'c>(rewriter: &'c Rewriter<'c>, op: Op<'c>) -> Result<(), Failure> {
+    if name_of(op) == cute::DEFERRED {
+        return make(rewriter, op);
     }
-    Ok(())
+    if let Some(mut taken) = Taken::of(op) {
+        let mut ops = std::mem::take(&mut taken.ops).into_iter();
+        ops.try_for_each(|op| close_one(rewriter, op))?;
+        return taken.close(rewriter);
+    }
+    close(op)?;
+    close_within(rewriter, op)?;
+    close_by_yielded(op)
 }
 
 /// Makes the op that a `cute.deferred` stands for, of operands whose types are known by now.

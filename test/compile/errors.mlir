@@ -1,29 +1,35 @@
 // What is wrong with a command line is said in words, and the exit status is not zero.
 //
 // RUN: not cute-opt %t.missing.mlir --cute-compile="arch=sm_80" 2>&1 | FileCheck %s --check-prefix=FILE
-// FILE: cannot open input file '{{.*}}.missing.mlir': No such file or directory
+// FILE: {{^}}error: {{.*}}.missing.mlir: cannot be read: No such file or directory
+//
+// RUN: not cute-opt %s -o %t.missing/x.mlir 2>&1 | FileCheck %s --check-prefix=WRITE
+// WRITE: {{^}}error: -o: cannot write {{.*}}.missing/x.mlir: No such file or directory
+//
+// RUN: not cute-opt %s --pass-pipeline="builtin.module(cute-tiel)" 2>&1 | FileCheck %s --check-prefix=PIPELINE
+// PIPELINE: {{^}}error: --pass-pipeline:1:1: {{.*}}'cute-tiel' does not refer to a registered pass or pass pipeline
 //
 // RUN: not cute-opt %s --cute-comple="arch=sm_80" 2>&1 | FileCheck %s --check-prefix=FLAG
 // FLAG: Unknown command line argument '--cute-comple=arch=sm_80'
 // FLAG: Did you mean '--cute-compile=arch=sm_80'?
 //
 // RUN: not cute-opt %s --cute-compile 2>&1 | FileCheck %s --check-prefix=NO-ARCH
-// NO-ARCH: --cute-compile: no architecture: give arch=, one of sm_75, sm_80, sm_86, sm_87, sm_88, sm_89, sm_90, sm_90a, sm_100,
+// NO-ARCH: {{^}}error: --cute-compile: no architecture: give arch=, one of sm_75, sm_80, sm_86, sm_87, sm_88, sm_89, sm_90, sm_90a, sm_100,
 //
 // RUN: not cute-opt %s --cute-compile="arch=sm_70" 2>&1 | FileCheck %s --check-prefix=ARCH
-// ARCH: --cute-compile: arch: unsupported architecture 'sm_70': expected one of sm_75, sm_80, sm_86, sm_87, sm_88, sm_89, sm_90, sm_90a, sm_100,
+// ARCH: {{^}}error: --cute-compile: arch: unsupported architecture 'sm_70': expected one of sm_75, sm_80, sm_86, sm_87, sm_88, sm_89, sm_90, sm_90a, sm_100,
 //
 // RUN: not cute-opt %s --cute-compile="arch=sm_80 tiles=32x32x32" 2>&1 | FileCheck %s --check-prefix=OPTION
-// OPTION: --cute-compile: no such option 'tiles': expected arch, simplify, package, {{.*}}tile, warps, stages, swizzle, raster, split, instructions, {{.*}}variants, {{.*}}sms; did you mean 'tile'?
+// OPTION: {{^}}error: --cute-compile: no such option 'tiles': expected arch, simplify, package, {{.*}}tile, warps, stages, swizzle, raster, split, instructions, {{.*}}variants, {{.*}}sms; did you mean 'tile'?
 //
 // RUN: not cute-opt %s --cute-compile="sm_80" 2>&1 | FileCheck %s --check-prefix=PAIR
-// PAIR: --cute-compile: expected name=value, found 'sm_80'
+// PAIR: {{^}}error: --cute-compile: expected name=value, found 'sm_80'
 //
 // RUN: not cute-opt %s --cute-compile="arch=sm_80 tile=128" 2>&1 | FileCheck %s --check-prefix=TILE
-// TILE: --cute-compile: tile: expected 3 extents joined by x, such as 4x4x4, found '128'
+// TILE: {{^}}error: --cute-compile: tile: expected 3 extents joined by x, such as 4x4x4, found '128'
 //
 // RUN: not cute-opt %s --cute-compile="arch=sm_80 tile=axbxc" 2>&1 | FileCheck %s --check-prefix=NUMBERS
-// NUMBERS: --cute-compile: tile: expected 3 extents joined by x, such as 4x4x4, found 'axbxc'
+// NUMBERS: {{^}}error: --cute-compile: tile: expected 3 extents joined by x, such as 4x4x4, found 'axbxc'
 //
 // RUN: not cute-opt %s --cute-compile="arch=sm_80 warps=2x2x2" 2>&1 | FileCheck %s --check-prefix=WARPS
 // WARPS: --cute-compile: warps: expected 2 extents joined by x, such as 4x4, found '2x2x2'

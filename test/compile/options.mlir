@@ -4,6 +4,7 @@
 // RUN: cute-opt %s --cute-compile="arch=sm_80 tile=32x32x32 warps=1x2" --dump-pass-pipeline -o %t.mlir 2>&1 | FileCheck %s --check-prefix=DUMP
 // DUMP:      builtin.module(
 // DUMP-NEXT:   cute-instantiate{set=},
+// DUMP-NEXT:   cute-warn-uncalled,
 // DUMP-NEXT:   cute-inline,
 // DUMP-NEXT:   cute-check,
 // DUMP-NEXT:   cute-tile{arch=sm_80 {{.*}}tile=32x32x32 {{.*}}warps=1x2},
@@ -56,7 +57,7 @@
 // CRASH: {{.*}}.crash.mlir
 // RUN: FileCheck %s --check-prefix=REPRODUCER --input-file=%t.crash.mlir
 // REPRODUCER: cute.contract
-// REPRODUCER: pipeline: "builtin.module(cute-instantiate{set=}, cute-inline, cute-check, cute-tile{arch=sm_80
+// REPRODUCER: pipeline: "builtin.module(cute-instantiate{set=}, cute-warn-uncalled, cute-inline, cute-check, cute-tile{arch=sm_80
 // RUN: not cute-opt --run-reproducer %t.crash.mlir 2>&1 | FileCheck %s --check-prefix=AGAIN
 // AGAIN: 'cute.contract' op
 //

@@ -10,7 +10,7 @@
 // CHECK-NOT:   gpu.module
 // CHECK:       gpu.binary @kernels
 // CHECK-SAME:    #gpu.object<#nvvm.target<chip = "sm_80">, properties = {copy = {
-// CHECK-SAME:    dynamic_smem = 256 : i32}},
+// CHECK-SAME:    dynamic_smem = 256 : i32, place = ["{{.*}}emit-ptx.mlir", {{[0-9]+}}, {{[0-9]+}}]}},
 // CHECK-SAME:    assembly = "
 // CHECK-SAME:    .target sm_80
 // CHECK-SAME:    .visible .entry copy(

@@ -38,7 +38,7 @@
 // ZERO: error: 'cute.contract' op tile, warps, stages, raster and split are at least 1; tile={{.*}} fits
 //
 // RUN: not cute-opt %s --cute-tile="arch=sm_80 size=32" 2>&1 | FileCheck %s --check-prefix=UNKNOWN
-// UNKNOWN: no such option 'size' of cute-tile: expected arch, measured
+// UNKNOWN: {{^}}error: cute-tile: no such option 'size': expected arch, measured
 //
 // A tile that the warps' instructions do not make up.
 // RUN: not cute-opt %s --cute-tile="arch=sm_80 tile=128x24x32 warps=2x1" 2>&1 | FileCheck %s --check-prefix=ATOMS

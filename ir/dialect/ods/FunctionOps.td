@@ -165,20 +165,27 @@ def Cute_CheckWarpsOp : Cute_Op<"check_warps"> {
 }
 
 def Cute_ParamOp : Cute_Op<"param", [Pure]> {
-  let summary = "The integer that a parameter stands for";
+  let summary = "The integer that a parameter stands for, or a comparison of some";
   let description = [{
     A constant that is known once parameters are: an integer parameter of the function or module around it, or arithmetic on some, as in
     `#cute.param`. It becomes an `arith.constant`. Where no type is written, it is an i32.
 
-    Errors: a text that is no such arithmetic; when parameters are known, a value that the type does not hold.
+    Two of them are compared by `==`, `!=`, `<`, `<=`, `>` and `>=`, types by the first two; that is an i1. An `scf.if` by a condition that is known when a
+    function is put in place of its call, or a module is instantiated, is that branch alone which is taken: by comparisons of parameters, by static values
+    (`cute.equal`, `cute.get_scalars`), and by arithmetic on these. What the other branch has is neither instantiated nor verified then.
+
+    Errors: a text that is no such arithmetic or comparison; when parameters are known, a value that the type does not hold, and a type that is compared with something else.
 
     ```mlir
     %d = cute.param "D"
     %threads = cute.param "D/16" : index
+    %is_half = cute.param "T == f16"
+    scf.if %is_half {
+    }
     ```
   }];
   let arguments = (ins StrAttr:$value);
-  let results = (outs AnyTypeOf<[I32, I64, Index], "i32, i64 or index">:$result);
+  let results = (outs AnyTypeOf<[I1, I32, I64, Index], "i1, i32, i64 or index">:$result);
   let assemblyFormat = "$value attr-dict `:` type($result)";
   let opDocGroup = Cute_Functions;
 }

@@ -90,8 +90,7 @@ static LogicalResult verifyAttributeNames(Operation *op) {
   return success();
 }
 
-/// Tells whether a type is not known before a function is called or a parameter has a value: one that each call gives, or that names a parameter.
-static bool isOpen(Type type) {
+bool cute::isOpen(Type type) {
   Dialect &dialect = type.getDialect();
   if (auto vector = dyn_cast<VectorType>(type))
     return isOpen(vector.getElementType());

@@ -181,9 +181,9 @@ public:
       for (const OptionSpec &option : spec.options)
         names.push_back(option.name);
       if (name.empty())
-        return error(said);
-      return error("no such option '" + name + "' of " + spec.name +
-                   (names.empty() ? std::string(", which has none")
+        return error(spec.name + ": " + said);
+      return error(spec.name + ": no such option '" + name + "'" +
+                   (names.empty() ? std::string(" of it, which has none")
                                   : ": expected " + llvm::join(names, ", ") +
                                         cute::didYouMean(name, names)));
     });
@@ -359,6 +359,27 @@ void cuteEmitRemark(MlirLocation location, MlirStringRef message) {
 // Tools
 //===----------------------------------------------------------------------===//
 
+/// Says an error of the command itself, which has no place in a text: what it begins with, an option or a file, is its place.
+static void sayError(StringRef message) { llvm::errs() << "error: " << message.rtrim() << "\n"; }
+
+/// Has what names no place of a text said without one, where MLIR says `<unknown>:0`.
+static void sayWithoutPlace(MLIRContext *context) {
+  context->getDiagEngine().registerHandler([](Diagnostic &diagnostic) -> LogicalResult {
+    if (diagnostic.getSeverity() != DiagnosticSeverity::Error ||
+        !isa<UnknownLoc>(diagnostic.getLocation()) || !diagnostic.getNotes().empty())
+      return failure();
+    std::string message = diagnostic.str();
+    StringRef said = message;
+    // That of a pipeline says where it is in that option, and shows it.
+    if (said.consume_front("MLIR Textual PassPipeline Parser:")) {
+      auto [at, rest] = said.split(" error: ");
+      message = ("--pass-pipeline:" + at + " " + rest).str();
+    }
+    sayError(message);
+    return success();
+  });
+}
+
 /// MLIR's own, with its input known to Rust.
 static LogicalResult optMain(int argc, char **argv, StringRef input, StringRef output,
                              DialectRegistry &registry) {
@@ -371,8 +392,18 @@ static LogicalResult optMain(int argc, char **argv, StringRef input, StringRef o
   std::unique_ptr<llvm::MemoryBuffer> text = openInputFile(input, &error);
   std::unique_ptr<llvm::ToolOutputFile> file = text ? openOutputFile(output, &error) : nullptr;
   if (!file) {
-    llvm::errs() << error << "\n";
+    // MLIR names the file in front of the reason.
+    StringRef why = StringRef(error).rsplit(": ").second;
+    sayError(text ? "-o: cannot write " + output.str() + ": " + why.str()
+                  : input.str() + ": cannot be read: " + why.str());
     return failure();
+  }
+  if (!config.shouldVerifyDiagnostics()) {
+    MlirOptMainConfig plain = config;
+    config.setPassPipelineSetupFn([plain](PassManager &manager) {
+      sayWithoutPlace(manager.getContext());
+      return plain.setupPassPipeline(manager);
+    });
   }
   cute::callbacks().setInput(wrap(text->getBufferIdentifier()), wrap(text->getBuffer()),
                              wrap(StringRef(config.inputSplitMarker())));

@@ -11,6 +11,9 @@
 using namespace mlir;
 using namespace cute;
 
+/// Who is told of wrong types instead of the user.
+static thread_local const Mended *mending = nullptr;
+
 HeadParser::HeadParser(OpAsmParser &inner, StringRef op, Traits traits, StringRef texts)
     : ForwardingParser(inner), traits(traits), leaves(takesLeaves(op)), texts(texts) {}
 
@@ -292,6 +295,12 @@ ParseResult HeadParser::finish(OperationState &state,
   }
   if (written && traits.follow && checkWritten(begin, end, state, attributes(), results))
     return failure();
+  bool mended = false, follow = false;
+  if (written && state.name.getStringRef() == "cute.call" &&
+      checkCall(state, attributes(), results, mended, follow))
+    return failure();
+  if (mended)
+    (*mending)(begin, end, follow ? TypeRange() : TypeRange(results));
   size_t named = inner.getNumResults();
   if (named && results.empty())
     return mlir::emitError(getEncodedSourceLoc(getNameLoc()))
@@ -309,9 +318,6 @@ ParseResult HeadParser::finish(OperationState &state,
 //===----------------------------------------------------------------------===//
 // Types that are wrong
 //===----------------------------------------------------------------------===//
-
-/// Who is told of wrong types instead of the user.
-static thread_local const Mended *mending = nullptr;
 
 void cute::mendTypes(Mended mended, function_ref<void()> run) {
   mending = &mended;
@@ -378,7 +384,60 @@ OptionalParseResult HeadParser::parseOptionalRegion(std::unique_ptr<Region> &reg
   return inner.parseOptionalRegion(region, arguments, enableNameShadowing);
 }
 
+/// Result types of a call that its function says otherwise, where it is known and neither arguments nor parameters say them. What the function leaves open
+/// stays as it is written; where that is nothing, all `follow`.
+ParseResult HeadParser::checkCall(OperationState &state, DictionaryAttr attributes,
+                                  SmallVectorImpl<Type> &results, bool &wrong, bool &follow) {
+  NamedAttrList all(attributes);
+  addText(all);
+  all.set("checks", getBuilder().getUnitAttr());
+  all.set("results", getBuilder().getI64IntegerAttr(static_cast<int64_t>(results.size())));
+  Location location = getEncodedSourceLoc(getNameLoc());
+  SmallVector<Type> inferred;
+  {
+    // A function that is not there is said by the verifier.
+    ScopedDiagnosticHandler quiet(getContext(), [](Diagnostic &) { return success(); });
+    if (failed(inferTypes(state.name.getStringRef(), getContext(), location, state.operands,
+                          all.getDictionary(getContext()), inferred)))
+      return success();
+  }
+  follow = !llvm::any_of(inferred, [](Type type) { return isa<AnyType>(type); });
+  auto callee = dyn_cast_or_null<FlatSymbolRefAttr>(attributes.get("callee"));
+  StringRef name = callee ? callee.getValue() : StringRef();
+  if (inferred.size() != results.size()) {
+    wrong = true;
+    if (mending && follow) {
+      results.assign(inferred.begin(), inferred.end());
+      return success();
+    }
+    return mlir::emitError(location) << "'cute.call' op expected as many results as @" << name << " has, "
+                                     << inferred.size() << ", found " << results.size()
+                                     << "; leave the types out";
+  }
+  for (auto [i, says, is] : llvm::enumerate(results, inferred)) {
+    if (says == is || isOpen(is) || isOpen(says))
+      continue;
+    wrong = true;
+    if (!mending)
+      return mlir::emitError(location)
+             << "'cute.call' op expected result " << i << " of type " << is << ", as @" << name
+             << " gives it, found " << says << "; leave the type out";
+    says = is;
+  }
+  return success();
+}
+
 ParseResult HeadParser::mend(OperationState &state, function_ref<DictionaryAttr()> attributes) {
+  bool isCall = state.name.getStringRef() == "cute.call";
+  if (isCall && !state.types.empty()) {
+    endTypes();
+    bool wrong = false, follow = false;
+    if (checkCall(state, attributes(), state.types, wrong, follow))
+      return failure();
+    if (mending && typesBegin.isValid() && (wrong || wrongOperand))
+      (*mending)(typesBegin, typesEnd, follow ? TypeRange() : TypeRange(state.types));
+    return success();
+  }
   if (!mending || !typesBegin.isValid())
     return success();
   endTypes();
@@ -387,8 +446,6 @@ ParseResult HeadParser::mend(OperationState &state, function_ref<DictionaryAttr(
   if (!follows) {
     ScopedDiagnosticHandler quiet(getContext(), [](Diagnostic &) { return success(); });
     NamedAttrList all(attributes());
-    if (state.name.getStringRef() == "cute.call")
-      addText(all);
     all.set("results", getBuilder().getI64IntegerAttr(static_cast<int64_t>(state.types.size())));
     follows = succeeded(inferTypes(state.name.getStringRef(), getContext(),
                                    getEncodedSourceLoc(getNameLoc()), state.operands,

@@ -68,6 +68,8 @@ private:
   void endTypes();
   ParseResult checkWritten(SMLoc begin, SMLoc end, OperationState &state, DictionaryAttr attributes,
                            SmallVectorImpl<Type> &results);
+  ParseResult checkCall(OperationState &state, DictionaryAttr attributes, SmallVectorImpl<Type> &results,
+                        bool &wrong, bool &follow);
   ParseResult parseBody(OperationState &state, function_ref<DictionaryAttr()> attributes);
   void addText(mlir::NamedAttrList &attributes);
   ParseResult parsePattern(SmallVectorImpl<UnresolvedOperand> &result, std::string &pattern);
@@ -110,6 +112,9 @@ void mendTypes(Mended mended, function_ref<void()> run);
 
 /// Refuses a comma behind the one type that stands behind an arrow without brackets.
 ParseResult endResults(OpAsmParser &parser, Type type);
+
+/// Tells whether a type is not known before a function is called or a parameter has a value: one that each call gives, or that names a parameter.
+bool isOpen(Type type);
 
 /// Says which result types an op should have.
 LogicalResult refuseResults(Location location, StringRef op, TypeRange inferred, TypeRange found);

@@ -10,6 +10,7 @@ mod imports;
 mod launches;
 
 use crate::{
+    branches::Taken,
     instantiate::{relocate, replace_param},
     open,
 };
@@ -128,7 +129,7 @@ impl<'c> Inliner<'c> {
                 unknown.extend(results);
                 return Ok(());
             }
-            self.visit(op, &mut Vec::new())
+            self.visit(op, None, &mut Vec::new())
                 .inspect_err(|_| unknown.extend(results))
         })?;
         if self.ops.get() != before {
@@ -140,9 +141,26 @@ impl<'c> Inliner<'c> {
         self.rewriter.erase_all(checks)
     }
 
-    /// Replaces an op that is a call, and the calls within one that is none; types that were open are known behind it. Ops are visited in
-    /// their order, so that operands' types are known. `chain` has the functions whose calls have led here.
-    fn visit(&self, op: Op<'c>, chain: &mut Vec<&'c str>) -> Result<(), Failure> {
+    /// Replaces an op that is a call, and the calls within one that is none; types that were open are known behind it, and parameters have their values. Ops
+    /// are visited in their order, so that operands' types are known. `chain` has the functions whose calls have led here. Of a branch whose condition is
+    /// known, only what is taken is looked at.
+    fn visit(
+        &self,
+        op: Op<'c>,
+        bindings: Option<&Bindings<'c>>,
+        chain: &mut Vec<&'c str>,
+    ) -> Result<(), Failure> {
+        if let Some(bindings) = bindings {
+            parameters::instantiate(op, bindings, op.location())?;
+            if name_of(op) == cute::PARAM {
+                return replace_param(self.rewriter, op, bindings);
+            }
+        }
+        if let Some(mut taken) = Taken::of(op) {
+            let mut ops = std::mem::take(&mut taken.ops).into_iter();
+            ops.try_for_each(|op| self.visit(op, bindings, chain))?;
+            return taken.close(self.rewriter);
+        }
         if let Some(called) = Called::of(op)
             && (called.is_open || self.inlined.contains(called.name))
         {
@@ -153,7 +171,7 @@ impl<'c> Inliner<'c> {
         }
         open::close(op)?;
         for inner in blocks_of(op).into_iter().flat_map(ops_of) {
-            self.visit(inner, chain)?;
+            self.visit(inner, bindings, chain)?;
         }
         open::close_by_yielded(op)
     }
@@ -215,14 +233,6 @@ impl<'c> Inliner<'c> {
         for op in &all {
             relocate(*op, call.location());
         }
-        if let Some(bindings) = &bindings {
-            each(all.iter(), |op| {
-                parameters::instantiate(*op, bindings, op.location())
-            })?;
-            cloned.retain(|op| name_of(*op) != cute::PARAM);
-            let params = all.into_iter().filter(|op| name_of(*op) == cute::PARAM);
-            each(params, |op| replace_param(self.rewriter, op, bindings))?;
-        }
         // Stands for the results while calls among them are replaced.
         let end = cloned
             .pop()
@@ -239,7 +249,8 @@ impl<'c> Inliner<'c> {
             ));
         }
         chain.push(name);
-        let visited = cloned.into_iter().try_for_each(|op| self.visit(op, chain));
+        let mut cloned = cloned.into_iter();
+        let visited = cloned.try_for_each(|op| self.visit(op, bindings.as_ref(), chain));
         chain.pop();
         visited?;
         for (i, (result, given)) in results_of(call)

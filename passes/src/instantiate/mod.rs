@@ -10,7 +10,7 @@ mod settings;
 pub(crate) use copies::relocate;
 pub use settings::{InstantiateOptions, Setting, Settings};
 
-use crate::open;
+use crate::{branches::Taken, open};
 use cute_ir::{
     Anchor, Expected, Failure, PassSpec, attributes,
     diag::{self, each},
@@ -131,6 +131,11 @@ impl<'c> Instantiation<'c, '_> {
         if name_of(op) == cute::PARAM {
             return replace_param(self.rewriter, op, &bindings);
         }
+        if let Some(mut taken) = Taken::of(op) {
+            let ops = std::mem::take(&mut taken.ops);
+            each(ops, |op| self.within(op, &bindings))?;
+            return taken.close(self.rewriter);
+        }
         let mut inner: Vec<Op<'c>> = blocks_of(op).into_iter().flat_map(ops_of).collect();
         if name_of(op) == builtin::MODULE {
             inner = copies::put(self, inner, &bindings)?;
@@ -225,7 +230,7 @@ pub(crate) fn replace_param<'c>(
         let message = format!("'cute.param' op \"{text}\" with {bindings}: {message}");
         diag::error(op.location(), message)
     };
-    let value = bindings.integer(text).map_err(wrong)?;
+    let value = bindings.param(context_of(op), text).map_err(wrong)?;
     let ty = param.result().r#type();
     if int_width(ty) == Some(32) && i32::try_from(value).is_err() {
         return Err(wrong(format!(

@@ -149,8 +149,8 @@ impl<'c> Domain<'c> for Known<'c, '_> {
     }
 }
 
-/// The integer that a value of the new body is, where it follows from constants.
-pub(super) fn known(value: Val<'_>) -> Option<i64> {
+/// The integer that a value is, where it follows from constants.
+pub(crate) fn known(value: Val<'_>) -> Option<i64> {
     let op = defining_op(value)?;
     let signed = |value: &Val<'_>| known(*value);
     // Where the op knows no sign, only what is the same with one.

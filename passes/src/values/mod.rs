@@ -18,6 +18,7 @@ pub(crate) mod unroll;
 mod wgmma;
 
 pub(crate) use copies::positions;
+pub(crate) use known::known;
 pub(crate) use unroll::UNSIGNED;
 
 use crate::kernel::{body_of_kernel, second_body};

@@ -6,10 +6,10 @@ use std::io::Read;
 
 /// The action that mends the types in the part of a document that has the line; nothing where none is wrong, and where the part has
 /// other errors as well.
-pub fn mended(uri: &str, document: &str, line: u64) -> Option<Value> {
+pub fn mended(file: &str, uri: &str, document: &str, line: u64) -> Option<Value> {
     let (first, part) = part(document, line);
     let end = first + part.lines().count() as u64;
-    let answer = child::ask(MEND, "", part)?;
+    let answer = child::ask(MEND, file, part)?;
     let title = match answer["ops"].as_u64()? {
         0 => return None,
         1 => "Mend the types of 1 op".to_owned(),
@@ -22,14 +22,14 @@ pub fn mended(uri: &str, document: &str, line: u64) -> Option<Value> {
     Some(json!({"title": title, "kind": "quickfix", "edit": {"changes": {uri: [edit]}}}))
 }
 
-/// Reads a module and prints it with its types mended, as JSON. Returns the exit status.
-pub fn mend_stdin() -> i32 {
+/// Reads a module, of a file by whose folder what it imports is found, and prints it with its types mended, as JSON. Returns the exit status.
+pub fn mend_stdin(file: &str) -> i32 {
     let mut text = String::new();
     if std::io::stdin().read_to_string(&mut text).is_err() {
         return 1;
     }
     let context = cute_ir::context();
-    match cute_ir::mlir::mend_types(&context, &text, "-") {
+    match cute_ir::mlir::mend_types(&context, &text, file) {
         Some(mended) => {
             println!("{}", json!({"ops": mended.ops, "text": mended.text}));
             0

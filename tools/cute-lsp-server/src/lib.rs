@@ -53,7 +53,7 @@ pub fn run(mut arguments: Vec<String>) -> i32 {
         }
         Some(MEND) => {
             cute_lowering::initialize();
-            actions::mend_stdin()
+            actions::mend_stdin(&file)
         }
         Some(HINTS) => {
             cute_lowering::initialize();

@@ -91,7 +91,7 @@ impl Asked {
                 diagnostics,
             } => {
                 let mut all = cures::of(uri, document, diagnostics);
-                all.extend(actions::mended(uri, document, *line));
+                all.extend(actions::mended(&file_of(uri), uri, document, *line));
                 match all.is_empty() {
                     true => None,
                     false => Some(all.into_iter().fold(answer, actions::with_action)),

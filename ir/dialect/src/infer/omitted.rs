@@ -207,6 +207,13 @@ pub(super) fn infer<'c>(
                 .collect())
         }
         cute::PARAM
+            if entry_of(attributes, "value")
+                .and_then(string_value)
+                .is_some_and(|text| types::comparison(text).is_some()) =>
+        {
+            Ok(vec![types::int_type(context, 1)])
+        }
+        cute::PARAM
         | cute::PIPELINE_PRODUCER_ACQUIRE
         | cute::PIPELINE_CONSUMER_WAIT
         | cute_nvgpu::PIPELINE_PRODUCER_ACQUIRE

@@ -57,9 +57,14 @@ pub(super) fn imports(text: &str) -> Vec<(String, usize)> {
 /// The results of the functions that a call of a name may mean, each with the heads of its text: those of the text itself, else those that are imported.
 pub(crate) fn of_function(file: &str, text: &str, name: &str) -> Vec<(Rc<Heads>, String)> {
     let found = results(&heads(text), name);
-    if !found.is_empty() {
-        return found;
+    match found.is_empty() {
+        true => imported(file, text, name),
+        false => found,
     }
+}
+
+/// The results of the functions of a name that a text imports.
+pub(crate) fn imported(file: &str, text: &str, name: &str) -> Vec<(Rc<Heads>, String)> {
     let imported = Imported::all(file, text).into_iter();
     imported
         .flat_map(|imported| results(&heads(&imported.text), name))

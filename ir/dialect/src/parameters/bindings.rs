@@ -1,7 +1,7 @@
 //! The values of parameters by name.
 
 use super::{Bound, Declared, Kind};
-use crate::{Failure, mlir::*, names::did_you_mean};
+use crate::{Failure, mlir::*, names::did_you_mean, types};
 use cute_layout::parameter::{self, Parameter};
 use melior::{
     Context,
@@ -190,6 +190,58 @@ impl<'c> Bindings<'c> {
     pub fn integer(&self, text: &str) -> Result<i64, String> {
         let value = parameter::evaluate(text, &|name| self.lookup(name)).map_err(|e| e.to_string());
         value?.ok_or_else(|| "expected parameters whose values are known".to_owned())
+    }
+
+    /// The value of the text of a `cute.param`: that of an expression, and 0 or 1 of a comparison of two or of types.
+    ///
+    /// # Errors
+    /// Those of [`Bindings::integer`], and a type compared with something else, or otherwise than by `==` and `!=`.
+    pub fn param(&self, context: &'c Context, text: &str) -> Result<i64, String> {
+        let Some((left, by, right)) = types::comparison(text) else {
+            return self.integer(text);
+        };
+        let order = match (self.side(context, left)?, self.side(context, right)?) {
+            (Some(left), Some(right)) if matches!(by, "==" | "!=") => {
+                return Ok(i64::from((left == right) == (by == "==")));
+            }
+            (Some(_), Some(_)) => {
+                return Err(format!("expected == or != between types, found {by}"));
+            }
+            (None, None) => self.integer(left)?.cmp(&self.integer(right)?),
+            (Some(ty), None) => {
+                return Err(format!(
+                    "expected a type to compare {ty} with, found {right}"
+                ));
+            }
+            (None, Some(ty)) => {
+                return Err(format!(
+                    "expected a type to compare {ty} with, found {left}"
+                ));
+            }
+        };
+        Ok(i64::from(match by {
+            "==" => order.is_eq(),
+            "!=" => order.is_ne(),
+            "<=" => order.is_le(),
+            ">=" => order.is_ge(),
+            "<" => order.is_lt(),
+            _ => order.is_gt(),
+        }))
+    }
+
+    /// The type that a side of a comparison is; nothing where it is an expression.
+    fn side(&self, context: &'c Context, text: &str) -> Result<Option<Type<'c>>, String> {
+        if types::is_type(text) {
+            let (ty, why) = super::quietly(context, || Type::parse(context, text));
+            let ty = ty.ok_or_else(|| format!("expected a type, found '{text}'{why}"))?;
+            return Ok(Some(ty));
+        }
+        Ok(
+            match parameter::name_of(text).and_then(|name| self.get(name)) {
+                Some(Bound::Type(ty)) => Some(*ty),
+                _ => None,
+            },
+        )
     }
 
     /// The value of `#cute.param<"text">`.

@@ -33,7 +33,9 @@ pub use make::{
 pub use crate::mlir::{element_bits, int_width, is_float, register_type, same_bits};
 pub(crate) use generic::{Values, names_in_type, with_values};
 pub use memref::{MemRef, Space};
-pub(crate) use text::{canonical_expression, canonicalize, evaluate, names_in};
+pub(crate) use text::{
+    canonical_expression, canonicalize, check_param, comparison, evaluate, is_type, names_in,
+};
 pub use tma::tma_type;
 
 use crate::mlir::{self, Parts, Val};

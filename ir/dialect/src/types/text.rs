@@ -85,6 +85,52 @@ pub(crate) fn canonical_expression(text: &str) -> Result<String, String> {
     Ok(without_blanks(text))
 }
 
+/// A comparison in the text of a `cute.param`, taken apart: a side, the comparison, and the other side.
+pub(crate) fn comparison(text: &str) -> Option<(&str, &'static str, &str)> {
+    let first = |all: &[&'static str]| {
+        let found = all.iter().filter_map(|by| Some((text.find(by)?, *by)));
+        found.min_by_key(|(at, _)| *at)
+    };
+    // Types have angle brackets, which are compared by equality alone.
+    let (at, by) = match first(&["==", "!="]) {
+        None if text.contains('!') => None,
+        None => first(&["<=", ">="]).or_else(|| first(&["<", ">"])),
+        found => found,
+    }?;
+    let (left, right) = (text.get(..at)?, text.get(at + by.len()..)?);
+    Some((left.trim(), by, right.trim()))
+}
+
+/// Tells whether a side of a comparison is a type, and no parameter.
+pub(crate) fn is_type(side: &str) -> bool {
+    let is_number = |word: &str| {
+        let rest = side.strip_prefix(word);
+        rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    side.starts_with('!')
+        || side == "index"
+        || side.starts_with("vector<")
+        || ["f", "bf", "tf", "i", "si", "ui"]
+            .into_iter()
+            .any(is_number)
+}
+
+/// Checks the text of a `cute.param`. Errors: no expression, and no comparison of two.
+pub(crate) fn check_param(text: &str) -> Result<(), String> {
+    let check = |text: &str| canonical_expression(text).map(|_| ());
+    match comparison(text) {
+        Some((left, _, right)) => {
+            [left, right]
+                .into_iter()
+                .try_for_each(|side| match is_type(side) {
+                    true => Ok(()),
+                    false => check(side),
+                })
+        }
+        None => check(text),
+    }
+}
+
 /// Tells whether a text names parameters.
 pub(crate) fn is_generic(text: &str) -> bool {
     text.contains('$')
@@ -113,7 +159,14 @@ pub(crate) fn names_in(text: &str, is_expression: bool) -> Vec<String> {
         Ok(Parameter::Unknown)
     };
     match is_expression {
-        true => drop(parameter::evaluate(text, &note)),
+        true => match comparison(text) {
+            None => drop(parameter::evaluate(text, &note)),
+            Some((left, _, right)) => {
+                for side in [left, right].into_iter().filter(|side| !is_type(side)) {
+                    drop(parameter::evaluate(side, &note));
+                }
+            }
+        },
         // Any kind reads what stands behind a `$` alike.
         false => {
             for (at, _) in text.match_indices('$') {

@@ -36,9 +36,18 @@ pub(super) fn verify_static(op: cute::Static<'_>) -> Checked {
 /// A value that is computed of parameters.
 pub(super) fn verify_param(op: cute::Param<'_>) -> Checked {
     let text = op.value().and_then(string_value).unwrap_or_default();
-    types::canonical_expression(text)
-        .map(|_| ())
-        .map_err(|wrong| format!("expected an integer that is computed of parameters: {wrong}"))
+    types::check_param(text)
+        .map_err(|wrong| format!("expected an integer that is computed of parameters: {wrong}"))?;
+    let ty = op.result().r#type();
+    match (types::comparison(text).is_some(), int_width(ty) == Some(1)) {
+        (true, false) => Err(format!(
+            "expected a result of type i1 of a comparison, found {ty}"
+        )),
+        (false, true) => Err(format!(
+            "expected a comparison for a result of type i1, such as \"{text} == 1\", found \"{text}\""
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// The values that the operands' types hold.
