@@ -86,7 +86,7 @@ impl fmt::Display for Cause {
 
 fn cure(finding: &Finding) -> Cure {
     match finding.kind {
-        Kind::SharedRace => Cure::Barrier,
+        Kind::SharedRace | Kind::EqualWrites => Cure::Barrier,
         Kind::GlobalRace | Kind::ConflictingWrites => Cure::GlobalOrder,
         Kind::MissingWait => Cure::Wait,
         Kind::MissingFence => Cure::ProxyFence,

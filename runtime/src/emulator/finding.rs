@@ -25,6 +25,8 @@ pub enum Kind {
     UninitializedMemory,
     /// Two threads access the same shared memory, one of them writes, and nothing orders them.
     SharedRace,
+    /// Two threads write one and the same value to the same shared memory, and nothing orders them.
+    EqualWrites,
     /// Shared memory is accessed while an asynchronous copy to it may be under way.
     MissingWait,
     /// An asynchronous operation and what a thread did before it, in an order but without the fence that it takes.
@@ -59,6 +61,7 @@ impl Kind {
             Kind::UninitializedShared => "uninitialised shared memory",
             Kind::UninitializedMemory => "uninitialised memory",
             Kind::SharedRace => "shared-memory race",
+            Kind::EqualWrites => "race of equal writes",
             Kind::MissingWait => "missing wait",
             Kind::MissingFence => "missing fence",
             Kind::BarrierDivergence => "barrier divergence",
@@ -215,7 +218,8 @@ pub fn merge(runs: impl IntoIterator<Item = Vec<Finding>>) -> Vec<Finding> {
         .collect();
     let is_consequence = |finding: &Finding| {
         let copies = |site: &Site| unawaited.contains(&(finding.kernel.clone(), Where::of(site)));
-        finding.kind == Kind::SharedRace && finding.other.as_ref().is_some_and(copies)
+        matches!(finding.kind, Kind::SharedRace | Kind::EqualWrites)
+            && finding.other.as_ref().is_some_and(copies)
     };
     let mut all: Vec<Finding> = Vec::new();
     let mut known = HashMap::new();

@@ -195,7 +195,10 @@ fn findings(launch: &Launch<'_>, found: Collector) -> Vec<Finding> {
             kernel: kernel.name.clone(),
             site: Some(site(kernel, raw.inst)),
             other: (raw.other != raw.inst
-                || matches!(raw.kind, Kind::SharedRace | Kind::MissingWait))
+                || matches!(
+                    raw.kind,
+                    Kind::SharedRace | Kind::EqualWrites | Kind::MissingWait
+                ))
             .then(|| site(kernel, raw.other)),
             thread: Some(raw.thread),
             address: raw.address,
@@ -214,7 +217,7 @@ fn findings(launch: &Launch<'_>, found: Collector) -> Vec<Finding> {
 fn gap_of(launch: &Launch<'_>, kind: Kind, first: u32, second: u32) -> Option<Gap> {
     let kernel = launch.kernel;
     match kind {
-        Kind::SharedRace => cause::gap(kernel, first, second),
+        Kind::SharedRace | Kind::EqualWrites => cause::gap(kernel, first, second),
         // A barrier is there, and the fence may stand on either side of it.
         Kind::MissingFence if first != second => Some(Gap {
             after: kernel.origins[first as usize].line,

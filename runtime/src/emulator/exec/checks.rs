@@ -477,6 +477,7 @@ impl<'a> Context<'a> {
             Trouble::InFlight | Trouble::Arriving(_) | Trouble::BeingRead(_) => Kind::MissingWait,
             Trouble::Unfenced => Kind::MissingFence,
             Trouble::AfterWrite | Trouble::AfterRead => Kind::SharedRace,
+            Trouble::AfterEqualWrite => Kind::EqualWrites,
         };
         let with = (conflict.trouble != Trouble::Uninitialized).then_some(conflict.inst);
         let warps = self.warps;
@@ -508,6 +509,10 @@ impl<'a> Context<'a> {
                 ),
                 Trouble::AfterWrite => format!(
                     "{what} shared memory that {other} writes, and no barrier orders the two; put one between them"
+                ),
+                Trouble::AfterEqualWrite => format!(
+                    "{what} the value to shared memory that {other} writes there, too, and no barrier orders the two: whichever comes last, the value \
+                     is the same, but PTX calls it a race; let one thread write, or put a barrier between the two"
                 ),
                 Trouble::AfterRead => format!(
                     "{what} shared memory that {other} reads, and no barrier orders the two; put one between them"

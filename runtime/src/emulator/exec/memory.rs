@@ -317,7 +317,7 @@ impl Context<'_> {
             agent: None,
             clocks: &self.clocks,
         };
-        if let Some(conflict) = self.shared.write(at, data.len(), by) {
+        if let Some(conflict) = self.shared.write_value(at, data, by) {
             self.shared_conflict(warp, lane, pc, conflict, "writes");
         }
         self.release_to(thread, at, data.len(), order);
