@@ -87,6 +87,8 @@ impl fmt::Display for Cause {
 fn cure(finding: &Finding) -> Cure {
     match finding.kind {
         Kind::SharedRace | Kind::EqualWrites => Cure::Barrier,
+        // Both are of one block.
+        Kind::GlobalRace | Kind::ConflictingWrites if finding.gap.is_some() => Cure::Barrier,
         Kind::GlobalRace | Kind::ConflictingWrites => Cure::GlobalOrder,
         Kind::MissingWait => Cure::Wait,
         Kind::MissingFence => Cure::ProxyFence,

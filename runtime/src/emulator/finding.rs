@@ -87,6 +87,18 @@ impl Kind {
         }
     }
 
+    /// Tells whether two threads may make one by one instruction.
+    pub(super) fn is_of_two(self) -> bool {
+        matches!(
+            self,
+            Kind::SharedRace
+                | Kind::EqualWrites
+                | Kind::MissingWait
+                | Kind::GlobalRace
+                | Kind::ConflictingWrites
+        )
+    }
+
     /// Tells whether it may be about threads of two blocks, of which the one that came second is told.
     pub(super) fn is_between_blocks(self) -> bool {
         matches!(self, Kind::ConflictingWrites | Kind::GlobalRace)
@@ -278,7 +290,7 @@ impl Where {
 }
 
 /// The key that tells mistakes apart: the kind and the instructions.
-type Key = (Kind, u32, u32);
+type Key = (Kind, u32, Option<u32>);
 
 /// A finding before its sites are written out.
 #[derive(Clone, Debug)]
@@ -286,8 +298,8 @@ pub(super) struct Raw {
     pub kind: Kind,
     /// Index of the instruction.
     pub inst: u32,
-    /// Index of the instruction that it conflicts with; its own where there is none.
-    pub other: u32,
+    /// Index of the instruction that it conflicts with.
+    pub other: Option<u32>,
     pub thread: Thread,
     pub address: Option<String>,
     pub message: String,
@@ -313,7 +325,6 @@ impl Collector {
         other: Option<u32>,
         make: impl FnOnce() -> (Thread, Option<String>, String),
     ) {
-        let other = other.unwrap_or(inst);
         let slot = self.found.entry((kind, inst, other)).or_insert_with(|| {
             let (thread, address, message) = make();
             Raw {

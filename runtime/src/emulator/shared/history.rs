@@ -15,8 +15,6 @@ pub(super) struct Access {
     writes: bool,
     /// Tells whether a write is of what was there.
     updates: bool,
-    /// Tells whether a plain write is of the value that is there.
-    equal: bool,
 }
 
 impl Access {
@@ -27,7 +25,6 @@ impl Access {
             strong: by.strong,
             writes: false,
             updates: false,
-            equal: false,
         }
     }
 
@@ -35,14 +32,6 @@ impl Access {
         Access {
             writes: true,
             ..Access::read(by)
-        }
-    }
-
-    /// A plain write of the value that is there.
-    pub(super) fn equal_write(by: &By<'_>) -> Access {
-        Access {
-            equal: true,
-            ..Access::write(by)
         }
     }
 
@@ -63,13 +52,7 @@ impl Access {
             strong: 0,
             writes,
             updates: false,
-            equal: false,
         }
-    }
-
-    /// Tells whether an access writes what a plain one before it has written: what is there.
-    fn repeats(&self, before: &Access) -> bool {
-        self.equal && before.writes && before.strong == 0 && before.epoch & IN_FLIGHT == 0
     }
 
     fn conflicts(&self, other: &Access) -> bool {
@@ -139,27 +122,18 @@ impl Histories {
             return None;
         }
         let knows = |epoch: Epoch| epoch & IN_FLIGHT == 0 && by.knows(epoch);
-        let mut unordered = history
+        let mut found = history
             .accesses
             .iter()
-            .filter(|before| access.conflicts(before) && !knows(before.epoch));
-        let other = match access.equal {
-            // What does more than to write the same comes first.
-            true => unordered
-                .clone()
-                .find(|before| !access.repeats(before))
-                .or_else(|| unordered.next()),
-            false => unordered.next(),
-        };
-        let mut found = other.map(|before| {
-            let trouble = match (before.epoch & IN_FLIGHT != 0, before.writes) {
-                (true, _) => Trouble::InFlight,
-                (_, true) if access.repeats(before) => Trouble::AfterEqualWrite,
-                (_, true) => Trouble::AfterWrite,
-                (_, false) => Trouble::AfterRead,
-            };
-            by.conflict(trouble, before.epoch, before.inst)
-        });
+            .find(|before| access.conflicts(before) && !knows(before.epoch))
+            .map(|before| {
+                let trouble = match (before.epoch & IN_FLIGHT != 0, before.writes) {
+                    (true, _) => Trouble::InFlight,
+                    (_, true) => Trouble::AfterWrite,
+                    (_, false) => Trouble::AfterRead,
+                };
+                by.conflict(trouble, before.epoch, before.inst)
+            });
         let written = history.first.iter().any(|&write| knows(write));
         let reads = !access.writes || access.updates;
         if reads && !written && found.is_none() {
