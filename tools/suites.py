@@ -35,7 +35,7 @@ import sys
 import tempfile
 import threading
 
-RACES = {"shared-race", "global-race", "conflicting-writes", "missing-wait", "barrier-divergence"}
+RACES = {"shared-race", "equal-writes", "global-race", "conflicting-writes", "missing-wait", "barrier-divergence"}
 
 # GPUVerify's annotations. Assertions trap; what a test assumes of its arguments ends the threads that it does not hold for. What its
 # prover alone can check is left out.

@@ -87,7 +87,9 @@ impl fmt::Display for Cause {
 
 fn cure(finding: &Finding) -> Cure {
     match finding.kind {
-        Kind::SharedRace => Cure::Barrier,
+        Kind::SharedRace | Kind::EqualWrites => Cure::Barrier,
+        // Both are of one block.
+        Kind::GlobalRace | Kind::ConflictingWrites if finding.gap.is_some() => Cure::Barrier,
         Kind::GlobalRace | Kind::ConflictingWrites => Cure::GlobalOrder,
         Kind::MissingWait => Cure::Wait,
         Kind::MissingFence => Cure::ProxyFence,

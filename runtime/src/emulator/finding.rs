@@ -24,6 +24,8 @@ pub enum Kind {
     UninitializedMemory,
     /// Two threads access the same shared memory, one of them writes, and nothing orders them.
     SharedRace,
+    /// Two threads write one and the same value to the same shared memory, and nothing orders them.
+    EqualWrites,
     /// Shared memory is accessed while an asynchronous copy to it may be under way.
     MissingWait,
     /// An asynchronous operation and what a thread did before it, in an order but without the fence that it takes.
@@ -58,6 +60,7 @@ impl Kind {
             Kind::UninitializedShared => "uninitialised shared memory",
             Kind::UninitializedMemory => "uninitialised memory",
             Kind::SharedRace => "shared-memory race",
+            Kind::EqualWrites => "race of equal writes",
             Kind::MissingWait => "missing wait",
             Kind::MissingFence => "missing fence",
             Kind::BarrierDivergence => "barrier divergence",
@@ -81,6 +84,18 @@ impl Kind {
             Kind::MissingWait | Kind::MissingFence => 1,
             _ => 2,
         }
+    }
+
+    /// Tells whether two threads may make one by one instruction.
+    pub(super) fn is_of_two(self) -> bool {
+        matches!(
+            self,
+            Kind::SharedRace
+                | Kind::EqualWrites
+                | Kind::MissingWait
+                | Kind::GlobalRace
+                | Kind::ConflictingWrites
+        )
     }
 
     /// Tells whether it may be about threads of two blocks, of which the one that came second is told.
@@ -254,7 +269,9 @@ fn follows(finding: &Finding, cause: &Finding) -> bool {
     let (site, other) = (place(finding.site.as_ref()), place(finding.other.as_ref()));
     let theirs = [place(cause.site.as_ref()), place(cause.other.as_ref())];
     match (finding.kind, cause.kind) {
-        (Kind::SharedRace, Kind::MissingWait) => other.is_some() && other == theirs[1],
+        (Kind::SharedRace | Kind::EqualWrites, Kind::MissingWait) => {
+            other.is_some() && other == theirs[1]
+        }
         (Kind::UninitializedShared, Kind::MissingWait | Kind::SharedRace) => {
             site.is_some() && theirs.contains(&site)
         }
@@ -283,7 +300,7 @@ impl Where {
 }
 
 /// The key that tells mistakes apart: the kind and the instructions.
-type Key = (Kind, u32, u32);
+type Key = (Kind, u32, Option<u32>);
 
 /// A finding before its sites are written out.
 #[derive(Clone, Debug)]
@@ -291,8 +308,8 @@ pub(super) struct Raw {
     pub kind: Kind,
     /// Index of the instruction.
     pub inst: u32,
-    /// Index of the instruction that it conflicts with; its own where there is none.
-    pub other: u32,
+    /// Index of the instruction that it conflicts with.
+    pub other: Option<u32>,
     pub thread: Thread,
     pub address: Option<String>,
     pub message: String,
@@ -318,7 +335,6 @@ impl Collector {
         other: Option<u32>,
         make: impl FnOnce() -> (Thread, Option<String>, String),
     ) {
-        let other = other.unwrap_or(inst);
         let slot = self.found.entry((kind, inst, other)).or_insert_with(|| {
             let (thread, address, message) = make();
             Raw {

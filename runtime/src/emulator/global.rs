@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::address;
-pub(super) use access::{Accessor, Unordered};
-use access::{Class, RECORD, Who};
+pub(super) use access::{Accessor, NOWHERE, Unordered, Who};
+use access::{Class, RECORD};
 use handed::Place;
 pub(super) use handed::{Handed, Seen};
 use record::Record;
@@ -38,6 +38,8 @@ pub(super) struct Buffer {
     writers: Vec<AtomicU64>,
     /// The last reader of each granule.
     readers: Vec<AtomicU64>,
+    /// The instructions of these two, by granule, where places are kept.
+    insts: Vec<[AtomicU32; 2]>,
     granule_bits: u32,
     locks: Vec<Mutex<Near>>,
     /// The elements that the layout has, and their bytes; none if it has all of them.
@@ -104,6 +106,7 @@ impl Buffer {
             init,
             writers: Vec::new(),
             readers: Vec::new(),
+            insts: Vec::new(),
             granule_bits: 2,
             locks: if writable {
                 (0..LOCKS).map(|_| Mutex::default()).collect()
@@ -316,11 +319,12 @@ impl Buffer {
             if class.width == 0 && wrote == 0 && read == 0 {
                 let slot = if class.writes { writer } else { reader };
                 slot.store(word, Relaxed);
+                self.keep_inst(index, class.writes, me.inst);
                 continue;
             }
             if class.width == 0 && wrote & RECORD == 0 {
-                let last = Who::unpack(wrote).filter(|who| !by.knows(*who));
-                let reads = Who::unpack(read).filter(|who| !by.knows(*who));
+                let last = self.who(index, true, wrote).filter(|who| !by.knows(*who));
+                let reads = self.who(index, false, read).filter(|who| !by.knows(*who));
                 // Several writers, or several readers, make a record.
                 let simple = match class.writes {
                     true => last.is_none() || !equal(part.clone()),
@@ -341,16 +345,17 @@ impl Buffer {
                         false => (reader, last.map(|who| with(Class::WEAK_WRITE, who))),
                     };
                     slot.store(word, Relaxed);
+                    self.keep_inst(index, class.writes, me.inst);
                     found = found.or(conflict);
                     continue;
                 }
             }
             let record = near.records.entry(index).or_default();
             if wrote & RECORD == 0 {
-                if let Some(who) = Who::unpack(wrote) {
+                if let Some(who) = self.who(index, true, wrote) {
                     record.add(Class::WEAK_WRITE, who);
                 }
-                if let Some(who) = Who::unpack(read) {
+                if let Some(who) = self.who(index, false, read) {
                     record.add(Class::WEAK_READ, who);
                 }
                 writer.store(RECORD, Relaxed);
@@ -361,6 +366,11 @@ impl Buffer {
             if let Some([wrote, read]) = record.simple() {
                 writer.store(wrote.map_or(0, Who::pack), Relaxed);
                 reader.store(read.map_or(0, Who::pack), Relaxed);
+                for (writes, who) in [(true, wrote), (false, read)] {
+                    if let Some(who) = who {
+                        self.keep_inst(index, writes, who.inst);
+                    }
+                }
                 near.records.remove(&index);
             }
             found = found.or(conflict.map(|(other, who)| Unordered {
@@ -369,7 +379,26 @@ impl Buffer {
                 who,
             }));
         }
+        // No barrier orders what happens later.
+        if let (Some(found), true) = (&mut found, by.agent.is_some()) {
+            found.who.inst = NOWHERE;
+        }
         found
+    }
+
+    /// The thread of a granule's last access, with the instruction where it is kept.
+    fn who(&self, index: usize, writes: bool, word: u64) -> Option<Who> {
+        let inst = self.insts.get(index);
+        Some(Who {
+            inst: inst.map_or(NOWHERE, |inst| inst[usize::from(writes)].load(Relaxed)),
+            ..Who::unpack(word)?
+        })
+    }
+
+    fn keep_inst(&self, index: usize, writes: bool, inst: u32) {
+        if let Some(slots) = self.insts.get(index) {
+            slots[usize::from(writes)].store(inst, Relaxed);
+        }
     }
 
     fn granules(&self, at: u64, bytes: usize) -> std::ops::Range<usize> {
@@ -464,8 +493,8 @@ impl Buffer {
     }
 
     /// Forgets who wrote what: the launches of a function happen one after another. `granule` is the smallest
-    /// write of the launch, in bytes.
-    pub(super) fn start_launch(&mut self, granule: u32) {
+    /// write of the launch, in bytes. `places` asks that the instructions of accesses be kept.
+    pub(super) fn start_launch(&mut self, granule: u32, places: bool) {
         let bits = granule.clamp(1, 4).trailing_zeros();
         let granules = if self.writable {
             (self.lead + self.bytes).div_ceil(1 << bits)
@@ -474,12 +503,20 @@ impl Buffer {
         };
         let noted = std::mem::take(self.noted.get_mut());
         // Much memory lies untouched through most launches of a program.
-        if !noted && bits == self.granule_bits && self.writers.len() as u64 == granules {
+        let kept = if places { granules } else { 0 };
+        if !noted
+            && bits == self.granule_bits
+            && self.writers.len() as u64 == granules
+            && self.insts.len() as u64 == kept
+        {
             return;
         }
         self.granule_bits = bits;
         self.writers = (0..granules).map(|_| AtomicU64::new(0)).collect();
         self.readers = (0..granules).map(|_| AtomicU64::new(0)).collect();
+        self.insts = (0..kept)
+            .map(|_| [const { AtomicU32::new(NOWHERE) }; 2])
+            .collect();
         for lock in &mut self.locks {
             *lock.get_mut().unwrap_or_else(PoisonError::into_inner) = Near::default();
         }

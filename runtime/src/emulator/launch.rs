@@ -194,13 +194,16 @@ fn findings(launch: &Launch<'_>, found: Collector) -> Vec<Finding> {
             kind: raw.kind,
             kernel: kernel.name.clone(),
             site: Some(site(kernel, raw.inst)),
-            other: (raw.other != raw.inst
-                || matches!(raw.kind, Kind::SharedRace | Kind::MissingWait))
-            .then(|| site(kernel, raw.other)),
+            other: raw
+                .other
+                .filter(|&other| other != raw.inst || raw.kind.is_of_two())
+                .map(|other| site(kernel, other)),
             thread: Some(raw.thread),
             address: raw.address,
             message: raw.message,
-            gap: gap_of(launch, raw.kind, raw.other, raw.inst),
+            gap: raw
+                .other
+                .and_then(|other| gap_of(launch, raw.kind, other, raw.inst)),
             count: raw.count,
             follow: 0,
             shown_by: None,
@@ -214,7 +217,9 @@ fn findings(launch: &Launch<'_>, found: Collector) -> Vec<Finding> {
 fn gap_of(launch: &Launch<'_>, kind: Kind, first: u32, second: u32) -> Option<Gap> {
     let kernel = launch.kernel;
     match kind {
-        Kind::SharedRace => cause::gap(kernel, first, second),
+        Kind::SharedRace | Kind::EqualWrites | Kind::GlobalRace | Kind::ConflictingWrites => {
+            cause::gap(kernel, first, second)
+        }
         // A barrier is there, and the fence may stand on either side of it.
         Kind::MissingFence if first != second => Some(Gap {
             after: kernel.origins[first as usize].line,

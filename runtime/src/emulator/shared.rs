@@ -50,6 +50,8 @@ pub(super) enum Trouble {
     InFlight,
     /// The access and a write have no order.
     AfterWrite,
+    /// The same, and both are plain and write the same value.
+    AfterEqualWrite,
     /// The access, a write, and a read before it have no order.
     AfterRead,
     /// The access is one of the asynchronous proxy, and no proxy fence stands between it and what a thread did before.
@@ -346,12 +348,18 @@ impl Shared {
 
     /// Notes an aligned write, and says what it collides with.
     pub(super) fn write(&mut self, at: u64, bytes: usize, by: By<'_>) -> Option<Conflict> {
-        self.note_write(at, bytes, by, by.epoch())
+        self.note_write(at, bytes, by, by.epoch(), None)
+    }
+
+    /// Notes an aligned write of a value that is not there yet, and says what it collides with: with one of another value, if there is
+    /// one.
+    pub(super) fn write_value(&mut self, at: u64, value: &[u8], by: By<'_>) -> Option<Conflict> {
+        self.note_write(at, value.len(), by, by.epoch(), Some(value))
     }
 
     /// Notes that an asynchronous copy starts.
     pub(super) fn start_copy(&mut self, at: u64, bytes: usize, by: By<'_>) -> Option<Conflict> {
-        self.note_write(at, bytes, by, by.epoch() | IN_FLIGHT)
+        self.note_write(at, bytes, by, by.epoch() | IN_FLIGHT, None)
     }
 
     /// Notes that a thread's store starts, which an agent completes.
@@ -362,13 +370,25 @@ impl Shared {
         by: By<'_>,
         (agent, time): (u32, u32),
     ) -> Option<Conflict> {
-        self.note_write(at, bytes, by, epoch(agent, time) | IN_FLIGHT)
+        self.note_write(at, bytes, by, epoch(agent, time) | IN_FLIGHT, None)
     }
 
-    fn note_write(&mut self, at: u64, bytes: usize, by: By<'_>, mine: Epoch) -> Option<Conflict> {
-        let mut found = None;
-        for index in self.range(at, bytes) {
+    fn note_write(
+        &mut self,
+        at: u64,
+        bytes: usize,
+        by: By<'_>,
+        mine: Epoch,
+        value: Option<&[u8]>,
+    ) -> Option<Conflict> {
+        let mut found: Option<Conflict> = None;
+        let range = self.range(at, bytes);
+        let first = range.start;
+        for index in range {
             let g = self.granules[index];
+            let races = g.write != 0 && g.write & (HISTORY | IN_FLIGHT) == 0 && !by.knows(g.write);
+            let equal =
+                races && value.is_some_and(|value| self.holds_already(index, index - first, value));
             let conflict = if by.strong != 0 || g.write & HISTORY != 0 {
                 let history = self.history(index);
                 let conflict = self.histories.access(history, Access::write(&by), &by);
@@ -380,9 +400,14 @@ impl Shared {
             } else {
                 // Who may not care is asked where the thread itself writes.
                 let defers = by.agent.is_none() && thread_of(mine) == by.thread;
-                self.conflict_of_write(index, &by, defers)
+                self.conflict_of_write(index, &by, defers, races.then_some(equal))
             };
-            found = found.or(conflict.map(|conflict| self.placed(index, conflict)));
+            let milder = |found: &Conflict| found.trouble == Trouble::AfterEqualWrite;
+            if found.as_ref().is_none_or(milder)
+                && let Some(conflict) = conflict.filter(|new| found.is_none() || !milder(new))
+            {
+                found = Some(self.placed(index, conflict));
+            }
             if by.strong == 0 {
                 self.granules[index] = Granule {
                     write: mine,
@@ -395,13 +420,28 @@ impl Shared {
         found
     }
 
-    /// The conflict of a write with what is not strong, if there is one. Forgets a list of readers.
-    fn conflict_of_write(&mut self, index: usize, by: &By<'_>, defers: bool) -> Option<Conflict> {
+    /// Tells whether a granule, one of those that a value is written to, has its part of the value.
+    fn holds_already(&self, index: usize, part: usize, value: &[u8]) -> bool {
+        let bytes = 1 << self.granule_bits;
+        let new = value.chunks(bytes).nth(part);
+        let at = index << self.granule_bits;
+        new.is_some_and(|new| self.bytes.get(at..at + new.len()) == Some(new))
+    }
+
+    /// The conflict of a write with what is not strong, if there is one. Where it has no order with the last write, `races` says whether
+    /// both are of one value; a read then counts for more. Forgets a list of readers.
+    fn conflict_of_write(
+        &mut self,
+        index: usize,
+        by: &By<'_>,
+        defers: bool,
+        races: Option<bool>,
+    ) -> Option<Conflict> {
         let g = self.granules[index];
         let mut found = None;
         if g.write & IN_FLIGHT != 0 {
             found = Some(by.conflict(Trouble::InFlight, g.write, g.write_inst));
-        } else if g.write != 0 && !by.knows(g.write) {
+        } else if races == Some(false) {
             found = Some(by.conflict(Trouble::AfterWrite, g.write, g.write_inst));
         }
         if g.read & MANY != 0 {
@@ -418,6 +458,9 @@ impl Shared {
                 0 => Some(by.conflict(Trouble::AfterRead, g.read, g.read_inst)),
                 _ => self.conflict_with_readers(index, by, defers, &[(g.read, g.read_inst)]),
             };
+        }
+        if found.is_none() && races.is_some() {
+            found = Some(by.conflict(Trouble::AfterEqualWrite, g.write, g.write_inst));
         }
         found
     }
@@ -548,6 +591,37 @@ mod tests {
             trouble(shared.start_copy(AT, 16, by(&clocks, 0))),
             Some(Trouble::AfterRead)
         );
+    }
+
+    #[test]
+    fn writes_of_one_value_are_told_apart() {
+        let mut clocks = Clocks::new(4, false);
+        let mut shared = Shared::new(SHARED_START + 64, 4, 1);
+        let write = |shared: &mut Shared, clocks: &Clocks, thread, value: [u32; 2]| {
+            let value = value.map(u32::to_le_bytes).concat();
+            let found = shared.write_value(AT, &value, by(clocks, thread));
+            shared.get_mut(AT, 8).copy_from_slice(&value);
+            found.map(|conflict| (conflict.trouble, conflict.thread, conflict.at))
+        };
+        let equal = |thread| Some((Trouble::AfterEqualWrite, thread, AT));
+        assert_eq!(write(&mut shared, &clocks, 0, [7, 7]), None);
+        assert_eq!(write(&mut shared, &clocks, 1, [7, 7]), equal(0));
+        // Of two elements that of another value is told.
+        let found = write(&mut shared, &clocks, 2, [7, 8]);
+        assert_eq!(found, Some((Trouble::AfterWrite, 1, AT + 4)));
+        meet(&mut clocks, &[0, 1, 2, 3]);
+        assert_eq!(write(&mut shared, &clocks, 3, [7, 8]), None);
+        assert_eq!(
+            trouble(shared.read(AT, 8, by(&clocks, 0))),
+            Some(Trouble::AfterWrite)
+        );
+        // A read before is not of the same value.
+        meet(&mut clocks, &[0, 1, 2, 3]);
+        assert_eq!(write(&mut shared, &clocks, 3, [9, 9]), None);
+        meet(&mut clocks, &[2, 3]);
+        assert_eq!(shared.read(AT, 8, by(&clocks, 2)), None);
+        let found = write(&mut shared, &clocks, 1, [9, 9]);
+        assert_eq!(found, Some((Trouble::AfterRead, 2, AT)));
     }
 
     #[test]

@@ -118,6 +118,53 @@ fn functions_are_called_through_pointers() {
     }
 }
 
+/// n! again, with what is passed in registers; it returns at two places.
+const IN_REGISTERS: &str = ".func (.reg .b32 out, .reg .b64 twice) factorial(.reg .b32 n) {
+.reg .pred %p; .reg .b32 %r<5>; .reg .b64 %s;
+setp.gt.u32 %p, n, 1; mov.u32 out, 1; mov.u64 twice, 2; @!%p ret;
+sub.u32 %r2, n, 1; call (%r3, _), factorial, (%r2);
+mul.lo.u32 out, %r3, n; cvt.u64.u32 %s, out; shl.b64 twice, %s, 1; ret; }";
+
+#[test]
+fn functions_that_recur_take_registers() {
+    let factorial = |n: u32| (1..=n).product::<u32>();
+    let expected: Vec<u32> = (0..64).map(|t| 3 * factorial(t % 8)).collect();
+    let sum = "cvt.u32.u64 %r3, %s3; add.u32 %r2, %r2, %r3; st.global.u32 [%s1], %r2;";
+    let calls = [
+        "call (%r2, %s3), factorial, (%r1);",
+        "mov.u64 %s2, factorial; proto: .callprototype (.reg .b32 _, .reg .b64 _) _ (.reg .b32 _);\n\
+         call (%r2, %s3), %s2, (%r1), proto;",
+        "mov.u64 %s2, factorial; proto: .calltargets factorial; call (%r2, %s3), %s2, (%r1), proto;",
+        // A call under a predicate, of half of the lanes.
+        "mov.u32 %r2, 1; mov.u64 %s3, 2; setp.gt.u32 %p1, %r1, 3; @%p1 call (%r2, %s3), factorial, (%r1);\n\
+         @!%p1 call (%r2, %s3), factorial, (%r1);",
+    ];
+    for call in calls {
+        let body = format!("and.b32 %r1, %r0, 7; {{ {call} }} {sum}");
+        assert_eq!(
+            words(IN_REGISTERS, &body),
+            (expected.clone(), vec![]),
+            "{call}"
+        );
+    }
+    // A result that is never written is told where it is used.
+    let module = ".func (.reg .b32 out) f(.reg .b32 n) { ret; }";
+    let body = "mov.u64 %s2, f; proto: .calltargets f; call (%r2), %s2, (%r0), proto; st.global.u32 [%s1], %r2;";
+    let (_, findings) = words(module, body);
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert_eq!(findings[0].kind, Kind::UninitializedMemory);
+    // Predicates and vectors are passed by no call.
+    let module = ".func (.reg .pred out) f(.reg .b32 n) { ret; }";
+    let error = refused(
+        module,
+        "mov.u64 %s2, f; proto: .calltargets f; call (%p1), %s2, (%r0), proto;",
+    );
+    assert!(
+        error.contains("expected a register of 8 to 64 bits for parameter out"),
+        "{error}"
+    );
+}
+
 #[test]
 fn pointers_to_no_function_are_found() {
     let call_proto = call("%s3", PROTOTYPE);

@@ -90,3 +90,28 @@ fn what_no_order_cures_stands_alone() {
         .collect();
     assert_eq!(cures, [(Cure::None, 1), (Cure::None, 1)]);
 }
+
+#[test]
+fn races_in_global_memory_within_a_block_have_a_place() {
+    let body = |between: &str| {
+        format!(
+            "xor.b32 %r6, %r0, 32; mul.wide.u32 %s3, %r6, 4; add.s64 %s3, %s0, %s3; st.shared.u32 [%r3], %r0;\n\
+             st.global.u32 [%s1], %r0;\n{between}\nld.global.u32 %r5, [%s3];\nld.shared.u32 %r7, [%r4];\n\
+             add.u32 %r5, %r5, %r7; st.shared.u32 [%r3+256], %r5;"
+        )
+    };
+    assert_eq!(of(&body("bar.sync 0;")), []);
+    let found = of(&body(""));
+    let mut barriers = found.iter().filter(|cause| cause.cure == Cure::Barrier);
+    let gap = Gap {
+        after: line(1),
+        before: line(3),
+    };
+    let cause = barriers.next().unwrap();
+    assert_eq!((cause.gap, barriers.next()), (Some(gap), None), "{found:?}");
+    // That of shared memory and that of global memory have one cause.
+    assert!(cause.findings.len() > 1, "{found:?}");
+    // Threads that write one place by one instruction are told as its pair.
+    let (_, findings) = words("", "st.global.u32 [%s0], %r0;");
+    assert_eq!(findings[0].other, findings[0].site);
+}

@@ -393,3 +393,27 @@ fn a_write_after_a_read_of_another_lane_races() {
         }
     }
 }
+
+#[test]
+fn an_acquire_that_is_missing_is_named() {
+    let see = "atom.global.add.u32 %r3, [flag], 0; setp.ne.u32 %p2, %r3, 1; @%p2 bra L2;";
+    let says = |handoff: Handoff, blocks: bool| -> String {
+        let ran = handoff.run(blocks).seeded(0).unwrap();
+        let messages = ran.report.findings.iter().map(|f| f.message.clone());
+        messages.collect()
+    };
+    for (blocks, fence) in [(false, "fence.acq_rel.cta"), (true, "fence.acq_rel.gpu")] {
+        let lacks = Handoff { see, ..ATOMIC };
+        let text = says(lacks, blocks);
+        let expected = "this thread has seen by a strong read what was written behind that";
+        assert!(text.contains(expected) && text.contains(fence), "{text}");
+        // Without a release there is nothing to see.
+        let raise = "atom.global.exch.b32 %r2, [flag], 1;";
+        let text = says(Handoff { raise, ..lacks }, blocks);
+        assert!(text.contains("order") && !text.contains(expected), "{text}");
+    }
+    // A fence that is for the block alone acquires nothing of another one.
+    let see = format!("{see} fence.acq_rel.cta;").leak();
+    let text = says(Handoff { see, ..ATOMIC }, true);
+    assert!(text.contains("put fence.acq_rel.gpu behind"), "{text}");
+}

@@ -9,6 +9,7 @@ mod control;
 mod control_oracle;
 mod definedness;
 mod findings;
+mod forms;
 mod global_oracle;
 mod handoff;
 mod hopper;

@@ -234,7 +234,7 @@ fn zeros_are_stored_in_bulk() {
     for (bulk, kind) in [
         (
             "st.bulk.weak.shared::cta [%s2+16], 24, 0;",
-            Kind::SharedRace,
+            Kind::EqualWrites,
         ),
         (
             "@%p1 st.bulk.weak.shared::cta [%s2+240], 24, 0;",

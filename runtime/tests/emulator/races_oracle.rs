@@ -50,7 +50,7 @@ fn check(program: &Program, seeds: std::ops::Range<u64>) -> Troubles {
                 Kind::UninitializedShared => {
                     assert!(expected.uninitialized.contains(&at), "{}", text());
                 }
-                Kind::SharedRace | Kind::MissingWait => {
+                Kind::SharedRace | Kind::EqualWrites | Kind::MissingWait => {
                     let other = finding
                         .other
                         .as_ref()

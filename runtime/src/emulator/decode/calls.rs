@@ -3,11 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use super::super::address;
-use super::super::program::{Call, Callee, Guard, Inst, ModuleVariable, Op, Reg, Routine};
+use super::super::program::{Callee, Guard, Inst, ModuleVariable, Op, Reg, Routine};
 use super::names::Name;
+use super::passing::Passed;
 use super::{Decoder, Result};
 use crate::ptx::{
-    Function, Init, Instruction, Item, Module, Operand, Param, Space as PtxSpace, Statement, Type,
+    Function, Init, Instruction, Item, Module, Operand, Space as PtxSpace, Statement, Type,
 };
 
 /// Calls within calls that are decoded in place.
@@ -156,7 +157,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
         Ok(())
     }
 
-    fn push(&mut self, op: Op, guard: Option<Guard>, origin: u32) {
+    pub(super) fn push(&mut self, op: Op, guard: Option<Guard>, origin: u32) {
         self.drafts.push(super::Draft {
             inst: Inst { op, guard },
             origin,
@@ -186,9 +187,8 @@ impl<'m, 'a> Decoder<'m, 'a> {
                 *name
             }
             pointer => {
-                return self
-                    .call_pointer(pointer, returns, arguments, prototype, around)
-                    .map(Some);
+                self.call_pointer(pointer, returns, arguments, prototype, around)?;
+                return Ok(None);
             }
         };
         // An alias is another name of a function.
@@ -206,13 +206,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
             let in_place = !self.graph.recursive.contains(called.name)
                 && self.returns.len() < MAX_CALLS
                 && self.drafts.len() < MAX_IN_PLACE;
-            if in_place
-                || called
-                    .params
-                    .iter()
-                    .chain(&called.returns)
-                    .any(|p| p.space == PtxSpace::Reg)
-            {
+            if in_place {
                 self.inline(called, body, returns, arguments)?;
                 return Ok(None);
             }
@@ -221,11 +215,18 @@ impl<'m, 'a> Decoder<'m, 'a> {
                 let draft = &self.routines[index as usize];
                 (draft.params.clone(), draft.returns.clone())
             };
-            return Ok(Some(Op::Call(Box::new(Call {
-                callee: Callee::Function(index),
-                arguments: self.passed(arguments, &sizes)?,
-                returns: self.passed(returns, &results)?,
-            }))));
+            let given = Passed {
+                params: &called.params,
+                operands: arguments,
+                sizes: &sizes,
+            };
+            let taken = Passed {
+                params: &called.returns,
+                operands: returns,
+                sizes: &results,
+            };
+            self.pass(Callee::Function(index), given, taken)?;
+            return Ok(None);
         }
         let arguments = self.parameters(arguments)?;
         let returns = self.parameters(returns)?;
@@ -308,7 +309,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
         arguments: &[Operand<'a>],
         prototype: Option<&str>,
         around: &[Statement<'a>],
-    ) -> Result<Op> {
+    ) -> Result<()> {
         let register = self.source(pointer, Type::U64)?;
         let Some(prototype) = prototype else {
             return self.error(
@@ -332,61 +333,33 @@ impl<'m, 'a> Decoder<'m, 'a> {
             }
             _ => None,
         });
-        let Some((params, results)) = found else {
+        let Some((params, wanted)) = found else {
             return self.error(format!(
                 "there is no .callprototype or .calltargets {prototype}"
             ));
         };
-        if params.len() != arguments.len() || results.len() != returns.len() {
+        if params.len() != arguments.len() || wanted.len() != returns.len() {
             return self.error(format!(
                 "{prototype} takes {} arguments and gives {} results, found {} and {}",
                 params.len(),
-                results.len(),
+                wanted.len(),
                 arguments.len(),
                 returns.len()
             ));
         }
         let (sizes, after) = self.places(&params, 0)?;
-        let (results, _) = self.places(&results, after)?;
-        Ok(Op::Call(Box::new(Call {
-            callee: Callee::Pointer(register),
-            arguments: self.passed(arguments, &sizes)?,
-            returns: self.passed(returns, &results)?,
-        })))
-    }
-
-    /// The places in the thread's memory of what is passed, with the bytes that the callee takes.
-    fn passed(&self, operands: &[Operand<'a>], sizes: &[(u64, u64)]) -> Result<Vec<(u64, u64)>> {
-        let places = self.parameters(operands)?;
-        Ok(places
-            .into_iter()
-            .zip(sizes)
-            .map(|(place, (_, bytes))| (place, *bytes))
-            .collect())
-    }
-
-    /// Offsets and bytes of parameters behind each other, and where they end.
-    fn places(&self, params: &[Param<'a>], start: u64) -> Result<(Vec<(u64, u64)>, u64)> {
-        let mut at = start;
-        let mut all = Vec::new();
-        for param in params {
-            if param.space == PtxSpace::Reg {
-                return self.error(format!(
-                    "expected parameters in .param of a function that recurs or whose address is taken, found {} in .reg",
-                    param.name
-                ));
-            }
-            let (bytes, align) = self.size_of(param.ty, param.vector, &param.dims, param.align)?;
-            at = at.next_multiple_of(align);
-            all.push((at, bytes));
-            at += bytes;
-            if at > STACK {
-                return self.error(format!(
-                    "expected at most {STACK} bytes of parameters of a function, found more"
-                ));
-            }
-        }
-        Ok((all, at))
+        let (results, _) = self.places(&wanted, after)?;
+        let given = Passed {
+            params: &params,
+            operands: arguments,
+            sizes: &sizes,
+        };
+        let taken = Passed {
+            params: &wanted,
+            operands: returns,
+            sizes: &results,
+        };
+        self.pass(Callee::Pointer(register), given, taken)
     }
 
     /// The number of a function that is decoded once.
@@ -480,24 +453,26 @@ impl<'m, 'a> Decoder<'m, 'a> {
         self.push(before, None, origin);
         let draft = &self.routines[index];
         let (function, label, bytes) = (draft.function, draft.label, draft.bytes);
-        let names: Vec<(&'a str, u64)> = function
-            .params
-            .iter()
-            .zip(&draft.params)
-            .chain(function.returns.iter().zip(&draft.returns))
-            .map(|(param, (at, _))| (param.name, *at))
-            .collect();
+        let params = function.params.iter().zip(draft.params.clone());
+        let results = function.returns.iter().zip(draft.returns.clone());
+        let (params, results): (Vec<_>, Vec<_>) = (params.collect(), results.collect());
         self.labels[label as usize] = Some(self.drafts.len() as u32);
         let (rows, preds) = self.names.counts();
         let register = self.row();
         self.frame = Some(Frame { register, bytes });
         let caller = self.names.enter();
-        for (name, at) in names {
-            self.names.insert(name, Name::Frame(at));
-        }
+        self.take(register, &params)?;
+        let end = self.give(register, &results)?;
         self.statements(function.body.as_deref().unwrap_or_default())?;
         self.names.leave(caller);
         let origin = self.origins.len().saturating_sub(1) as u32;
+        if let Some((end, stores)) = end {
+            self.returns.pop();
+            self.labels[end as usize] = Some(self.drafts.len() as u32);
+            for store in stores {
+                self.push(store, None, origin);
+            }
+        }
         self.push(Op::Return, None, origin);
         let frame = self.frame.take().unwrap_or(Frame { register, bytes });
         let (all_rows, all_preds) = self.names.counts();
@@ -615,34 +590,5 @@ impl<'m, 'a> Decoder<'m, 'a> {
         self.drafts.extend(results);
         self.names.leave(caller);
         Ok(())
-    }
-
-    /// A row for a parameter of a function that is a register.
-    fn register_for(&mut self, param: &Param<'a>) -> Result<Reg> {
-        match (param.ty.bytes(), param.vector, param.dims.as_slice()) {
-            (Some(1..=8), None, []) if param.ty != Type::Pred => Ok(self.row()),
-            _ => self.error(format!(
-                "expected a register of 8 to 64 bits for parameter {}, found one of type {:?}; the emulator passes no others",
-                param.name, param.ty
-            )),
-        }
-    }
-
-    fn parameters(&self, operands: &[Operand<'a>]) -> Result<Vec<u64>> {
-        operands
-            .iter()
-            .map(|operand| self.parameter(operand))
-            .collect()
-    }
-
-    /// The place of a parameter of a call in the thread's memory.
-    fn parameter(&self, operand: &Operand<'a>) -> Result<u64> {
-        match operand {
-            Operand::Symbol { name, offset: 0 } => match self.names.get(name) {
-                Some(Name::Local(at)) => Ok(at),
-                _ => self.error(format!("expected a .param variable, found {name}")),
-            },
-            _ => self.error("expected a .param variable"),
-        }
     }
 }

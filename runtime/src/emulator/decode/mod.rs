@@ -9,6 +9,7 @@ mod distributed;
 mod memory;
 mod names;
 mod operands;
+mod passing;
 mod stack;
 mod statements;
 mod sync;

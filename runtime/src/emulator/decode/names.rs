@@ -325,26 +325,31 @@ impl<'a> Decoder<'_, 'a> {
             // Parameters of calls live in the thread's own memory.
             Space::Local | Space::Param => {
                 let is_variable = variable.space == Space::Local;
-                let end = self.local_bytes;
-                let apart = end > 0 && (is_variable || self.ends_with_variable);
-                let at = (end + if apart { GAP } else { 0 }).next_multiple_of(align);
-                if apart {
-                    self.gaps.push((end, at));
-                }
-                self.ends_with_variable = is_variable;
-                self.local_bytes = at + bytes;
-                if self.local_bytes > MAX_LOCAL {
-                    return self.error(format!(
-                        "expected at most {MAX_LOCAL} bytes of local memory in a thread, found {}; use smaller arrays",
-                        self.local_bytes
-                    ));
-                }
-                Name::Local(at)
+                Name::Local(self.own_memory(bytes, align, is_variable)?)
             }
             Space::Reg => return self.error("expected a variable in memory, found .reg"),
         };
         self.names.insert(variable.name, name);
         Ok(())
+    }
+
+    /// A place in the thread's memory, of a variable or for what a call passes.
+    pub(super) fn own_memory(&mut self, bytes: u64, align: u64, is_variable: bool) -> Result<u64> {
+        let end = self.local_bytes;
+        let apart = end > 0 && (is_variable || self.ends_with_variable);
+        let at = (end + if apart { GAP } else { 0 }).next_multiple_of(align);
+        if apart {
+            self.gaps.push((end, at));
+        }
+        self.ends_with_variable = is_variable;
+        self.local_bytes = at + bytes;
+        if self.local_bytes > MAX_LOCAL {
+            return self.error(format!(
+                "expected at most {MAX_LOCAL} bytes of local memory in a thread, found {}; use smaller arrays",
+                self.local_bytes
+            ));
+        }
+        Ok(at)
     }
 
     fn initial_bytes(&self, variable: &Variable<'a>, bytes: u64) -> Result<Option<Vec<u8>>> {

@@ -140,6 +140,9 @@ impl<'m, 'a> Decoder<'m, 'a> {
                 "multimem accesses the same place in the memory of several GPUs, and the emulator is one; run the kernel on GPUs",
             ),
             "min" | "max" if operands.len() == 4 => self.extremum_of_three(i),
+            "lop3" if matches!(i.modifiers.as_slice(), ["or" | "and", "b32"]) => {
+                self.lop3_with_predicate(i)
+            }
             opcode if super::video::is_video(opcode) => self.video(i),
             opcode if alu::is_alu(opcode) => self.alu(i),
             _ => self.unknown(i),
@@ -328,27 +331,69 @@ impl<'m, 'a> Decoder<'m, 'a> {
         if i.modifiers.last() != Some(&"f32") || i.modifiers.contains(&"xorsign") {
             return self.unknown(i);
         }
-        const BETWEEN: &str = "of three";
-        let row = self.row();
-        let between = || {
-            Operand::Register(crate::ptx::Register {
-                name: BETWEEN,
-                element: None,
-            })
-        };
-        self.names.open();
-        self.names.insert(BETWEEN, Name::Reg(row, Type::F32));
         let [d, a, b, c] = i.operands.as_slice() else {
             return self.unknown(i);
         };
-        let of = |d: Operand<'a>, a: &Operand<'a>, b: &Operand<'a>| Instruction {
-            operands: vec![d, a.clone(), b.clone()],
+        let of = |d: &Operand<'a>, a: &Operand<'a>, b: &Operand<'a>| Instruction {
+            operands: vec![d.clone(), a.clone(), b.clone()],
             ..i.clone()
         };
-        let first = self.alu(&of(between(), a, b))?;
+        self.in_two(Type::F32, |between| [of(between, a, b), of(d, between, c)])
+    }
+
+    /// `lop3.or.b32 d|p, a, b, c, table, q`: the result, and whether it is not 0, combined with a predicate.
+    fn lop3_with_predicate(&mut self, i: &Instruction<'a>) -> Result<Op> {
+        let (combine, [dest, sources @ .., q]) = (i.modifiers[0], i.operands.as_slice()) else {
+            return self.unknown(i);
+        };
+        let Operand::Pair(d, p) = dest else {
+            return self.error("expected a register and a predicate, or `_` and a predicate, before the operands of lop3");
+        };
+        let zero = Operand::Immediate(crate::ptx::Immediate::Int {
+            bits: 0,
+            unsigned: false,
+        });
+        self.in_two(Type::B32, |between| {
+            let d = match d.as_ref() {
+                Operand::Discard => between,
+                d => d,
+            };
+            let mut operands = vec![d.clone()];
+            operands.extend_from_slice(sources);
+            [
+                Instruction {
+                    modifiers: i.modifiers[1..].to_vec(),
+                    operands,
+                    ..i.clone()
+                },
+                Instruction {
+                    opcode: "setp",
+                    modifiers: vec!["ne", combine, "u32"],
+                    operands: vec![p.as_ref().clone(), d.clone(), zero, q.clone()],
+                    ..i.clone()
+                },
+            ]
+        })
+    }
+
+    /// Two instructions on registers in place of one, which may have a register between them.
+    fn in_two(
+        &mut self,
+        ty: Type,
+        make: impl FnOnce(&Operand<'a>) -> [Instruction<'a>; 2],
+    ) -> Result<Op> {
+        const BETWEEN: &str = "between two";
+        let row = self.row();
+        self.names.open();
+        self.names.insert(BETWEEN, Name::Reg(row, ty));
+        let [first, last] = make(&Operand::Register(crate::ptx::Register {
+            name: BETWEEN,
+            element: None,
+        }));
+        let op = self.alu(&first)?;
         // A result of lanes that the guard leaves out is not looked at.
         let origin = self.origins.len() as u32 - 1;
-        let guard = match i.guard {
+        let guard = match first.guard {
             None => None,
             Some(guard) => Some(Guard {
                 pred: self.predicate(guard.register)?,
@@ -356,10 +401,10 @@ impl<'m, 'a> Decoder<'m, 'a> {
             }),
         };
         self.drafts.push(Draft {
-            inst: Inst { op: first, guard },
+            inst: Inst { op, guard },
             origin,
         });
-        let last = self.alu(&of(d.clone(), &between(), c));
+        let last = self.alu(&last);
         self.names.close();
         last
     }

@@ -493,7 +493,7 @@ impl Context<'_> {
             };
             let by = Accessor {
                 agent,
-                ..self.accessor(warp, lane, Order::default())
+                ..self.accessor(warp, lane, pc, Order::default())
             };
             if let Some(conflict) = buffer.note_later(offset, bytes, writes, &by) {
                 self.global_conflict(warp, lane, pc, at, conflict);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::emulator::address;
 use crate::emulator::clocks::Agent;
-use crate::emulator::global::{Buffer, Gone, Unordered};
+use crate::emulator::global::{Buffer, Gone, NOWHERE, Unordered, Who};
 use crate::emulator::program::{Order, Space};
 use crate::emulator::shared::{Conflict, Trouble, What};
 
@@ -167,7 +167,7 @@ impl<'a> Context<'a> {
         else {
             return false;
         };
-        let by = self.accessor(warp, lane, Order::default());
+        let by = self.accessor(warp, lane, pc, Order::default());
         if let Some(conflict) = buffer.note_read(offset, read as usize, &by) {
             self.global_conflict(warp, lane, pc, at, conflict);
         }
@@ -269,7 +269,9 @@ impl<'a> Context<'a> {
         let warps = self.warps;
         let self_agent = self.clocks.agents.of(who.thread);
         let address = Some((Space::Global, at));
-        self.find(kind, pc, None, warp, lane, address, || {
+        let with = (near && self_agent.is_none() && who.inst != NOWHERE).then_some(who.inst);
+        let seen = self.has_seen(thread, who);
+        self.find(kind, pc, with, warp, lane, address, || {
             let agent = self_agent.filter(|_| near);
             let them = match near {
                 true if agent.is_some() => agent.map(|agent| Self::agent_text(agent, warps)).unwrap_or_default(),
@@ -293,6 +295,14 @@ impl<'a> Context<'a> {
                 _ => "what this thread writes",
             };
             let cure = match (this.width, other.width) {
+                _ if seen && near => {
+                    "this thread has seen by a strong read what was written behind that, but acquires nothing by it; put fence.acq_rel.cta, or a \
+                     wider one, behind that read, or let it be an acquire"
+                }
+                _ if seen => {
+                    "this thread has seen by a strong read what was written behind that, but acquires nothing of other blocks by it; put \
+                     fence.acq_rel.gpu behind that read, or let it be an acquire of scope .gpu"
+                }
                 (0, _) | (_, 0) if kind == Kind::ConflictingWrites => {
                     "nothing orders the two; let one thread write each element"
                 }
@@ -310,6 +320,25 @@ impl<'a> Context<'a> {
             };
             format!("{them} {does} {what}, and {cure}")
         });
+    }
+
+    /// Tells whether a thread has seen by a strong read what was released behind an access, without an acquire.
+    fn has_seen(&self, thread: u32, who: Who) -> bool {
+        let Some(fences) = self.fences.get(&thread) else {
+            return false;
+        };
+        let has = |times: &[u32]| {
+            let time = times.get(who.thread as usize);
+            time.is_some_and(|&time| time >= who.time)
+        };
+        let far = fences.seen.far.as_ref();
+        let far = far.and_then(|told| told.blocks.get(&who.block));
+        let near = fences
+            .seen
+            .near
+            .as_ref()
+            .filter(|_| who.block == self.linear);
+        near.is_some_and(|view| has(&view.times)) || far.is_some_and(|times| has(times))
     }
 
     /// Names operations that complete after their issue.
@@ -477,6 +506,7 @@ impl<'a> Context<'a> {
             Trouble::InFlight | Trouble::Arriving(_) | Trouble::BeingRead(_) => Kind::MissingWait,
             Trouble::Unfenced => Kind::MissingFence,
             Trouble::AfterWrite | Trouble::AfterRead => Kind::SharedRace,
+            Trouble::AfterEqualWrite => Kind::EqualWrites,
         };
         let with = (conflict.trouble != Trouble::Uninitialized).then_some(conflict.inst);
         let warps = self.warps;
@@ -508,6 +538,10 @@ impl<'a> Context<'a> {
                 ),
                 Trouble::AfterWrite => format!(
                     "{what} shared memory that {other} writes, and no barrier orders the two; put one between them"
+                ),
+                Trouble::AfterEqualWrite => format!(
+                    "{what} the value to shared memory that {other} writes there, too, and no barrier orders the two: whichever comes last, the value \
+                     is the same, but PTX calls it a race; let one thread write, or put a barrier between the two"
                 ),
                 Trouble::AfterRead => format!(
                     "{what} shared memory that {other} reads, and no barrier orders the two; put one between them"

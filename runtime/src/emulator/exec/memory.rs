@@ -194,7 +194,7 @@ impl Context<'_> {
                 let Some((buffer, offset)) = found else {
                     return;
                 };
-                let by = self.accessor(warp, lane, order);
+                let by = self.accessor(warp, lane, pc, order);
                 let (conflict, seen) = buffer.read_noted(offset, data, &by);
                 if let Some(conflict) = conflict {
                     self.global_conflict(warp, lane, pc, at, conflict);
@@ -277,7 +277,7 @@ impl Context<'_> {
                 let thread = warp.thread(lane);
                 let place = (Space::Global, at);
                 let handed = self.handed(thread, place, order);
-                let by = self.accessor(warp, lane, order);
+                let by = self.accessor(warp, lane, pc, order);
                 if let Some(conflict) = buffer.write(offset, data, &by, handed.as_ref()) {
                     self.global_conflict(warp, lane, pc, at, conflict);
                 }
@@ -287,11 +287,12 @@ impl Context<'_> {
     }
 
     /// A thread now, as one that accesses global memory.
-    pub(super) fn accessor(&self, warp: &Warp, lane: usize, order: Order) -> Accessor<'_> {
+    pub(super) fn accessor(&self, warp: &Warp, lane: usize, pc: u32, order: Order) -> Accessor<'_> {
         Accessor {
             block: self.linear,
             rank: warp.rank as u8,
             thread: warp.thread(lane),
+            inst: pc,
             order,
             agent: None,
             clocks: &self.clocks,
@@ -317,7 +318,7 @@ impl Context<'_> {
             agent: None,
             clocks: &self.clocks,
         };
-        if let Some(conflict) = self.shared.write(at, data.len(), by) {
+        if let Some(conflict) = self.shared.write_value(at, data, by) {
             self.shared_conflict(warp, lane, pc, conflict, "writes");
         }
         self.release_to(thread, at, data.len(), order);

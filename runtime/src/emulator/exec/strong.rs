@@ -79,7 +79,7 @@ impl Context<'_> {
                     wrote = after.is_some();
                     after
                 };
-                let by = self.accessor(warp, lane, op.order);
+                let by = self.accessor(warp, lane, pc, op.order);
                 let (before, conflict, seen) =
                     buffer.modify(offset, bytes, &by, handed.as_ref(), update);
                 if let Some(conflict) = conflict {

@@ -9,7 +9,12 @@ pub(in crate::emulator) struct Who {
     pub block: u64,
     pub thread: u32,
     pub time: u32,
+    /// The instruction of the access, or [`NOWHERE`] where that is not known.
+    pub inst: u32,
 }
+
+/// The instruction of an access that is kept without it.
+pub(in crate::emulator) const NOWHERE: u32 = u32::MAX;
 
 const TIME_BITS: u32 = 24;
 /// Threads of a block, and the clocks behind them.
@@ -28,6 +33,7 @@ impl Who {
             block: (word >> (TIME_BITS + THREAD_BITS)).checked_sub(1)?,
             thread: (word >> TIME_BITS) as u32 & ((1 << THREAD_BITS) - 1),
             time: word as u32 & ((1 << TIME_BITS) - 1),
+            inst: NOWHERE,
         })
     }
 }
@@ -40,6 +46,7 @@ pub(in crate::emulator) struct Accessor<'c> {
     /// The block's rank in the cluster.
     pub rank: u8,
     pub thread: u32,
+    pub inst: u32,
     pub order: Order,
     /// The clock and the time of the agent in the asynchronous proxy for which the thread acts; none for the thread itself.
     pub agent: Option<(u32, u32)>,
@@ -54,6 +61,7 @@ impl Accessor<'_> {
             block: self.block,
             thread,
             time,
+            inst: self.inst,
         }
     }
 
@@ -63,6 +71,7 @@ impl Accessor<'_> {
             block,
             thread,
             time,
+            ..
         } = who;
         if block == self.block && self.agent.is_some() {
             self.clocks.ordered_proxied(self.thread, thread, time)

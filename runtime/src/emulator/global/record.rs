@@ -4,7 +4,7 @@
 //! thread stands for its earlier ones. An access that comes after others, and conflicts with whatever they conflict
 //! with, makes them superfluous.
 
-use super::{Accessor, Class, Who};
+use super::{Accessor, Class, NOWHERE, Who};
 
 /// Sets of one place, above which those of other blocks are kept by one thread each.
 const MANY: usize = 24;
@@ -15,6 +15,8 @@ const MOST: usize = 64;
 struct Set {
     class: Class,
     block: u64,
+    /// The instruction of all of them, or [`NOWHERE`].
+    inst: u32,
     times: Times,
 }
 
@@ -63,6 +65,7 @@ impl Set {
                     block: self.block,
                     thread: *other,
                     time: *time,
+                    inst: self.inst,
                 };
                 return (!by.knows(who)).then_some(who);
             }
@@ -72,6 +75,7 @@ impl Set {
                         block: self.block,
                         thread: at,
                         time: each[at as usize],
+                        inst: self.inst,
                     };
                     who.time != 0 && !by.knows(who)
                 };
@@ -87,6 +91,7 @@ impl Set {
             block: self.block,
             thread,
             time,
+            inst: self.inst,
         })
     }
 }
@@ -101,10 +106,18 @@ impl Record {
     pub(super) fn add(&mut self, class: Class, who: Who) {
         let same = |set: &&mut Set| set.class == class && set.block == who.block;
         match self.sets.iter_mut().find(same) {
-            Some(set) => set.times.add(who.thread, who.time),
+            Some(set) => {
+                set.inst = match set.times {
+                    Times::One(thread, _) if thread == who.thread => who.inst,
+                    _ if set.inst == who.inst => who.inst,
+                    _ => NOWHERE,
+                };
+                set.times.add(who.thread, who.time);
+            }
             None => self.sets.push(Set {
                 class,
                 block: who.block,
+                inst: who.inst,
                 times: Times::One(who.thread, who.time),
             }),
         }
@@ -170,6 +183,7 @@ impl Record {
                     block,
                     thread,
                     time,
+                    inst: set.inst,
                 })
                 .is_some()
             {

@@ -12,7 +12,7 @@ fn buffer(length: usize) -> Buffer {
         Some(&|_| false),
         true,
     );
-    buffer.start_launch(2);
+    buffer.start_launch(2, true);
     buffer
 }
 
@@ -22,6 +22,7 @@ fn by(clocks: &Clocks, block: u64, thread: u32) -> Accessor<'_> {
         block,
         rank: 0,
         thread,
+        inst: 7,
         order: Order::default(),
         agent: None,
         clocks,

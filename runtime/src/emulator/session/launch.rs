@@ -142,10 +142,9 @@ impl Session {
         let kernel = &self.modules[module.0].kernels[kernel];
         let params = parameters(kernel, arguments)?;
         let planned = planned(kernel, grid);
-        memory::declare(&mut self.global, kernel);
         let run = |global: &mut Global, cores: usize| -> Outcome {
             for buffer in global.buffers_mut() {
-                buffer.start_launch(kernel.global_granule);
+                buffer.start_launch(kernel.global_granule, cores == 1);
             }
             launch::run(&Running {
                 steering: self.steering.as_ref(),
@@ -170,8 +169,9 @@ impl Session {
             Some(_) => 1,
             None => cores().min(usize::try_from(blocks).unwrap_or(usize::MAX)),
         };
+        memory::declare(&mut self.global, kernel, cores == 1);
         // Which of two blocks comes second, and is told, is chance where several run at a time. Blocks that run in their order tell
-        // the same in every run.
+        // the same in every run, and where the other access stands, which takes memory.
         let before = (cores > 1).then(|| self.global.snapshot());
         let mut outcome = run(&mut self.global, cores);
         let chance = |finding: &Finding| finding.kind.is_between_blocks();

@@ -37,6 +37,7 @@ impl Status {
     pub fn of(kind: Kind) -> Status {
         match kind {
             Kind::SharedRace
+            | Kind::EqualWrites
             | Kind::GlobalRace
             | Kind::ConflictingWrites
             | Kind::MissingWait

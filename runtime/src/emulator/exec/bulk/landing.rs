@@ -1,6 +1,7 @@
 //! The end of bulk copies, after their issue: they land, are waited for, or are still under way at the end.
 
 use super::*;
+use crate::emulator::global::NOWHERE;
 
 impl Context<'_> {
     /// Lets the newest copy land at once, by chance.
@@ -107,6 +108,7 @@ impl Context<'_> {
                     block: self.linear,
                     rank: 0,
                     thread: copy.thread,
+                    inst: NOWHERE,
                     order: Order::default(),
                     agent: clock.map(|clock| (clock, written_time(group))),
                     clocks: &self.clocks,
