@@ -196,7 +196,7 @@ class Packages(unittest.TestCase):
 class Compiling(unittest.TestCase):
     def test_diagnostics_have_places(self):
         text = ADD_ONE.read_text().replace("cute.yield %b", "cute.yield %other")
-        with self.assertRaisesRegex(cute_opt.CompileError, "use of undeclared SSA value name") as caught:
+        with self.assertRaisesRegex(cute_opt.CompileError, "expected a value that is defined, found %other") as caught:
             cute_opt.compile(text, arch="sm_80", cache=False)
         [error] = [one for one in caught.exception.diagnostics if one.severity == "error"]
         line = next(at for at, line in enumerate(text.splitlines(), 1) if "%other" in line)

@@ -155,7 +155,10 @@ impl Counts {
         for step in report.launches.iter().flat_map(|launch| &launch.steps) {
             let Some(place) = &step.source else { continue };
             let class = serde_name(&format!("{:?}", step.class));
-            let key = (place.line, place.step.clone(), class);
+            // The report has functions in place of their calls.
+            let is_call = |step: &String| step.starts_with("called from ");
+            let own = place.step.clone().filter(|step| !is_call(step));
+            let key = (place.line, own, class);
             let sum = self.0.entry(key).or_default();
             sum.add(Counted {
                 warps: step.counts.warps,

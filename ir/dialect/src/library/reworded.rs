@@ -122,8 +122,10 @@ impl<'m> Kind<'m> {
             Self::Dialect(op) => of_no_dialect(op),
             Self::Undeclared => {
                 let name = at.token();
+                // What a type stands behind may be a use, too.
+                let others = values(at.text, at.line).into_iter();
                 let near = match name.len() > 3 {
-                    true => names::did_you_mean(name, values(at.text, at.line)),
+                    true => names::did_you_mean(name, others.filter(|other| *other != name)),
                     false => String::new(),
                 };
                 let cure = match near.is_empty() {
