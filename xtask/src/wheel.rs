@@ -12,8 +12,8 @@ use std::process::Command;
 /// The programs of the wheel.
 const PROGRAMS: [&str; 2] = ["cute-opt", "cute-run"];
 /// The argument by which the linker writes the places of pointers as bits: a hundred thousand of LLVM's take 19 KB in place of 2.6 MB. glibc reads them since 2.36, which the
-/// wheel asks for then.
-const PACKED: &str = "-Wl,-z,pack-relative-relocs";
+/// wheel asks for then. Texts that end as others do are kept once (`-O2` of the linker).
+const PACKED: &str = "-Wl,-z,pack-relative-relocs,-O2";
 /// The extension module; `cute-run` brings the library that packages are exported into.
 const MODULE: &str = "cute-python";
 /// The largest wheel, in bytes: PyPI takes 100 MB, and nobody waits for it gladly.
