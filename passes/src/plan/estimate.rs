@@ -471,7 +471,7 @@ impl Estimate {
             _ => roles::EXCHANGE + roles::EXCHANGED * m * n * (ck - 1) / (1024 * ck),
         };
         let beside = beside + exchanged;
-        Self {
+        let estimate = Self {
             tile: [m * cm, n * cn, k],
             cluster: blocks,
             split: of.split,
@@ -505,6 +505,10 @@ impl Estimate {
             slower,
             before,
             second: STARTED_BESIDE,
+        };
+        match has_groups {
+            true => estimate.with_groups(),
+            false => estimate,
         }
     }
 

@@ -119,7 +119,12 @@ impl Fed {
 }
 
 /// Groups of rows, at most, whose tiles blocks count that have tile after tile: a loop over so many takes a microsecond or two beside tiles of some ten.
-pub(crate) const MOST_COUNTED: i64 = 256;
+const MOST_COUNTED: i64 = 256;
+
+/// Tells whether groups are so few, where their number is known, that such blocks count the tiles of all of them.
+pub(crate) fn are_counted(groups: Option<i64>) -> bool {
+    groups.is_some_and(|groups| groups <= MOST_COUNTED)
+}
 
 /// Groups of elements that share a scale, by which the sums of a group are multiplied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -179,7 +184,7 @@ impl Scaled {
 impl Problem<'_> {
     /// Tells whether blocks that have tile after tile count those of all groups of rows.
     pub fn counts_tiles(&self) -> bool {
-        self.has_groups && self.batch.is_some_and(|groups| groups <= MOST_COUNTED)
+        self.has_groups && are_counted(self.batch)
     }
 
     /// M, N, K and the number of products.

@@ -535,9 +535,6 @@ impl<'c> Builder<'c> {
         let out = types::elem(self.out(choice).0).map_or(0, |elem| elem.bits());
         let bits = [self.elems[0].bits(), self.sum.bits(), out];
         let mut estimate = Estimate::of_roles(choice, bits, &self.accesses, self.has_groups);
-        if self.has_groups {
-            estimate = estimate.with_groups();
-        }
         if let Some(epilogue) = &self.epilogue {
             estimate = estimate.with_epilogue(choice, epilogue.work, epilogue.beside);
         }

@@ -16,7 +16,7 @@ use super::{
     leaves::{extent_of_leaves, leaves_of},
     matrix::Matrix,
 };
-use crate::plan::MOST_COUNTED;
+use crate::plan::are_counted;
 use cute_arith::Predicate;
 use cute_ir::ops::{arith, cf, cute, scf};
 use cute_ir::{
@@ -105,8 +105,7 @@ impl<'c> Gemm<'c> {
     /// Tells whether tiles are numbered one behind the other, with none that has no rows: those of blocks that have tile after tile, which count the tiles of
     /// all groups. By places some blocks would have more tiles than others.
     pub(super) fn counts_tiles(&self) -> bool {
-        let groups = self.known_groups().filter(|_| self.plan.has_roles());
-        groups.is_some_and(|groups| groups <= MOST_COUNTED)
+        self.plan.has_roles() && are_counted(self.known_groups())
     }
 
     /// The tiles of C of all groups, counted.
@@ -119,13 +118,7 @@ impl<'c> Gemm<'c> {
         let b = b.step("count tiles");
         let word = b.i32_type();
         let ends = self.ends_of_groups(b, body, groups)?;
-        let zero = b.i32(0)?;
-        let [_, all] = ends.each(b, [zero; 2], |b, index, [begin, all]| {
-            let end = ends.end(b, index, begin)?;
-            let rows = b.value(arith::SUBI, &[end, begin], word, &[])?;
-            let tiles = self.tiles_of_rows(b, rows)?;
-            Ok([end, b.value(arith::ADDI, &[all, tiles], word, &[])?])
-        })?;
+        let (all, []) = self.each_group(b, &ends, [], |_, _, none| Ok(none))?;
         b.value(arith::MULI, &[all, self.tiles(b, body, 1)?], word, &[])
     }
 
@@ -192,32 +185,62 @@ impl<'c> Gemm<'c> {
         place: Val<'c>,
     ) -> Result<Found<'c>, Failure> {
         let word = b.i32_type();
-        let zero = b.i32(0)?;
+        let none = [b.i32(0)?; 4];
         // The last group that has no more tiles before it than are before this one; what is behind an empty group is behind it as well.
-        let found = ends.each(b, [zero; 6], |b, index, carried| {
-            let [begin, before, own @ ..] = carried;
-            let end = ends.end(b, index, begin)?;
-            let rows = b.value(arith::SUBI, &[end, begin], word, &[])?;
-            let tiles = self.tiles_of_rows(b, rows)?;
-            let holds = b.compare(Predicate::Ule, before, place)?;
+        let (_, found) = self.each_group(b, ends, none, |b, of, [group, first, end, before]| {
+            let holds = b.compare(Predicate::Ule, of.before, place)?;
             let kept = |new, old| b.value(arith::SELECT, &[holds, new, old], word, &[]);
-            let [group, first, own_end, own_before] = own;
             Ok([
-                end,
-                b.value(arith::ADDI, &[before, tiles], word, &[])?,
-                kept(index, group)?,
-                kept(begin, first)?,
-                kept(end, own_end)?,
-                kept(before, own_before)?,
+                kept(of.group, group)?,
+                kept(of.first, first)?,
+                kept(of.end, end)?,
+                kept(of.before, before)?,
             ])
         })?;
-        let [_, _, group, first, end, before] = found;
+        let [group, first, end, before] = found;
         Ok(Found {
             group,
             first,
             end,
             before,
         })
+    }
+
+    /// A loop over groups, in their order, that counts their tiles along M and carries so many numbers besides. Returns the tiles of all, and the numbers.
+    fn each_group<const N: usize>(
+        &self,
+        b: Builder<'c>,
+        ends: &Ends<'c>,
+        from: [Val<'c>; N],
+        step: impl FnOnce(Builder<'c>, Found<'c>, [Val<'c>; N]) -> Result<[Val<'c>; N], Failure>,
+    ) -> Result<(Val<'c>, [Val<'c>; N]), Failure> {
+        let word = b.i32_type();
+        let zero = b.i32(0)?;
+        let (region, inner) = Detached::with_block(&vec![(word, b.location); N + 3]);
+        let mut operands = vec![zero, ends.count, b.i32(1)?, zero, zero];
+        operands.extend(from);
+        let types = vec![word; N + 2];
+        let found = b.with_regions(scf::FOR, &operands, &types, &[], vec![region])?;
+        let own = Builder::at_end(b.context, inner, b.location);
+        let [group, first, before] = [0, 1, 2].map(|at| argument(inner, at));
+        let end = ends.end(own, group, first)?;
+        let rows = own.value(arith::SUBI, &[end, first], word, &[])?;
+        let tiles = self.tiles_of_rows(own, rows)?;
+        let behind = own.value(arith::ADDI, &[before, tiles], word, &[])?;
+        let of = Found {
+            group,
+            first,
+            end,
+            before,
+        };
+        let carried = std::array::from_fn(|at| argument(inner, at + 3));
+        let mut next = vec![end, behind];
+        next.extend(step(own, of, carried)?);
+        own.op(scf::YIELD, &next, &[], &[])?;
+        let results = results_of(found);
+        let all = *results.get(1).expected(b, "a number of tiles")?;
+        let rest: Option<[Val<'c>; N]> = results.get(2..).and_then(|rest| rest.try_into().ok());
+        Ok((all, rest.expected(b, "as many numbers as are carried")?))
     }
 
     /// The group of a tile by its place along M, of which groups have as many as they may need.
@@ -341,26 +364,6 @@ impl<'c> Ends<'c> {
         }
         end = b.value(arith::MINSI, &[end, self.m], word, &[])?;
         b.value(arith::MAXSI, &[end, least], word, &[])
-    }
-
-    /// A loop over groups, in their order, that carries so many numbers.
-    fn each<const N: usize>(
-        &self,
-        b: Builder<'c>,
-        from: [Val<'c>; N],
-        step: impl FnOnce(Builder<'c>, Val<'c>, [Val<'c>; N]) -> Result<[Val<'c>; N], Failure>,
-    ) -> Result<[Val<'c>; N], Failure> {
-        let word = b.i32_type();
-        let (region, inner) = Detached::with_block(&vec![(word, b.location); N + 1]);
-        let mut operands = vec![b.i32(0)?, self.count, b.i32(1)?];
-        operands.extend(from);
-        let found = b.with_regions(scf::FOR, &operands, &[word; N], &[], vec![region])?;
-        let own = Builder::at_end(b.context, inner, b.location);
-        let carried = std::array::from_fn(|at| argument(inner, at + 1));
-        let next = step(own, argument(inner, 0), carried)?;
-        own.op(scf::YIELD, &next, &[], &[])?;
-        let found: Result<[Val<'c>; N], _> = results_of(found).try_into();
-        found.ok().expected(b, "as many numbers as are carried")
     }
 }
 

@@ -66,11 +66,10 @@ impl<'m> Unknown<'m> {
                 names::did_you_mean(name, known)
             }
             Self::Value(name) => {
-                // Short names are all near to each other, and what is defined further on was meant.
-                let is_later = values(text, usize::MAX).contains(name);
-                match name.len() > 3 && !is_later {
-                    true => names::did_you_mean(name, values(text, line)),
-                    false => String::new(),
+                // What is defined further on was meant.
+                match values(text, usize::MAX).contains(name) {
+                    true => String::new(),
+                    false => near_value(name, text, line),
                 }
             }
             Self::Function(name) => {
@@ -110,8 +109,21 @@ fn aliases(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// The question whether the value before a line was meant whose name is nearest to one that nothing defines; empty where none is near.
+pub(super) fn near_value(name: &str, text: &str, line: usize) -> String {
+    // What a type stands behind may be a use, too.
+    let others = values(text, line)
+        .into_iter()
+        .filter(|other| *other != name);
+    // Short names are all near to each other.
+    match name.len() > 3 {
+        true => names::did_you_mean(name, others),
+        false => String::new(),
+    }
+}
+
 /// The values that the function around a line of a text defines before it, with `%`: what stands in front of `=` or `:`.
-pub(super) fn values(text: &str, line: usize) -> Vec<&str> {
+fn values(text: &str, line: usize) -> Vec<&str> {
     let before: Vec<&str> = text.lines().take(line).collect();
     let is_head = |line: &&str| line.contains("func.func ") || line.contains("gpu.func ");
     let begin = before.iter().rposition(is_head).unwrap_or(0);

@@ -1,7 +1,7 @@
 //! Errors of MLIR's parser and verifiers that name no cure, or nothing of what they found: how they are told instead.
 
 use super::{
-    meant::{meant, values},
+    meant::{meant, near_value},
     texts,
 };
 use crate::names;
@@ -122,12 +122,7 @@ impl<'m> Kind<'m> {
             Self::Dialect(op) => of_no_dialect(op),
             Self::Undeclared => {
                 let name = at.token();
-                // What a type stands behind may be a use, too.
-                let others = values(at.text, at.line).into_iter();
-                let near = match name.len() > 3 {
-                    true => names::did_you_mean(name, others.filter(|other| *other != name)),
-                    false => String::new(),
-                };
+                let near = near_value(name, at.text, at.line);
                 let cure = match near.is_empty() {
                     true => "; define it before, in the same function".to_owned(),
                     false => near,

@@ -373,9 +373,14 @@ impl Context<'_> {
 
     /// Runs threads of a warp for at most `turn` instructions.
     pub(super) fn run(&mut self, warp: &mut Warp, turn: u32) -> Stop {
-        if self.watch.is_some() {
-            return self.run_watched(warp, turn);
+        match self.watch {
+            None => self.steps::<false>(warp, turn),
+            Some(_) => self.steps::<true>(warp, turn),
         }
+    }
+
+    /// The same of a block that is watched, or of one that is not, for which nothing is asked an instruction.
+    fn steps<const WATCHED: bool>(&mut self, warp: &mut Warp, turn: u32) -> Stop {
         for _ in 0..turn {
             let Some(at) = self.choose(warp) else {
                 return Stop::Blocked;
@@ -383,6 +388,9 @@ impl Context<'_> {
             if self.executed >= self.launch.limit {
                 self.over_limit(warp, at);
                 return Stop::Halt;
+            }
+            if WATCHED && self.is_preempted(warp, at) {
+                return Stop::Turn;
             }
             self.executed += 1;
             if let Some(stop) = self.step(warp, at) {
@@ -392,37 +400,25 @@ impl Context<'_> {
         Stop::Turn
     }
 
-    /// The same of a block that is watched.
+    /// Notes the next instruction of a warp of a block that is watched, unless another warp, or block, is to go on before it.
     #[cold]
-    fn run_watched(&mut self, warp: &mut Warp, turn: u32) -> Stop {
+    fn is_preempted(&mut self, warp: &Warp, at: usize) -> bool {
         let kernel = self.launch.kernel;
-        for _ in 0..turn {
-            let Some(at) = self.choose(warp) else {
-                return Stop::Blocked;
-            };
-            if self.executed >= self.launch.limit {
-                self.over_limit(warp, at);
-                return Stop::Halt;
-            }
-            let Group { pc, mask, .. } = warp.groups[at];
-            let op = &kernel.insts[pc as usize].op;
-            if let Some(watch) = &mut self.watch {
-                if watch.preempts(op) {
-                    return Stop::Turn;
-                }
-                if let Some(stretches) = &mut watch.stretches
-                    && !matches!(op, Op::Goto(_))
-                {
-                    let lanes = mask.count_ones();
-                    stretches.executes(kernel, warp.index, self.executed, pc, lanes);
-                }
-            }
-            self.executed += 1;
-            if let Some(stop) = self.step(warp, at) {
-                return stop;
-            }
+        let Group { pc, mask, .. } = warp.groups[at];
+        let op = &kernel.insts[pc as usize].op;
+        let Some(watch) = &mut self.watch else {
+            return false;
+        };
+        if watch.preempts(op) {
+            return true;
         }
-        Stop::Turn
+        if let Some(stretches) = &mut watch.stretches
+            && !matches!(op, Op::Goto(_))
+        {
+            let lanes = mask.count_ones();
+            stretches.executes(kernel, warp.index, self.executed, pc, lanes);
+        }
+        false
     }
 
     fn step(&mut self, warp: &mut Warp, at: usize) -> Option<Stop> {
