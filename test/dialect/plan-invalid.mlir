@@ -446,3 +446,16 @@ func.func @stages(%c: i1) {
 #plan = #cute.plan<tile = 32x32x32, stages = 2, raster = 8, mma = !mma, A = [<!copy, group, smem = <"(32,32):(32,1)">, buffers = 2>, <!load, immediate>], B = [<!copy, group, smem = <"(32,32):(32,1)">, buffers = 2>, <!load, immediate>], C = [<!pair, immediate, smem = <"(32,32):(32,1)">, buffers = 1>, <!store, immediate>]>
 module attributes {some.use = #plan} {
 }
+
+// -----
+
+// Where K is permuted ldmatrix does not know which elements are neighbours.
+!mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,1,1):(1,1,0)">, permutation_MNK = <"[16:1;16:1;(2,4,2,4):(1,16,2,4)]">>
+!copy = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
+!pair = !cute_nvgpu.atom.universal_copy<f16, 32 b>
+!store = !cute_nvgpu.atom.universal_copy<f16, 128 b>
+// expected-error @below {{the way of A: expected !cute_nvgpu.atom.universal_copy from shared memory, where K is permuted or what is multiplied is computed in registers, found SM75_U32x4_LDSM_N}}
+#plan = #cute.plan<tile = 32x32x64, stages = 2, raster = 8, mma = !mma, A = [<!copy, group, smem = <"(32,64):(64,1)">, buffers = 2>, <!load, immediate>], B = [<!copy, group, smem = <"(32,64):(64,1)">, buffers = 2>, <!load, immediate>], C = [<!pair, immediate, smem = <"(32,32):(32,1)">, buffers = 1>, <!store, immediate>]>
+module attributes {some.use = #plan} {
+}

@@ -229,3 +229,56 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// Registers that are no factor.
+!plan_mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,1,1):(1,1,0)">, permutation_MNK = <"[16:1;16:1;16:1]">>
+!plan_in = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!plan_load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
+!plan_pair = !cute_nvgpu.atom.universal_copy<f16, 32 b>
+!plan_out = !cute_nvgpu.atom.universal_copy<f16, 128 b>
+#plan = #cute.plan<tile = 32x32x32, stages = 1, raster = 1, mma = !plan_mma,
+  A = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  B = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  C = [<!plan_pair, immediate, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_out, immediate>]>
+!s = !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32):(32,1)">
+!acc = !cute.memref<f32, rmem, "(32,32):(32,1)">
+!r = !cute.memref<f16, rmem, "(32,32):(32,1)">
+gpu.module @kernels {
+  gpu.func @no_factor() kernel attributes {cute.plan = #plan} {
+    %s = cute.memref.alloca() : !s
+    %b = cute.memref.alloca() : !r
+    %acc = cute.memref.alloca() : !acc
+    // expected-error @below {{expected B in shared memory, or in registers where a cute.block.transform B computes it}}
+    cute.block.gemm(%s, %b, %acc) : (!s, !r, !acc)
+    gpu.return
+  }
+}
+
+// -----
+
+// A plan whose tiles in shared memory have elements that are multiplied as they are.
+!plan_mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,1,1):(1,1,0)">, permutation_MNK = <"[16:1;16:1;16:1]">>
+!plan_in = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!plan_load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
+!plan_pair = !cute_nvgpu.atom.universal_copy<f16, 32 b>
+!plan_out = !cute_nvgpu.atom.universal_copy<f16, 128 b>
+#plan = #cute.plan<tile = 32x32x32, stages = 1, raster = 1, mma = !plan_mma,
+  A = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  B = [<!plan_in, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_load, immediate>],
+  C = [<!plan_pair, immediate, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!plan_out, immediate>]>
+!s = !cute.memref<f16, smem, align<512>, S<2,4,3>, "(32,32):(32,1)">
+!r = !cute.memref<f16, rmem, "(32,32):(32,1)">
+gpu.module @kernels {
+  gpu.func @as_they_are() kernel attributes {cute.plan = #plan} {
+    %s = cute.memref.alloca() : !s
+    %b = cute.memref.alloca() : !r
+    // expected-error @below {{expected a cute.plan that copies B as f16, and multiplies f16, found one of B of f16 and f16; what is multiplied is computed in registers of narrower elements in shared memory}}
+    cute.block.transform B ins(%s : !s) outs(%b : !r) {
+    ^bb0(%x: f16):
+      cute.yield %x : f16
+    }
+    gpu.return
+  }
+}

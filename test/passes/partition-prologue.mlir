@@ -1,7 +1,7 @@
 // What a prologue computes, a thread does vector by vector on the way to shared memory: it loads what is stored, computes, and stores.
 //
-// RUN: cute-opt %s --cute-tile="arch=sm_80 tile=64x64x64 warps=2x2 stages=2" --cute-partition --split-input-file | FileCheck %s
-// RUN: cute-opt %s --cute-tile="arch=sm_80 tile=64x64x64 warps=2x2 stages=2" --cute-partition --split-input-file \
+// RUN: cute-opt %s --cute-tile="arch=sm_80 tile=64x64x64 warps=2x2 stages=2 prologue=shared" --cute-partition --split-input-file | FileCheck %s
+// RUN: cute-opt %s --cute-tile="arch=sm_80 tile=64x64x64 warps=2x2 stages=2 prologue=shared" --cute-partition --split-input-file \
 // RUN:   | cute-opt --split-input-file | FileCheck %s
 
 // Four vectors of eight bytes; a scale for each is there before the loop, once for all of its elements.

@@ -105,3 +105,40 @@ func.func @gemm(%A: !a, %B: !t, %C: !t) {
   cute.contract ins(%A, %B : !a, !t) outs(%C : !t) accumulate f32 {cute.plan = #plan}
   return
 }
+
+// -----
+
+// Elements as they are stored, which nothing makes what is multiplied.
+!mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,1,1):(1,1,0)">, permutation_MNK = <"[16:1;16:1;(2,4,2,4):(1,16,2,4)]">>
+!copy = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!bytes = !cute_nvgpu.atom.simt_async_copy<i8, cache = global, 128 b>
+#plan = #cute.plan<tile = 32x32x64, stages = 2, raster = 8, mma = !mma,
+  A = [<!copy, group, smem = <"(32,64):(64,1)">, buffers = 2>, <!cute_nvgpu.atom.universal_copy<f16, 128 b>, immediate>],
+  B = [<!bytes, group, smem = <"(32,64):(64,1)">, buffers = 2>, <!cute_nvgpu.atom.universal_copy<i8, 128 b>, immediate>],
+  C = [<!cute_nvgpu.atom.universal_copy<f16, 32 b>, immediate, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 1>, <!cute_nvgpu.atom.universal_copy<f16, 128 b>, immediate>]>
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+!w = !cute.memref<i8, gmem, align<16>, "(64,64):(64,1)">
+!u = !cute.memref<ui8, gmem, align<16>, "(64,64):(64,1)">
+func.func @nothing(%A: !t, %B: !t, %C: !t) {
+  // expected-error @below {{'cute.contract' op has a cute.plan that copies B as i8, which a prologue makes f16; expected copies of what is multiplied, as there is no prologue}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 {cute.plan = #plan}
+  return
+}
+func.func @another(%A: !t, %B: !u, %C: !t) {
+  // expected-error @below {{'cute.contract' op has a cute.plan that copies B as i8 and computes it in registers, where ui8 is stored; expected copies of what is stored, of 8 bits}}
+  cute.contract ins(%A, %B) outs(%C) accumulate f32 {cute.plan = #plan} prologue B {
+  ^bb0(%b: i8):
+    %f = arith.uitofp %b : i8 to f16
+    cute.yield %f : f16
+  }
+  return
+}
+func.func @part(%A: !t, %B: !cute.memref<i8, gmem, align<16>, "(48,64):(64,1)">, %C: !cute.memref<f16, gmem, align<16>, "(64,48):(48,1)">) {
+  // expected-error @below {{where each tile of what the prologue computes has to be whole; expected extents of that factor that are known, and that tile= divides}}
+  cute.contract ins(%A, %B) outs(%C) accumulate f32 {cute.plan = #plan} prologue B {
+  ^bb0(%b: i8):
+    %f = arith.sitofp %b : i8 to f16
+    cute.yield %f : f16
+  }
+  return
+}

@@ -342,3 +342,33 @@ func.func @inputs(%a: !h, %s: !s) {
   }
   return
 }
+
+// -----
+
+// In registers: of what is in shared memory, as a whole.
+!h = !cute.memref<i8, gmem, align<16>, "(64,64):(64,1)">
+!r = !cute.memref<f16, rmem, "(64,64):(64,1)">
+func.func @in_registers(%a: !h, %r: !r) {
+  // expected-error @below {{'cute.block.transform' op expected the first input of what is computed in registers in smem, found gmem}}
+  cute.block.transform B ins(%a : !h) outs(%r : !r) {
+  ^bb0(%x: i8):
+    %y = arith.sitofp %x : i8 to f16
+    cute.yield %y : f16
+  }
+  return
+}
+
+// -----
+
+!s = !cute.memref<i8, smem, align<128>, "(64,64):(64,1)">
+!r = !cute.memref<f16, rmem, "(64,64):(64,1)">
+!at = !cute.coord_tensor<"(0,0)", "(64,64):(1@0,1@1)">
+func.func @part(%s: !s, %r: !r, %at: !at, %end: !cute.coord<"(?,_)">) {
+  // expected-error @below {{'cute.block.transform' op computes a factor in registers of a whole tile in shared memory; expected no coordinates, whole matrices or rows, which its copy into shared memory has}}
+  cute.block.transform B ins(%s : !s) outs(%r : !r) within(%at, %end : !at, !cute.coord<"(?,_)">) {
+  ^bb0(%x: i8):
+    %y = arith.sitofp %x : i8 to f16
+    cute.yield %y : f16
+  }
+  return
+}

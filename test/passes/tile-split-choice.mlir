@@ -48,10 +48,10 @@ func.func @small(%A: !t, %B: !t, %C: !t) {
 // CHECK:         scf.if
 // CHECK:           gpu.launch_func {{ *}}@open_kernels::@open_kernel_1 clusters in
 // CHECK:         scf.if
-// CHECK:           %[[TWELVE:.*]] = arith.constant 12 : index
-// CHECK:           %[[EACH:.*]] = arith.divsi %{{.*}}, %[[TWELVE]]
-// CHECK:           %[[REST:.*]] = arith.remsi %{{.*}}, %[[TWELVE]]
-// CHECK:           %[[PARTS32:.*]] = arith.index_cast %[[TWELVE]]
+// CHECK:           %[[PARTS:.*]] = arith.constant 6 : index
+// CHECK:           %[[EACH:.*]] = arith.divsi %{{.*}}, %[[PARTS]]
+// CHECK:           %[[REST:.*]] = arith.remsi %{{.*}}, %[[PARTS]]
+// CHECK:           %[[PARTS32:.*]] = arith.index_cast %[[PARTS]]
 // CHECK:           %[[EACH32:.*]] = arith.index_cast %[[EACH]]
 // CHECK:           %[[REST32:.*]] = arith.index_cast %[[REST]]
 // CHECK:           %[[W:.*]] = cute.workspace

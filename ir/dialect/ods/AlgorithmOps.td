@@ -428,7 +428,8 @@ def Cute_BlockTransformOp : Cute_Op<"block.transform", [AttrSizedOperandSegments
     are there. A mean is a sum here, which is divided where all parts are added.
 
     Of A or B, the inputs are tiles in global memory, or such as a `cute.block.copy` has brought into registers: those that are the
-    same for all tiles along K. The output is the operand's tile in shared memory. A thread computes what it would copy there.
+    same for all tiles along K. The output is the operand's tile in shared memory. A thread computes what it would copy there. Where the plan copies narrower elements than are
+    multiplied, the first input is the tile in shared memory, of elements as they are stored, and the output is in registers: a thread computes what it multiplies.
 
     `within` is as of `cute.block.copy`: what is not there is neither read nor written, but in shared memory it is 0, whatever the
     region makes of 0. So are `whole`, of the places of inputs and then of outputs, and, for the first input of A and B, `bounds` and `rows`.
@@ -472,7 +473,7 @@ def Cute_BlockTransformOp : Cute_Op<"block.transform", [AttrSizedOperandSegments
 def Cute_BlockGemmOp : Cute_Op<"block.gemm"> {
   let summary = "Adds the product of two tiles to a third, by all threads of the block together";
   let description = [{
-    C(m,n) += the sum over k of A(m,k) B(n,k), with A and B in shared memory and C in registers, which the
+    C(m,n) += the sum over k of A(m,k) B(n,k), with A and B in shared memory, or in registers where a `cute.block.transform` computes them, and C in registers, which the
     threads of the block hold together. `cute-partition` makes loads of fragments and `cute.gemm` of it, by
     the plan of the kernel. With `overwrite` it is C = the product, whatever C held.
 

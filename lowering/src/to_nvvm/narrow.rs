@@ -3,7 +3,7 @@
 //! LLVM has no floating-point numbers of 8 bits: registers hold their bits, and PTX converts two of them to f16 at once (`cvt`,
 //! `.e4m3x2`, `.e5m2x2`; PTX ISA, "Data Movement and Conversion Instructions"). Bytes become f16 without a conversion, which takes
 //! longer than arithmetic: 1024 + u, for a byte u, is the number whose lower bits are u, of which two are made by one permutation of
-//! bytes, and 1024, or 1152 where the byte is u - 128, is exact to take away again. Where an architecture lacks `cvt` of numbers of 8 bits, they are put
+//! bytes, and 1024, or 1152 where the byte is u - 128, is exact to take away again. They become bf16 and f32 by way of f16, which has them all. Where an architecture lacks `cvt` of numbers of 8 bits, they are put
 //! together by integer operations.
 
 use super::{
@@ -122,11 +122,14 @@ pub(super) fn convert<'c>(
             b.value(arith::BITCAST, &[bits], to, &[])?
         }
         arith::SITOFP | arith::UITOFP
-            if int_width(element_of(from)) == Some(8) && element_of(to) == f16 =>
+            if int_width(element_of(from)) == Some(8)
+                && element_bits(element_of(to)).is_some_and(|bits| matches!(bits, 16 | 32)) =>
         {
             match vector_of(from) {
                 Some((length, _)) if length % WORD == 0 => {
-                    bytes(b, source, name_of(op) == arith::SITOFP, to)?
+                    let halves = b.vector(length, f16);
+                    let halves = bytes(b, source, name_of(op) == arith::SITOFP, halves)?;
+                    widened(b, halves, to)?
                 }
                 _ => return Ok(false),
             }
@@ -290,7 +293,7 @@ fn upper_bytes<'c>(b: Builder<'c>, bits: Val<'c>, wide: Type<'c>) -> Result<Val<
     b.value(arith::SHLI, &[extended, eight], wide, &[])
 }
 
-/// Numbers of f16 that were ones of 8 bits, in another type, exactly.
+/// Numbers of f16 that were ones of 8 bits, in another type that has them all, exactly.
 fn widened<'c>(b: Builder<'c>, halves: Val<'c>, to: Type<'c>) -> Result<Val<'c>, Failure> {
     if halves.r#type() == to {
         return Ok(halves);

@@ -4,6 +4,7 @@
 //! index; which thread holds what comes from their layouts alone. Who waits for whom is left to later passes
 //! (`cute.synchronize`).
 
+mod fragments;
 mod fuse;
 mod indexed;
 mod map;
@@ -104,6 +105,8 @@ struct Partition<'c> {
     mma_type: CuteType<'c>,
     /// The replacements of the block's register tensors, by value.
     fragments: HashMap<ValueKey, Val<'c>>,
+    /// The register tensors among them that are A or B, computed in registers.
+    factors: HashMap<ValueKey, Operand>,
     /// The parts that threads hold of tensors that scales are computed of, by value.
     held: HashMap<ValueKey, promote::Once<'c>>,
 }
@@ -135,6 +138,7 @@ impl<'c> Partition<'c> {
             mma,
             mma_type,
             fragments: HashMap::new(),
+            factors: HashMap::new(),
             held: HashMap::new(),
         })
     }
@@ -178,7 +182,12 @@ impl<'c> Partition<'c> {
             } else if let Some(transform) = cute::BlockTransform::of(op) {
                 match prologue::operand_of(op) {
                     Some(operand @ (Operand::A | Operand::B)) => {
-                        self.feed(b, operand, transform)?;
+                        let outputs = transform.outputs();
+                        let made = outputs.first().and_then(|tensor| memref_of(*tensor));
+                        match made.is_some_and(|made| made.space == Space::Rmem) {
+                            true => self.compute_fragment(b, operand, transform)?,
+                            false => self.feed(b, operand, transform)?,
+                        }
                     }
                     _ => self.transform(b, transform)?,
                 }
@@ -219,12 +228,17 @@ impl<'c> Partition<'c> {
         b.infer(cute::MMA_MAKE_FRAGMENT, &[self.mma, part], &id)
     }
 
-    /// C += A B, or C = A B, with A and B in shared memory.
+    /// C += A B, or C = A B, with A and B in shared memory, or in registers where they are computed there.
     fn gemm(&self, b: Builder<'c>, op: cute::BlockGemm<'c>) -> Result<(), Failure> {
         let factors = [op.a(), op.b()];
         let accumulators = self.fragment(b, op.c())?;
         let overwrites = op.overwrite().is_some();
         if self.plan.has_roles() {
+            let is_held =
+                |factor: &Val<'c>| memref_of(*factor).is_some_and(|f| f.space == Space::Rmem);
+            if factors.iter().any(is_held) {
+                return Err(b.error("expected A and B in shared memory, where warps have roles"));
+            }
             return self.product_of_warpgroups(b, factors, (accumulators, overwrites));
         }
         if overwrites {
@@ -233,6 +247,20 @@ impl<'c> Partition<'c> {
         let mut fragments = Vec::new();
         for (id, shared) in factors.iter().enumerate() {
             let b = b.step(["load A", "load B"][id]);
+            if memref_of(*shared).is_some_and(|factor| factor.space == Space::Rmem) {
+                if self.factors.get(&key(*shared)) != Some(&OPERANDS[id]) {
+                    return Err(b.error(format!(
+                        "expected {name} in shared memory, or in registers where a cute.block.transform {name} computes it",
+                        name = name_of_operand(OPERANDS[id])
+                    )));
+                }
+                fragments.push(self.fragment(b, *shared)?);
+                continue;
+            }
+            if self.loads_by_vectors(b, OPERANDS[id])? {
+                fragments.push(self.load_fragment(b, OPERANDS[id], *shared)?);
+                continue;
+            }
             let attributes = [("operand_id", b.integer(b.i32_type(), id as i64))];
             let part = b.infer(
                 cute::TILED_MMA_PARTITION,

@@ -41,8 +41,18 @@ impl<'c> Partition<'c> {
         operand: Operand,
         copy: cute::BlockCopy<'c>,
     ) -> Result<(), Failure> {
-        let tiled = self.tiled_copy(b, operand, IN)?;
         let within = copy.coords().zip(copy.end());
+        if self.plan.computes_fragments(operand).map_err(wrong(b))? {
+            if within.is_some() {
+                return Err(b.error(
+                    "expected a whole tile beside what is computed in registers, found one that may reach over the end of a matrix",
+                ));
+            }
+            let held = self.load_fragment(b, operand, copy.source())?;
+            self.fragments.insert(key(copy.destination()), held);
+            return Ok(());
+        }
+        let tiled = self.tiled_copy(b, operand, IN)?;
         let guard = self.guard(b, operand, tiled, within)?;
         let held = match within.filter(|_| Located::of_copy(copy).is_whole(0)) {
             Some((coords, _)) => {
@@ -216,7 +226,11 @@ fn splat<'c>(b: Builder<'c>, value: Val<'c>, length: i64) -> Result<Val<'c>, Fai
 }
 
 /// The value that a region of operations on numbers yields for vectors of elements.
-fn vectorized<'c>(b: Builder<'c>, body: Blk<'c>, elements: &[Val<'c>]) -> Result<Val<'c>, Failure> {
+pub(super) fn vectorized<'c>(
+    b: Builder<'c>,
+    body: Blk<'c>,
+    elements: &[Val<'c>],
+) -> Result<Val<'c>, Failure> {
     let length = elements.first().and_then(|first| vector_of(first.r#type()));
     let (length, _) = length.expected(b, "a vector")?;
     let mut known: Mapping<'c> = Mapping::new();

@@ -1,8 +1,8 @@
 //! Estimates of the registers and the shared memory that a plan takes, before anything is built; ptxas has the last word, and
 //! a spill is an error.
 
-use super::{Fed, Reduced, Scaled, warps_of};
-use crate::arch::{REGISTERS, REGISTERS_PER_THREAD};
+use super::{Fed, Reduced, Scaled, sm80::LANES, warps_of};
+use crate::arch::{REGISTERS, REGISTERS_PER_THREAD, WIDEST};
 use crate::pipeline::{HELD_AHEAD, LONG};
 use crate::shared::{self, Buffer, pack, ring_bytes};
 use cute_ir::plan::{OPERANDS, Plan};
@@ -36,11 +36,11 @@ pub(super) enum Strides {
 
 /// The facts about A and B in global memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Sources {
+pub(super) struct Sources<'c> {
     /// Their strides.
     pub strides: Strides,
     /// The sources that each is made of, where a prologue makes it.
-    pub fed: [Option<Fed>; 2],
+    pub fed: [Option<Fed<'c>>; 2],
     /// The groups along K whose sums are multiplied by scales.
     pub scaled: Option<Scaled>,
     /// The outputs beside C that are reduced.
@@ -68,7 +68,7 @@ pub(super) struct Registers {
 
 impl Registers {
     /// The registers of a plan. Errors: a plan that [`Plan::verify`] refuses.
-    pub(super) fn of(plan: &Plan<'_>, sources: Sources) -> Result<Self, String> {
+    pub(super) fn of(plan: &Plan<'_>, sources: Sources<'_>) -> Result<Self, String> {
         let mma = plan.tiled_mma()?;
         let [m, n, _] = plan.tile;
         let k = mma.tile_shape()[2];
@@ -84,7 +84,12 @@ impl Registers {
         // The sums of a group, and those of all of K.
         let sets = 1 + i64::from(sources.scaled.is_some());
         let accumulators = sets * of(Operand::C, m, n, atom.d)?;
-        let fragments = of(Operand::A, m, k, atom.a)? + of(Operand::B, n, k, atom.b)?;
+        // Of what is loaded by vectors a thread has as much of its lines as one load brings.
+        let at_once = match plan.loads_by_vectors(Operand::A)? {
+            true => (k * atom.a.bits() / (LANES[1] * WIDEST)).max(1),
+            false => 1,
+        };
+        let fragments = (of(Operand::A, m, k, atom.a)? + of(Operand::B, n, k, atom.b)?) / at_once;
         let (mut held, mut copies, mut loads, mut apart) = (0, 0, 0, 0);
         for (operand, fed) in [Operand::A, Operand::B].into_iter().zip(sources.fed) {
             let row = plan
@@ -92,6 +97,7 @@ impl Registers {
                 .first()
                 .ok_or("expected a movement")?
                 .row()?;
+            let computes = plan.computes_fragments(operand)?;
             let [rows, columns] = plan.extents(operand);
             let accesses = rows * columns / (mma.num_threads() * row.num_val).max(1);
             // A tile that goes to shared memory through registers is loaded ahead.
@@ -118,7 +124,19 @@ impl Registers {
                 _ => copies += accesses,
             }
             let load = plan.path(operand).get(1).ok_or("expected a load")?.row()?;
-            if load.issue == Issue::Thread {
+            if let Some(fed) = fed.filter(|_| computes) {
+                // The elements as they are stored, and what is the same for all steps along K.
+                let multiplied = if operand == Operand::A {
+                    atom.a
+                } else {
+                    atom.b
+                };
+                let halves = of(operand, rows, k, multiplied)?;
+                held += 2 * halves * row.val_bits / multiplied.bits() / at_once;
+                // Four threads share the elements of a line, of which a register has two.
+                held += fed.held * halves * 2 * LANES[1] / k.max(1);
+            }
+            if load.issue == Issue::Thread && !plan.loads_by_vectors(operand)? {
                 // Each element of the fragments comes alone.
                 apart += fragments * REGISTER_BITS / row.val_bits;
             }
@@ -181,7 +199,7 @@ fn shared_memory(plan: &Plan<'_>, reduced: Reduced) -> Result<i64, String> {
 pub(super) fn check(
     plan: &Plan<'_>,
     registers: &Registers,
-    sources: Sources,
+    sources: Sources<'_>,
     arch: Arch,
 ) -> Result<(), String> {
     let ([m, n, k], [wm, wn]) = (plan.tile, warps_of(plan));
@@ -207,7 +225,7 @@ pub(super) fn check(
 pub(super) fn at_once(
     plan: &Plan<'_>,
     registers: &Registers,
-    sources: Sources,
+    sources: Sources<'_>,
     arch: Arch,
 ) -> Result<u32, String> {
     let count = |value: i64| u32::try_from(value).unwrap_or(u32::MAX);

@@ -3,6 +3,7 @@
 use super::{
     Access,
     cost::{Registers, Sources, at_once},
+    warps_of,
 };
 use crate::{arch::WARP, launch::GRID_DEPENDENCIES};
 use cute_arith::Op;
@@ -29,6 +30,12 @@ const COMPUTED_AHEAD: i128 = 150_000;
 
 /// Picoseconds of such a turn for each element of a warp.
 const COMPUTED_BY_WARP: i128 = 195;
+
+/// The same where threads compute in registers what they multiply, as often as warps have the same lines; it and the next one were fitted to 125 plans of five products.
+const COMPUTED_IN_REGISTERS: i128 = 30_000;
+
+/// Picoseconds of a turn of such a block alone for each element of a warp, beside its products.
+const IN_REGISTERS_BY_WARP: i128 = 59;
 
 /// Picoseconds of a block of warps before and behind its loop.
 const AROUND: i64 = 500_000;
@@ -92,6 +99,11 @@ mod roles {
     pub(super) const LINE: [i64; 2] = [720, 1_580];
     /// Hundredths of that which lines take where blocks of one warpgroup have them for themselves: then the next kernel starts late, and neighbours ask for the same lines at the same time.
     pub(super) const LINE_OF_NEIGHBOURS: i64 = 60;
+    /// Hundredths of the time of whole lines that such blocks take longer for each of their first turns where lines of A or B begin elsewhere than at multiples of 128 bytes: fitted
+    /// to 450 plans of eight problems, in which those of two warpgroups, of as many lines, were faster by 1.2 us of 9, and no slower with more turns.
+    pub(super) const NEIGHBOURS_ELSEWHERE: i64 = 60;
+    /// The number of those turns.
+    pub(super) const FIRST_TURNS: i64 = 16;
     /// The same of products of groups of rows: few tiles read the same lines of B, and most come from memory. Fitted to 60 plans of three problems on an H200.
     pub(super) const LINE_OF_GROUPS: i64 = 153;
     /// Picoseconds for 128 bytes of a line outside of A or B, which TMA fills with zeros: all of a chip come from one place, one after the other.
@@ -231,6 +243,8 @@ fn outside(elements: i64, bits: i64) -> i64 {
 /// The extents that say where lines of A and B begin, as far as only a launch knows it, and what follows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Lines {
+    /// Picoseconds that each of a block's first turns takes longer where some begin elsewhere.
+    late: i64,
     /// For A and B, the extent that lines are apart, and the elements of 128 bytes; none where it is known whether lines begin at multiples of that.
     apart: [Option<(usize, i64)>; 2],
     /// Picoseconds that a multiprocessor is busy with a block's tile along K, where lines of A and of B begin at multiples of 128 bytes (0), or elsewhere (1).
@@ -278,6 +292,8 @@ pub struct Estimate {
     teams: i64,
     /// Picoseconds of the kernel beside its blocks.
     around: i64,
+    /// Picoseconds that each of a block's first turns takes longer, as lines are known to begin elsewhere than at multiples of 128 bytes.
+    late: i64,
     /// Picoseconds that a turn takes longer where the chip is at the limit of its power.
     slower: i64,
     /// Picoseconds that all turns of a multiprocessor would have taken longer until then, and have not.
@@ -291,15 +307,42 @@ fn memory(k: i64, bits: i64) -> i64 {
     MEMORY[usize::from(k * bits >= 256 * 8)]
 }
 
+/// Computes 1 where lines of so many elements begin elsewhere than at multiples of 128 bytes, and 0 where they do not.
+fn is_elsewhere<N: Arithmetic>(
+    n: &N,
+    extents: &[N::Value; 3],
+    (axis, elements): (usize, i64),
+) -> Result<N::Value, N::Error> {
+    let rest = n.apply(Op::RemS, [&extents[axis], &n.constant(elements)?])?;
+    n.apply(Op::MinS, [&rest, &n.constant(1)?])
+}
+
 impl Lines {
+    /// The time that each of a block's first turns takes longer.
+    fn late<N: Arithmetic>(
+        &self,
+        n: &N,
+        extents: &[N::Value; 3],
+    ) -> Result<Option<N::Value>, N::Error> {
+        let [apart_a, apart_b] = self.apart;
+        let other = apart_b.filter(|_| apart_a != apart_b);
+        let mut some = None;
+        for open in [apart_a, other].into_iter().flatten() {
+            let is = is_elsewhere(n, extents, open)?;
+            some = Some(match some {
+                Some(before) => n.apply(Op::MaxS, [&before, &is])?,
+                None => is,
+            });
+        }
+        match some.filter(|_| self.late > 0) {
+            Some(some) => Ok(Some(n.apply(Op::Mul, [&some, &n.constant(self.late)?])?)),
+            None => Ok(None),
+        }
+    }
+
     /// The time that a multiprocessor is busy with a block's tile along K.
     fn busy<N: Arithmetic>(&self, n: &N, extents: &[N::Value; 3]) -> Result<N::Value, N::Error> {
-        let one = n.constant(1)?;
-        // 1 where lines begin elsewhere than at multiples of 128 bytes.
-        let is_elsewhere = |(axis, elements): (usize, i64)| {
-            let rest = n.apply(Op::RemS, [&extents[axis], &n.constant(elements)?])?;
-            n.apply(Op::MinS, [&rest, &one])
-        };
+        let is_elsewhere = |open| is_elsewhere(n, extents, open);
         // Of one flag the second time is never shorter than the first.
         let between = |flag: &N::Value, [aligned, elsewhere]: [&N::Value; 2]| {
             let more = n.apply(Op::Sub, [elsewhere, aligned])?;
@@ -333,22 +376,35 @@ impl Estimate {
         plan: &Plan<'_>,
         speed: i64,
         registers: &Registers,
-        sources: Sources,
+        sources: Sources<'_>,
         arch: Arch,
     ) -> Result<Self, String> {
         let [m, n, k] = plan.tile.map(i128::from);
         let atom = plan.tiled_mma()?;
         let atom = atom.atom();
         let multiplied = m * n * k * 1_000_000_000 / (SPEED * i128::from(speed.max(1)));
-        let (mut moved, mut computed, mut narrower) = (0, 0, i64::MAX);
+        let (mut moved, mut narrower) = (0, i64::MAX);
+        let (mut computed, mut in_registers) = (0, 0);
         let mut is_alone = false;
+        let [warps_m, warps_n] = warps_of(plan).map(i128::from);
         for (operand, lines, elem) in [(Operand::A, m, atom.a), (Operand::B, n, atom.b)] {
             let fed = sources.fed[operand as usize];
             // As memory has them.
             let bits = fed.map_or(elem.bits(), |fed| fed.bits);
             narrower = narrower.min(bits);
             moved += lines * k * i128::from(bits);
-            computed += if fed.is_some() { lines * k } else { 0 };
+            match fed {
+                Some(_) if plan.computes_fragments(operand)? => {
+                    let again = if operand == Operand::A {
+                        warps_n
+                    } else {
+                        warps_m
+                    };
+                    in_registers += lines * k * again;
+                }
+                Some(_) => computed += lines * k,
+                None => {}
+            }
             if let (Some(first), None) = (plan.path(operand).first(), fed) {
                 let row = first.row()?;
                 let is_narrow = row.num_val * row.val_bits < ASYNCHRONOUS;
@@ -357,12 +413,18 @@ impl Estimate {
         }
         let moved = moved / 8 * 1_000_000 / BYTES;
         // Prologues are computed, and single elements copied, by the warps that multiply, some beside the products of others.
-        let busy = multiplied.max(computed * 1_000_000 / COMPUTED);
+        let busy = multiplied
+            .max(computed * 1_000_000 / COMPUTED)
+            .max(in_registers * 1_000_000 / COMPUTED_IN_REGISTERS);
         let warps = i128::from(plan.tiled_mma()?.num_threads() / WARP);
-        let alone = match computed {
+        let mut alone = match computed {
             0 => 0,
             _ => COMPUTED_AHEAD + COMPUTED_BY_WARP * computed / warps.max(1) + multiplied / 2,
         };
+        if in_registers > 0 {
+            let own = IN_REGISTERS_BY_WARP * in_registers / warps.max(1);
+            alone = alone.max(own + multiplied);
+        }
         Ok(Self {
             tile: plan.step(),
             cluster: plan.blocks_of_cluster(),
@@ -384,6 +446,7 @@ impl Estimate {
             beside: AROUND,
             teams: 1,
             around: START,
+            late: 0,
             slower: 0,
             before: 0,
             second: match arch.has(GRID_DEPENDENCIES) {
@@ -419,11 +482,17 @@ impl Estimate {
         let is_elsewhere = |access: &Access| access.known && !is_aligned(access);
         let lines =
             factors.map(|access| roles::LINE[usize::from(access.is_some_and(is_elsewhere))]);
-        let share = match (blocks, of.groups, of.teams) {
+        let are_neighbours = !has_groups && matches!((blocks, of.groups, of.teams), (1, ..=1, 1));
+        let share = match are_neighbours {
             _ if has_groups => roles::LINE_OF_GROUPS,
-            (1, ..=1, 1) => roles::LINE_OF_NEIGHBOURS,
-            _ => 100,
+            true => roles::LINE_OF_NEIGHBOURS,
+            false => 100,
         };
+        let late = match are_neighbours {
+            true => (m + n) * parts * roles::LINE[1] * roles::NEIGHBOURS_ELSEWHERE / 100,
+            false => 0,
+        };
+        let is_late = factors.iter().flatten().any(|access| is_elsewhere(access));
         let moved_of =
             |lines: [i64; 2]| (m * parts * lines[0] / cn + n * parts * lines[1] / cm) * share / 100;
         let moved = moved_of(lines);
@@ -484,6 +553,7 @@ impl Estimate {
             at_once: 1,
             busy,
             lines: (busy_by_lines != [[busy; 2]; 2]).then_some(Lines {
+                late: if is_late { 0 } else { late },
                 apart,
                 busy: busy_by_lines,
             }),
@@ -502,6 +572,7 @@ impl Estimate {
             },
             teams: of.teams,
             around: roles::START + if blocks > 1 { roles::CLUSTER } else { 0 },
+            late: if is_late { late } else { 0 },
             slower,
             before,
             second: STARTED_BESIDE,
@@ -675,6 +746,15 @@ impl Estimate {
         let beside = n.apply(Op::DivS, [&shorter, &n.constant(BESIDE)?])?;
         let time = n.apply(Op::Add, [&longer, &beside])?;
         let mut time = n.apply(Op::Add, [&time, &n.constant(self.around)?])?;
+        let late = match self.lines {
+            _ if self.late > 0 => Some(n.constant(self.late)?),
+            Some(lines) => lines.late(n, extents)?,
+            None => None,
+        };
+        if let Some(late) = late {
+            let first = n.apply(Op::MinS, [&turns, &n.constant(roles::FIRST_TURNS)?])?;
+            time = n.apply(Op::Add, [&time, &n.apply(Op::Mul, [&first, &late])?])?;
+        }
         if self.slower > 0 {
             let before = n.constant(self.before)?;
             let slower = n.apply(Op::Mul, [&own, &turns])?;

@@ -28,8 +28,13 @@ pub(crate) const ATOM_ROWS: i64 = 16;
 impl<'c> Fused<'c> {
     /// The plan of the product. Errors: a tile that its instructions do not cover; an instruction that an architecture lacks.
     pub(crate) fn plan(&self, archs: &Archs) -> Result<Plan<'c>, String> {
-        let builder =
-            sm80::Builder::new(self.elements, self.accumulate, self.accesses, [None, None])?;
+        let builder = sm80::Builder::new(
+            self.elements,
+            self.accumulate,
+            self.accesses,
+            [None, None],
+            [false; 2],
+        )?;
         builder.by_rows(self.tile, self.warps, self.stages, archs)
     }
 }

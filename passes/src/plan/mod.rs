@@ -23,7 +23,7 @@ pub(crate) use fused::{ATOM_ROWS, Fused};
 pub use measured::{Calibrated, read as read_table};
 pub(crate) use partials::Partials;
 pub use partials::Reduced;
-pub use request::{Avoid, Instructions, Pack, Request, SwizzleChoice};
+pub use request::{Avoid, Instructions, Pack, Prologue, Request, SwizzleChoice};
 
 use crate::arch::WIDEST;
 use cute_ir::{
@@ -59,7 +59,7 @@ pub struct Problem<'c> {
     /// The accesses to A, B and C in global memory.
     pub accesses: [Access; 3],
     /// The sources that A and B are made of, where a prologue makes them.
-    pub fed: [Option<Fed>; 2],
+    pub fed: [Option<Fed<'c>>; 2],
     /// The groups along K whose sums are multiplied by scales, where there are such.
     pub scaled: Option<Scaled>,
     /// The outputs beside C that are reduced.
@@ -81,7 +81,11 @@ pub struct Packed {
 
 /// The source that a prologue makes a factor of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fed {
+pub struct Fed<'c> {
+    /// The type of the elements as they are stored.
+    pub stored: Type<'c>,
+    /// Stored elements that can be moved at once.
+    pub vector: i64,
     /// Bits of an element as it is stored, with those of what is read along with each of them.
     pub bits: i64,
     /// Tensors that are read once for a row or a column.
@@ -90,7 +94,7 @@ pub struct Fed {
     pub group: Option<i64>,
 }
 
-impl Fed {
+impl Fed<'_> {
     /// Elements that are stored to shared memory at once, at most, where the multiplied ones are of that type.
     pub fn most(multiplied: Type<'_>) -> i64 {
         (WIDEST / element_bits(multiplied).unwrap_or(WIDEST).max(1)).max(1)
@@ -181,7 +185,44 @@ impl Scaled {
     }
 }
 
+/// The reason why there is no plan that computes a prologue in registers where tiles reach over an end.
+const NOT_WHOLE: &str = "asks for prologue=registers, where each tile of what the prologue computes has to be whole; expected extents of that factor that are known, and that \
+     tile= divides";
+
 impl Problem<'_> {
+    /// The factors, A and B, whose prologue threads can compute in registers, of their fragments: of elements of half of the bits of those that are multiplied, with nothing
+    /// read beside them but what is held. Errors: the reason why there are none.
+    fn computed_in_registers(&self) -> Result<[bool; 2], String> {
+        let bits = |ty: Type<'_>| element_bits(ty).unwrap_or(WIDEST);
+        let is_narrow = |at: usize| {
+            self.fed[at].is_some_and(|fed| {
+                fed.bits == bits(fed.stored)
+                    && fed.bits == sm80::STORED
+                    && bits(self.elements[at]) == 2 * fed.bits
+                    && fed.vector * fed.bits == WIDEST
+            })
+        };
+        let computed = [0, 1].map(is_narrow);
+        let is_along_k = |at: usize| self.accesses[at].major == 1 && !self.accesses[at].placed;
+        if computed == [false; 2] || !(is_along_k(0) && is_along_k(1)) {
+            return Err(format!(
+                "asks for prologue=registers; expected a prologue of elements of {} bits, of which {WIDEST} bits can be loaded at once, that makes elements of {} bits of them, with \
+                 tensors beside them that are the same along rows, along K or in groups, and A and B contiguous along K",
+                sm80::STORED,
+                2 * sm80::STORED,
+            ));
+        }
+        Ok(computed)
+    }
+
+    /// Tells whether all tiles of a plan are whole, of factors that are computed in registers.
+    fn is_whole(&self, plan: &Plan<'_>, computed: [bool; 2]) -> bool {
+        let divides =
+            |axis: usize| self.extents[axis].is_some_and(|extent| extent % plan.tile[axis] == 0);
+        let axes = [Operand::A, Operand::B].map(Operand::axes);
+        (0..2).all(|at| !computed[at] || axes[at].iter().all(|axis| divides(*axis)))
+    }
+
     /// Tells whether blocks that have tile after tile count those of all groups of rows.
     pub fn counts_tiles(&self) -> bool {
         self.has_groups && are_counted(self.batch)
@@ -226,7 +267,10 @@ impl Problem<'_> {
             kind += &format!(" pack={}", self.packed.asked.written());
         }
         for (name, fed) in ["A", "B"].iter().zip(&self.fed) {
-            if let Some(Fed { bits, held, group }) = fed {
+            if let Some(Fed {
+                bits, held, group, ..
+            }) = fed
+            {
                 let group = group.map_or(String::new(), |group| format!(" groups of {group}"));
                 kind += &format!(", {name} of {bits} bits beside {held}{group}");
             }
@@ -376,14 +420,50 @@ pub fn choose<'c>(
     };
     let candidates =
         |problem: &Problem<'c>, splits: &[i64]| -> Result<Vec<Candidate<'c>>, String> {
-            let builder = sm80::Builder::new(
-                problem.elements,
-                problem.accumulate,
-                problem.accesses,
-                problem.fed,
-            )?;
-            let builder = builder.with(problem.reduced, problem.scaled);
-            builder.candidates(request, splits, archs)
+            let build = |computed| -> Result<Vec<Candidate<'c>>, String> {
+                let builder = sm80::Builder::new(
+                    problem.elements,
+                    problem.accumulate,
+                    problem.accesses,
+                    problem.fed,
+                    computed,
+                )?;
+                let builder = builder.with(problem.reduced, problem.scaled);
+                builder.candidates(request, splits, archs)
+            };
+            // Where there is a choice, options say what it is.
+            let computed = problem.computed_in_registers();
+            let place = |place: Prologue| -> Result<Vec<Candidate<'c>>, String> {
+                let mut all = match (place, &computed) {
+                    (Prologue::Shared, Ok(_)) => build([false; 2])?,
+                    (Prologue::Shared, Err(_)) => return build([false; 2]),
+                    (Prologue::Registers, Ok(computed)) => {
+                        let mut all = build(*computed)?;
+                        all.retain(|candidate| problem.is_whole(&candidate.plan, *computed));
+                        all
+                    }
+                    (Prologue::Registers, Err(why)) => return Err(why.clone()),
+                };
+                for candidate in &mut all {
+                    candidate.asking += &format!(" prologue={}", place.written());
+                }
+                match all.is_empty() {
+                    true => Err(NOT_WHOLE.to_owned()),
+                    false => Ok(all),
+                }
+            };
+            let has_prologue = problem.fed.iter().any(Option::is_some);
+            match request.prologue.filter(|_| has_prologue) {
+                Some(asked) => place(asked),
+                None => {
+                    let others = place(Prologue::Registers).unwrap_or_default();
+                    let all = place(Prologue::Shared);
+                    match others.is_empty() {
+                        true => all,
+                        false => Ok([all.unwrap_or_default(), others].concat()),
+                    }
+                }
+            }
         };
     // A tile that is asked for is taken as it is.
     let is_open = request.tile.is_none() && request.warps.is_none();
@@ -553,9 +633,43 @@ pub fn check_given(plan: &Plan<'_>, problem: &Problem<'_>, archs: &Archs) -> Res
         require(archs, &row.name, row.requires)?;
     }
     for (operand, access) in OPERANDS.into_iter().zip(problem.accesses) {
-        check_access(plan, operand, access)?;
-        if let Some(Some(fed)) = problem.fed.get(operand as usize) {
-            check_fed(plan, operand)?;
+        let fed = problem.fed.get(operand as usize).copied().flatten();
+        let computes = plan.computes_fragments(operand)?;
+        match fed {
+            Some(fed) if computes => {
+                let mut only = [false; 2];
+                only[operand as usize] = true;
+                let can = problem.computed_in_registers()?;
+                let found = plan.element(operand)?;
+                if !can[operand as usize] || found != fed.stored {
+                    return Err(format!(
+                        "has a cute.plan that copies {} as {found} and computes it in registers, where {} is stored; expected copies of what is stored, of {} bits",
+                        name_of_operand(operand),
+                        fed.stored,
+                        sm80::STORED
+                    ));
+                }
+                if !problem.is_whole(plan, only) {
+                    return Err(NOT_WHOLE.to_owned());
+                }
+            }
+            Some(_) => check_fed(plan, operand)?,
+            None if computes => {
+                return Err(format!(
+                    "has a cute.plan that copies {} as {}, which a prologue makes {}; expected copies of what is multiplied, as there is no prologue",
+                    name_of_operand(operand),
+                    plan.element(operand)?,
+                    elements_of(&problem, operand)
+                ));
+            }
+            None => {}
+        }
+        let vector = match fed.filter(|_| computes) {
+            Some(fed) => fed.vector,
+            None => access.vector,
+        };
+        check_access(plan, operand, Access { vector, ..access })?;
+        if let Some(fed) = fed {
             fed.check_groups(plan, operand)?;
         }
     }
@@ -572,6 +686,16 @@ pub fn check_given(plan: &Plan<'_>, problem: &Problem<'_>, archs: &Archs) -> Res
     archs
         .all()
         .try_for_each(|arch| cost::check(plan, &registers, sources, arch))
+}
+
+/// The type of an operand's elements that are multiplied, or of C's that are stored.
+fn elements_of<'c>(problem: &Problem<'c>, operand: Operand) -> Type<'c> {
+    let [a, b, c] = problem.elements;
+    match operand {
+        Operand::A => a,
+        Operand::B => b,
+        Operand::C => c,
+    }
 }
 
 /// Checks that what a plan moves at once between global and shared memory lies side by side there.

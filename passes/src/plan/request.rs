@@ -132,6 +132,34 @@ impl OptionValue for Pack {
     }
 }
 
+/// The place where what is multiplied is computed of what is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prologue {
+    /// On the way to shared memory: once for all warps of a block.
+    Shared,
+    /// In registers, of elements that lie in shared memory as they are stored.
+    Registers,
+}
+
+/// Reads `shared` or `registers`.
+impl OptionValue for Prologue {
+    fn read(text: &str) -> Result<Self, String> {
+        match text {
+            "shared" => Ok(Prologue::Shared),
+            "registers" => Ok(Prologue::Registers),
+            _ => Err(format!("expected shared or registers, found '{text}'")),
+        }
+    }
+
+    fn written(&self) -> String {
+        match self {
+            Prologue::Shared => "shared",
+            Prologue::Registers => "registers",
+        }
+        .to_owned()
+    }
+}
+
 cute_ir::options! {
     /// The parts of a plan that were asked for; what is missing is chosen.
     #[derive(Copy)]
@@ -156,6 +184,8 @@ cute_ir::options! {
             "Groups of warpgroups of a block that take tiles in turn, each of so many warps: 1, or 2, of which one multiplies while the other's sums go out (sm_90a); chosen where not given";
         pack: Option<Pack> = None, "",
             "Factors that are copied into a workspace first, in lines that begin at multiples of 128 bytes, as their own begin at no multiples of 16: none, a, b or ab; chosen where not given";
+        prologue: Option<Prologue> = None, "",
+            "The place where a prologue computes: shared, on the way to shared memory, or registers, where elements of 8 bits become fragments of 16; chosen where not given";
         variants: Option<i64> = None, "",
             "Kernels for a problem whose sizes are open, at most, of which a launch takes one; where not given 30 for a product and 16 for a map";
         candidates: Option<i64> = None, "",

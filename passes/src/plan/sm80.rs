@@ -15,13 +15,13 @@ use super::{
 use crate::arch::{THREADS_PER_BLOCK, WARP};
 use cute_ir::{
     Failure,
-    mlir::context_of_type,
+    mlir::{context_of_type, element_bits},
     options::Options,
     plan::{MOST_EXTENT, MOST_SPLIT, Movement, Plan, SharedTile},
     types::{self, CopyOp, MOST_STAGES},
 };
 use cute_layout::{
-    Layout, MmaAtom, Operand, Tile,
+    Layout, MmaAtom, Operand, Swizzle, Tile,
     atoms::{Completion, CopyAtom, Elem},
     int, tuple,
 };
@@ -64,6 +64,31 @@ fn copy_of(bits: i64, is_computed: bool) -> CopyOp {
     // L1 is bypassed where the instruction can: each tile is read once by a block.
     let global = bits == WIDEST;
     CopyOp::SimtAsync { global, bits }
+}
+
+/// Bits of the elements of which fragments are computed in registers.
+pub(super) const STORED: i64 = 8;
+
+/// Elements along K that a step of a product takes of each thread: two and two, eight apart (PTX ISA, "Matrix Fragments for mma.m16n8k16").
+const OF_THREAD: i64 = 4;
+
+/// The permutation of K by which each of the four threads of a line multiplies that many neighbours, in as many steps as it takes.
+fn neighbours_along_k(count: i64) -> Result<Layout, String> {
+    let shape = tuple([2, LANES[1], 2, count / OF_THREAD].map(int));
+    let stride = tuple([1, count, 2, OF_THREAD].map(int));
+    Layout::new(shape, stride).map_err(|e| e.to_string())
+}
+
+/// The swizzle of lines of so many bytes, of which the four threads of a line load 64 side by side, and eight threads lines that are neighbours: those are in the halves of
+/// all banks.
+fn of_halves(line: i64) -> Result<Option<Swizzle>, String> {
+    const HALF: i64 = 64;
+    if line < 2 * HALF || !u64::try_from(line).is_ok_and(u64::is_power_of_two) {
+        return Ok(None);
+    }
+    let (half, apart) = (i64::from(HALF.ilog2()), i64::from(line.ilog2()));
+    let swizzle = Swizzle::new(1, half, apart - half);
+    swizzle.map(Some).map_err(|e| e.to_string())
 }
 
 /// The rows and columns of a warp's threads, where each has a product of its own.
@@ -149,6 +174,25 @@ const SINGLE: &[([i64; 3], [i64; 2], i64, i64)] = &[
     ([16, 16, 16], [1, 1], 4, 14),
 ];
 
+/// The tiles, warps and stages for prologues that are computed in registers, and their speeds beside what the prologue takes: fitted to 125 plans of five products on an H200
+/// (`docs/performance.md`).
+const IN_REGISTERS: &[([i64; 3], [i64; 2], i64, i64)] = &[
+    ([64, 128, 128], [1, 4], 3, 846),
+    ([64, 128, 128], [1, 4], 2, 846),
+    ([64, 128, 64], [1, 4], 4, 846),
+    ([64, 64, 64], [1, 4], 4, 739),
+    ([64, 64, 128], [1, 4], 3, 715),
+    ([32, 128, 128], [1, 4], 3, 692),
+    ([32, 64, 128], [1, 4], 4, 489),
+    ([16, 64, 256], [1, 4], 3, 323),
+    ([16, 64, 256], [1, 4], 2, 323),
+    ([16, 64, 128], [1, 4], 4, 323),
+    ([16, 64, 128], [1, 4], 3, 323),
+    ([16, 64, 64], [1, 4], 6, 312),
+    ([16, 32, 128], [1, 2], 4, 271),
+    ([16, 32, 64], [1, 2], 6, 271),
+];
+
 /// Blocks along M that are neighbours where nothing else is asked for.
 const RASTER: i64 = 8;
 
@@ -165,11 +209,16 @@ pub(super) struct Choice {
     speed: i64,
 }
 
-fn table(product: &MmaAtom, raster: i64) -> impl Iterator<Item = Choice> + use<> {
+fn table(
+    product: &MmaAtom,
+    raster: i64,
+    in_registers: bool,
+) -> impl Iterator<Item = Choice> + use<> {
     let (bits, least) = (product.a.bits(), product.shape_mnk[2]);
     let bytes = (bits < MEASURED).then_some(&BYTES);
     let (all, measured) = match is_of_thread(product) {
         true => (SINGLE, bits),
+        false if in_registers => (IN_REGISTERS, MEASURED),
         false => (TABLE, MEASURED),
     };
     all.iter()
@@ -254,10 +303,12 @@ pub(super) struct Builder<'c> {
     result: [Type<'c>; 2],
     /// Atoms along M and N that one load of fragments feeds.
     fed: [i64; 2],
+    /// The factors, A and B, that are computed in registers, of elements as they are stored.
+    computed: [bool; 2],
     /// Bytes that are accessed at once.
     chunk: i64,
     /// The facts about A and B in global memory.
-    sources: Sources,
+    sources: Sources<'c>,
     /// The modes of A, B and C along which neighbours lie.
     majors: [usize; 3],
     /// The type of C's elements.
@@ -270,13 +321,14 @@ fn said(_: Failure) -> String {
 }
 
 impl<'c> Builder<'c> {
-    /// The builder for A, B and C of these types that are accessed in these ways, and made of that where a prologue makes them. Errors: types that the instructions do not
-    /// take.
+    /// The builder for A, B and C of these types that are accessed in these ways, and made of that where a prologue makes them, those that are `computed` in registers. Errors:
+    /// types that the instructions do not take.
     pub(super) fn new(
         elements: [Type<'c>; 3],
         accumulate: Type<'c>,
         accesses: [Access; 3],
-        fed: [Option<Fed>; 2],
+        fed: [Option<Fed<'c>>; 2],
+        computed: [bool; 2],
     ) -> Result<Self, String> {
         let product = product_of(elements, accumulate)?;
         let [a, b, c] = elements;
@@ -286,19 +338,28 @@ impl<'c> Builder<'c> {
         let pairs = CopyOp::Universal {
             bits: neighbours(&product)? * types::elem(c)?.bits(),
         };
-        let [of_a, of_b, of_c] = accesses;
-        let factor = |ty, elem: Elem, access: Access, fed: Option<Fed>| {
+        let [.., of_c] = accesses;
+        let factor = |at: usize, ty, elem: Elem| {
+            let access = accesses[at];
+            if computed != [false; 2] {
+                // Vectors of a thread, as wide as can be.
+                let (ty, vector) = match fed[at].filter(|_| computed[at]) {
+                    Some(fed) => (fed.stored, fed.vector),
+                    None => (ty, access.vector),
+                };
+                let bits = (vector * element_bits(ty).unwrap_or(elem.bits())).min(WIDEST);
+                let is_made = fed[at].is_some() && !computed[at];
+                let load = CopyOp::Universal { bits: WIDEST };
+                return Ok::<_, String>([copy(ty, copy_of(bits, is_made))?, copy(ty, load)?]);
+            }
             let bits = (access.vector * elem.bits()).min(WIDEST);
             let load = match is_of_thread(&product) {
                 true => load_of_thread(elem, access.major),
                 false => load_of(elem, access.major),
             };
-            Ok::<_, String>([copy(ty, copy_of(bits, fed.is_some()))?, copy(ty, load)?])
+            Ok([copy(ty, copy_of(bits, fed[at].is_some()))?, copy(ty, load)?])
         };
-        let factors = [
-            factor(a, product.a, of_a, fed[0])?,
-            factor(b, product.b, of_b, fed[1])?,
-        ];
+        let factors = [factor(0, a, product.a)?, factor(1, b, product.b)?];
         let bits = (of_c.vector * types::elem(c)?.bits()).min(WIDEST);
         let result = [copy(c, pairs)?, copy(c, CopyOp::Universal { bits })?];
         let (row, copies) = rows(mma, &[factors[0], factors[1], result].concat())?;
@@ -310,10 +371,14 @@ impl<'c> Builder<'c> {
         Ok(Self {
             location,
             mma,
-            fed: [
-                atoms_fed(&copies[1], &row.a_tv)?,
-                atoms_fed(&copies[3], &row.b_tv)?,
-            ],
+            fed: match computed {
+                [false, false] => [
+                    atoms_fed(&copies[1], &row.a_tv)?,
+                    atoms_fed(&copies[3], &row.b_tv)?,
+                ],
+                _ => [1, 1],
+            },
+            computed,
             chunk: copies.iter().map(|copy| copy.align).max().unwrap_or(1),
             sources: Sources {
                 strides: match &accesses[..2] {
@@ -363,22 +428,27 @@ impl<'c> Builder<'c> {
             access(Operand::C, 1)?,
         ];
         let elements = [a, b, plan.element(Operand::C).ok()?];
+        let computes = |operand| plan.computes_fragments(operand).ok();
+        let computed = [computes(Operand::A)?, computes(Operand::B)?];
         // What a plan stores from registers a prologue may have made, of at least as much.
         let fed = |operand, access: &Access| {
             let first = plan.path(operand).first()?;
             let bits = first.row().ok()?.val_bits;
-            let stored = first.completion == Completion::Immediate;
+            let is_stored = first.completion == Completion::Immediate;
             let is_wide = access.vector * bits >= NARROWEST_ASYNC;
-            (stored && is_wide).then_some(Fed {
+            (is_stored && is_wide || computed[operand as usize]).then_some(Fed {
+                stored: first.element().ok()?,
+                vector: access.vector,
                 bits,
                 held: 0,
                 group: None,
             })
         };
         let fed = [fed(Operand::A, &accesses[0]), fed(Operand::B, &accesses[1])];
-        let builder = Self::new(elements, accumulate, accesses, fed).ok()?;
+        let builder = Self::new(elements, accumulate, accesses, fed, computed).ok()?;
         let (tile, _) = plan.shared(Operand::A).ok()?;
-        let auto = builder.swizzle(plan.extents(Operand::A)[accesses[0].major], builder.row.a);
+        let along = plan.extents(Operand::A)[accesses[0].major];
+        let auto = builder.swizzle_of(0, along).ok()?;
         let choice = Choice {
             tile: plan.tile,
             warps: warps_of(plan),
@@ -397,8 +467,21 @@ impl<'c> Builder<'c> {
         same.then_some((builder, choice))
     }
 
+    /// The choices that were measured, or estimated.
+    fn table(&self, raster: i64) -> impl Iterator<Item = Choice> + use<> {
+        table(&self.row, raster, self.computed != [false; 2])
+    }
+
+    /// The swizzle of a factor's lines of `along` elements, 0 for A and 1 for B. Errors: lines that no swizzle is for.
+    fn swizzle_of(&self, factor: usize, along: i64) -> Result<Option<Swizzle>, String> {
+        match self.computed[factor] {
+            true => of_halves(along * STORED / 8),
+            false => Ok(self.swizzle(along, self.row.a)),
+        }
+    }
+
     /// The swizzle of lines of `along` elements.
-    fn swizzle(&self, along: i64, elem: Elem) -> Option<cute_layout::Swizzle> {
+    fn swizzle(&self, along: i64, elem: Elem) -> Option<Swizzle> {
         self.swizzles
             .conflict_free(along * elem.bits() / 8, self.chunk)
     }
@@ -413,7 +496,10 @@ impl<'c> Builder<'c> {
         } else {
             let warps = Layout::new(tuple([wm, wn, 1].map(int)), tuple([1, wm, 0].map(int)));
             let step = [wm * atom_m * self.fed[0], wn * atom_n * self.fed[1], atom_k];
-            let step = Tile::from_shape(&tuple(step.map(int))).map_err(wrong)?;
+            let mut step = Tile::from_shape(&tuple(step.map(int))).map_err(wrong)?;
+            if let (true, Tile::Modes(modes)) = (self.computed != [false; 2], &mut step) {
+                modes[2] = Tile::Layout(neighbours_along_k(WIDEST / STORED)?);
+            }
             (warps.map_err(wrong)?, step)
         };
         let mma = types::tiled_mma_type(self.location, self.mma, &warps, &step).map_err(said)?;
@@ -442,22 +528,16 @@ impl<'c> Builder<'c> {
             });
             path.collect::<Result<Vec<_>, String>>()
         };
-        let swizzle = |along| match choice.swizzle {
-            SwizzleChoice::Auto => self.swizzle(along, self.row.a),
-            SwizzleChoice::None => None,
-            SwizzleChoice::Given(swizzle) => Some(swizzle),
+        let factor = |at: usize, extents: [i64; 2]| {
+            let major = self.majors[at];
+            let swizzle = match choice.swizzle {
+                SwizzleChoice::Auto => self.swizzle_of(at, extents[major])?,
+                SwizzleChoice::None => None,
+                SwizzleChoice::Given(swizzle) => Some(swizzle),
+            };
+            path(self.factors[at], extents, major, swizzle, choice.stages)
         };
-        let factor = |atoms, extents: [i64; 2], major: usize| {
-            path(
-                atoms,
-                extents,
-                major,
-                swizzle(extents[major]),
-                choice.stages,
-            )
-        };
-        let [a, b] = self.factors;
-        let [major_a, major_b, major_c] = self.majors;
+        let [.., major_c] = self.majors;
         let extents = [m, n];
         // A warp writes whole rows of the accumulators of an atom, which takes no less than a row at a time.
         let bytes = self.result_elem.bits() / 8;
@@ -476,8 +556,8 @@ impl<'c> Builder<'c> {
             teams: 1,
             mma,
             paths: [
-                factor(a, [m, k], major_a)?,
-                factor(b, [n, k], major_b)?,
+                factor(0, [m, k])?,
+                factor(1, [n, k])?,
                 path(self.result, extents, major_c, out, 1)?,
             ],
         })
@@ -598,7 +678,7 @@ impl<'c> Builder<'c> {
             };
             fitting.flat_map(split).collect()
         };
-        let all = fitting(table(&self.row, raster).map(complete).collect());
+        let all = fitting(self.table(raster).map(complete).collect());
         if !all.is_empty() {
             return Ok(all);
         }
@@ -609,14 +689,14 @@ impl<'c> Builder<'c> {
                     .rev()
                     .map(move |stages| Choice { stages, ..base })
             };
-            let candidates = table(&self.row, raster);
+            let candidates = self.table(raster);
             let candidates = candidates.map(complete).flat_map(fewer).collect();
             let all = fitting(candidates);
             if !all.is_empty() {
                 return Ok(all);
             }
         }
-        let asked = table(&self.row, raster).next().map(complete);
+        let asked = self.table(raster).next().map(complete);
         let asked = asked.ok_or("expected a choice in the table")?;
         Err(self.refusal(asked, archs))
     }
@@ -651,7 +731,7 @@ impl<'c> Builder<'c> {
         let warps = [[2, 2], [2, 4], [4, 2], [4, 4]].map(|warps| Choice { warps, ..asked });
         warps
             .into_iter()
-            .chain(table(&self.row, asked.raster).map(swizzled))
+            .chain(self.table(asked.raster).map(swizzled))
             .filter(|choice| divides(choice.tile, asked.tile))
             .filter_map(|choice| {
                 let (plan, registers) = self.fitting(choice, archs).ok()?;
@@ -694,7 +774,7 @@ impl<'c> Builder<'c> {
         });
         stages
             .chain(warps)
-            .chain(table(&self.row, asked.raster).map(swizzled))
+            .chain(self.table(asked.raster).map(swizzled))
             .filter(|choice| *choice != asked)
             .find_map(|choice| self.fitting(choice, archs).ok())
             .map(|(plan, _)| plan)

@@ -336,8 +336,8 @@ impl<'c> Gemm<'c> {
         for (at, prologue) in prologues.iter().enumerate() {
             let Some(prologue) = prologue else { continue };
             elements[at] = *prologue.yields().first().expected(op, "a yielded value")?;
-            matrices.product[at].move_at_most(Fed::most(elements[at]));
             fed[at] = Some(matrices.fed(at).map_err(fail)?);
+            matrices.product[at].move_at_most(Fed::most(elements[at]));
         }
         let request = rules.request.or_attributes(op).map_err(fail)?;
         let way = |matrices: &Matrices<'c>, packed, plan, time, named| Self {

@@ -77,13 +77,16 @@ impl<'c> Gemm<'c> {
     }
 }
 
-impl Matrices<'_> {
+impl<'c> Matrices<'c> {
     /// The elements that the prologue of a factor takes from global memory.
     /// Errors: groups along K of several sizes.
-    pub(super) fn fed(&self, factor: usize) -> Result<Fed, String> {
+    pub(super) fn fed(&self, factor: usize) -> Result<Fed<'c>, String> {
         let bits = |matrix: &Matrix| matrix.memref.element_bytes() * 8;
+        let stored = &self.product[factor];
         let mut fed = Fed {
-            bits: bits(&self.product[factor]),
+            stored: stored.memref.element,
+            vector: stored.access.vector,
+            bits: bits(stored),
             held: 0,
             group: None,
         };

@@ -273,6 +273,29 @@ impl<'c> Plan<'c> {
             .element()
     }
 
+    /// Tells whether a prologue computes what is multiplied of A or B in registers: its tile in shared memory has elements as they are stored.
+    /// Errors: as of [`Plan::element`] and [`Plan::tiled_mma`].
+    pub fn computes_fragments(&self, operand: Operand) -> Result<bool, String> {
+        let [a, b, _] = self.multiplied()?;
+        match operand {
+            Operand::A => Ok(self.element(operand)? != a),
+            Operand::B => Ok(self.element(operand)? != b),
+            Operand::C => Ok(false),
+        }
+    }
+
+    /// Tells whether fragments of A or B are loaded by vectors as wide as neighbours lie side by side, and not as the atom of their movement deals them out: where the tiled MMA
+    /// permutes K, so that a thread multiplies neighbours, and where they are computed in registers. Errors: as of [`Plan::computes_fragments`].
+    pub fn loads_by_vectors(&self, operand: Operand) -> Result<bool, String> {
+        let permutes = match &self.tiled_mma()?.permutation()[2] {
+            Tile::Layout(along_k) => along_k
+                .flat()
+                .is_none_or(|flat| (0..flat.size()).any(|at| flat.at(at) != at)),
+            _ => false,
+        };
+        Ok(operand != Operand::C && (permutes || self.computes_fragments(operand)?))
+    }
+
     /// Tells whether warps have roles: those of a warpgroup copy by TMA, the others multiply.
     pub fn has_roles(&self) -> bool {
         let first = self.path(Operand::A).first();

@@ -1,10 +1,10 @@
 //! The requirements of a plan on itself: that its parts make one kernel, on whatever architecture.
 
 use super::{Movement, OPERANDS, Plan, SharedTile, copy_threads, name_of_operand, word_of};
-use crate::types::MOST_STAGES;
+use crate::types::{MOST_STAGES, element_bits};
 use cute_layout::{
     Layout, Operand, TiledMma,
-    atoms::{Completion, CopyAtom},
+    atoms::{Completion, CopyAtom, Issue},
 };
 use cute_target::{Space, THREADS_PER_BLOCK};
 use std::sync::Arc;
@@ -296,13 +296,22 @@ impl Plan<'_> {
         for place in 0..rows.len() {
             if ![spaces[place], spaces[place + 1]].contains(&Space::Rmem) {
                 self.verify_cover(operand, &rows[place], mma)?;
+            } else if self.loads_by_vectors(operand)? {
+                // Each thread by itself.
+                if rows[place].issue != Issue::Thread {
+                    return Err(format!(
+                        "expected !cute_nvgpu.atom.universal_copy from shared memory, where K is permuted or what is multiplied is computed in registers, found {}",
+                        rows[place].name
+                    ));
+                }
+                continue;
             }
             self.tiled_copy(operand, place)?;
         }
         Ok(())
     }
 
-    /// All movements copy elements of one type; of A and B that which is multiplied.
+    /// All movements copy elements of one type; of A and B that which is multiplied, or a narrower one that it is computed of in registers.
     fn verify_elements(&self, operand: Operand, path: [&Movement; 2]) -> Result<(), String> {
         let [a, b, _] = self.multiplied()?;
         let expected = match operand {
@@ -310,12 +319,16 @@ impl Plan<'_> {
             Operand::B => b,
             Operand::C => path[0].element()?,
         };
+        let first = path[0].element()?;
+        let is_narrower = element_bits(first) < element_bits(expected);
+        let copied = match operand {
+            Operand::A | Operand::B if is_narrower => first,
+            _ => expected,
+        };
         for movement in path {
             let found = movement.element()?;
-            if found != expected {
-                return Err(format!(
-                    "expected copies of {expected}, found one of {found}"
-                ));
+            if found != copied {
+                return Err(format!("expected copies of {copied}, found one of {found}"));
             }
         }
         Ok(())

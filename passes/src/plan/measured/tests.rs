@@ -99,6 +99,8 @@ fn products_have_names() {
         accesses: [column, column, ROWS],
         fed: [
             Some(super::super::Fed {
+                stored: known.elements[0],
+                vector: 8,
                 bits: 8,
                 held: 1,
                 group: Some(64),
@@ -273,6 +275,7 @@ fn times_are_scaled_by_estimates() {
         problem.accumulate,
         problem.accesses,
         problem.fed,
+        [false; 2],
     )
     .unwrap();
     let candidates = builder.candidates(&request, &[1], &hopper()).unwrap();

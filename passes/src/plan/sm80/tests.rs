@@ -11,7 +11,7 @@ fn arch(name: &str) -> Arch {
 
 fn builder(context: &Context) -> Builder<'_> {
     let half = Type::parse(context, "f16").unwrap();
-    Builder::new([half; 3], single(context), [ROWS; 3], [None; 2]).unwrap()
+    Builder::new([half; 3], single(context), [ROWS; 3], [None; 2], [false; 2]).unwrap()
 }
 
 fn single(context: &Context) -> Type<'_> {
@@ -83,7 +83,7 @@ fn the_number_of_multiprocessors_decides_where_the_grid_is_small() {
 fn every_entry_of_the_table_fits_every_architecture_somehow() {
     let context = cute_ir::context();
     let builder = builder(&context);
-    for choice in table(&builder.row, RASTER) {
+    for choice in builder.table(RASTER) {
         for arch in Requirement::Since(8, 0).archs() {
             let request = Request {
                 tile: Some(choice.tile),
@@ -102,7 +102,7 @@ fn every_entry_of_the_table_fits_every_architecture_somehow() {
 fn a_plan_says_what_it_was_chosen_by() {
     let context = cute_ir::context();
     let builder = builder(&context);
-    for choice in table(&builder.row, 3) {
+    for choice in builder.table(3) {
         for swizzle in [
             SwizzleChoice::Auto,
             SwizzleChoice::None,
@@ -131,7 +131,7 @@ fn a_plan_says_what_it_was_chosen_by() {
 fn no_builder_answers_for_the_plan_of_another() {
     let context = cute_ir::context();
     let builder = builder(&context);
-    let choice = table(&builder.row, RASTER).next().unwrap();
+    let choice = builder.table(RASTER).next().unwrap();
     let mut plan = builder.plan(choice).unwrap();
     plan.paths[0][0].atom = plan.paths[2][1].atom;
     assert!(Builder::of(&plan).is_none());
@@ -320,11 +320,18 @@ fn k_is_split_where_that_is_worth_a_second_kernel() {
 fn sums_of_parts_need_no_shared_memory_of_their_own() {
     let context = cute_ir::context();
     let sums = problem(&context, [128; 3]).staged_sums();
-    let builder = Builder::new(sums.elements, sums.accumulate, sums.accesses, sums.fed).unwrap();
+    let builder = Builder::new(
+        sums.elements,
+        sums.accumulate,
+        sums.accesses,
+        sums.fed,
+        [false; 2],
+    )
+    .unwrap();
     let choice = Choice {
         tile: [128, 256, 32],
         stages: 2,
-        ..table(&builder.row, RASTER).next().unwrap()
+        ..builder.table(RASTER).next().unwrap()
     };
     // 128 KiB of sums, beside 48 of A and B.
     let archs = arch("sm_89").into();

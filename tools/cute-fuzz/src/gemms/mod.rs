@@ -147,6 +147,10 @@ impl Input {
             let factors = *random.pick(&["ab", "ab", "a", "b", "none"]);
             input.options.push(("pack", factors.to_owned()));
         }
+        if random.chance(15) {
+            let place = *random.pick(&["shared", "registers", "registers"]);
+            input.options.push(("prologue", place.to_owned()));
+        }
         input
     }
 
@@ -206,6 +210,7 @@ impl Input {
             "cluster",
             "teams",
             "pack",
+            "prologue",
         ];
         let mut names = self.options.iter().map(|(name, _)| name);
         names.any(|name| parts.contains(name))

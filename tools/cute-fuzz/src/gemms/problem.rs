@@ -40,6 +40,12 @@ const TYPES: [[&str; 4]; 18] = [
     ["f8E5M2", "f8E4M3FN", "f32", "bf16"],
 ];
 
+/// Types among them whose factors have 16 bits.
+const OF_HALVES: usize = 8;
+
+/// The least tile of factors that are computed in registers.
+const WHOLE: i64 = 64;
+
 /// The forms of an extent: a multiple of a tile, one beside it, a multiple of 8, small, any.
 fn extent(random: &mut Random, tile: i64, (most, scale): (i64, i64)) -> i64 {
     let whole = tile * random.range(1, 1 + (most / tile.max(1)).clamp(0, 2 * scale));
@@ -131,6 +137,29 @@ pub(crate) fn tensor(
     (ty, layout)
 }
 
+/// A matrix of so many rows, one behind the other, and a batch of such where there is one, of which all is known.
+fn rows(element: &str, [rows, columns]: [i64; 2], batch: &[i64]) -> (String, Parsed) {
+    let (mut shape, mut stride) = (format!("{rows},{columns}"), format!("{columns},1"));
+    let mut whole = rows * columns;
+    let mut of_batch = [Vec::new(), Vec::new()];
+    for count in batch {
+        of_batch[0].push(count.to_string());
+        of_batch[1].push(whole.to_string());
+        whole *= count;
+    }
+    if !batch.is_empty() {
+        let [counts, strides] = of_batch.map(|all| match &all[..] {
+            [one] => one.clone(),
+            all => format!("({})", all.join(",")),
+        });
+        shape += &format!(",{counts}");
+        stride += &format!(",{strides}");
+    }
+    let layout = format!("({shape}):({stride})");
+    let ty = format!("!cute.memref<{element}, gmem, align<16>, \"{layout}\">");
+    (ty, Parsed::parse(&layout).expect("a layout of a tensor"))
+}
+
 impl Problem {
     /// A product of some tiles of this size, or about as large, or so many times as large.
     pub(super) fn new(random: &mut Random, tile: [i64; 3], scale: i64) -> Problem {
@@ -139,13 +168,30 @@ impl Problem {
         for (axis, extent_of) in extents.iter_mut().enumerate() {
             *extent_of = extent(random, tile[axis], (most[axis], scale));
         }
+        // Factors of bytes that lie as threads can compute what is multiplied in registers, each in whole tiles.
+        let narrow = match random.chance(8) {
+            true => *random.pick(&[[true, false], [false, true], [false, true], [true, true]]),
+            false => [false; 2],
+        };
+        let is_narrow = narrow != [false; 2];
+        let whole = |extent: i64| (extent + WHOLE / 2) / WHOLE * WHOLE;
+        for (axis, is_whole) in [narrow[0], narrow[1], is_narrow].into_iter().enumerate() {
+            if is_whole {
+                extents[axis] = whole(extents[axis]).max(WHOLE);
+            }
+        }
         let [m, n, k] = extents;
         let batch: Vec<i64> = match random.below(10) {
             0 => vec![random.range(1, 3)],
             1 => vec![random.range(1, 3), random.range(1, 2)],
             _ => Vec::new(),
         };
-        let [left, right, sum, result] = *random.pick(&TYPES);
+        let types = if is_narrow {
+            &TYPES[..OF_HALVES]
+        } else {
+            &TYPES[..]
+        };
+        let [left, right, sum, result] = *random.pick(types);
         // An epilogue stores other types than sums are rounded to.
         let has_epilogue = random.chance(40);
         let result = match has_epilogue {
@@ -158,13 +204,15 @@ impl Problem {
             Some(groups) if name == "B" => &groups[..],
             _ => &batch,
         };
-        let scales = sum == "f32" && random.chance(12);
+        let scales = !is_narrow && sum == "f32" && random.chance(12);
         let mut prologue = |name, multiplied, extents| match random.chance(25) {
             _ if scales && random.chance(70) => {
                 let own = (name, multiplied);
                 let extents = (extents, name == "B" || groups.is_none());
                 Some(Prologue::scaled(random, own, extents, batch_of(name)))
             }
+            _ if is_narrow => narrow[usize::from(name == "B")]
+                .then(|| Prologue::narrow(random, (name, multiplied), extents, batch_of(name))),
             true => Prologue::new(random, (name, multiplied), extents, batch_of(name)),
             false => None,
         };
@@ -174,6 +222,7 @@ impl Problem {
             made.unwrap_or([left, right][at])
         });
         let placed = |random: &mut Random, name, element, extents| match random.below(20) {
+            _ if is_narrow && name != "C" => Placed::from(rows(element, extents, batch_of(name))),
             0..=3 if groups.is_some() && name == "A" => {
                 places::rows(random, (name, element), extents, &batch)
             }

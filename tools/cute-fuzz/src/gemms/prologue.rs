@@ -114,6 +114,30 @@ impl Prologue {
             [] => return None,
             all => *random.pick(all),
         };
+        let own = (factor, multiplied, stored);
+        Some(Prologue::of(random, own, extents, batch, false))
+    }
+
+    /// A prologue of elements of 8 bits that yields ones of 16, and reads beside them what is the same along a mode, or in groups.
+    pub(super) fn narrow(
+        random: &mut Random,
+        (factor, multiplied): (&str, &str),
+        extents: [i64; 2],
+        batch: &[i64],
+    ) -> Prologue {
+        let stored = *random.pick(&["i8", "i8", "ui8", "f8E4M3FN", "f8E5M2"]);
+        let own = (factor, multiplied, stored);
+        Prologue::of(random, own, extents, batch, true)
+    }
+
+    /// A prologue of elements as they are stored; `is_held` tells whether what it reads beside them is the same along a mode, or in groups.
+    fn of(
+        random: &mut Random,
+        (factor, multiplied, stored): (&str, &str, &'static str),
+        extents: [i64; 2],
+        batch: &[i64],
+        is_held: bool,
+    ) -> Prologue {
         // The type that is computed in.
         let ty = match multiplied {
             "i8" => "i8",
@@ -138,7 +162,7 @@ impl Prologue {
             let is_grouped = extents[1] % GROUP == 0 && batch.is_empty() && random.chance(20);
             tensors.push(if is_grouped {
                 groups(element, extents, [1, GROUP])
-            } else if random.chance(75) {
+            } else if is_held || random.chance(75) {
                 line(random, element, extents, batch)
             } else if random.chance(25) {
                 nested(random, element, extents, batch, false)
@@ -169,12 +193,12 @@ impl Prologue {
             "  ^bb0({}):\n{lines}    cute.yield {value} : {multiplied}\n",
             arguments.join(", "),
         );
-        Some(Prologue {
+        Prologue {
             stored,
             tensors,
             number,
             region,
-        })
+        }
     }
 
     /// A prologue of the factor of this name, of such extents and such a batch, that yields its elements as they are, and a scale; `may_group` tells whether rows may share one.

@@ -109,23 +109,39 @@ fn check_scale(
     Ok(())
 }
 
-/// Verifies the computation of A's or B's tile in shared memory.
+/// Verifies the computation of A's or B's tile in shared memory from one in global memory, or in registers from one in shared memory.
 pub(super) fn verify_factor_transform(op: cute::BlockTransform<'_>, factor: &str) -> Checked {
     let (inputs, outputs) = (op.inputs(), op.outputs());
     let ([first, others @ ..], [output]) = (&inputs[..], &outputs[..]) else {
         return Err(format!(
-            "expected a tile of {factor} in global memory, perhaps others of its shape, and one tile in shared memory that is \
-             written, found {} and {}",
+            "expected a tile of {factor} in global or shared memory, perhaps others of its shape, and one tile in shared memory or in registers \
+             that is written, found {} and {}",
             inputs.len(),
             outputs.len()
         ));
     };
     let located = Located::of(op.op(), inputs.len() + 1)?;
-    let (stored, shared) = (operand(0, *first)?, operand(inputs.len(), *output)?);
-    check_space("the first input", &stored, Space::Gmem)?;
-    check_space("the output", &shared, Space::Smem)?;
-    let expected = algorithm::extents("a tile", &shared.layout)?;
-    located.check_factor(&stored, &shared)?;
+    let (stored, made) = (operand(0, *first)?, operand(inputs.len(), *output)?);
+    let is_in_registers = made.space == Space::Rmem;
+    if is_in_registers {
+        check_space(
+            "the first input of what is computed in registers",
+            &stored,
+            Space::Smem,
+        )?;
+        if located.is_of_factor() || op.coords().is_some() || op.end().is_some() {
+            return Err(
+                "computes a factor in registers of a whole tile in shared memory; expected no coordinates, whole matrices or rows, which its copy into shared \
+                 memory has"
+                    .to_owned(),
+            );
+        }
+    } else {
+        check_space("the first input", &stored, Space::Gmem)?;
+        check_space("the output", &made, Space::Smem)?;
+        located.check_factor(&stored, &made)?;
+    }
+    let expected = algorithm::extents("a tile", &made.layout)?;
     let stored = located.tile(stored, 0)?;
     let mut arguments = vec![algorithm::argument_type(stored.element)];
     let mut tiles = vec![stored.clone()];
@@ -149,12 +165,12 @@ pub(super) fn verify_factor_transform(op: cute::BlockTransform<'_>, factor: &str
     }
     match (op.coords(), op.end()) {
         (None, None) => {}
-        (Some(coords), Some(end)) => verify_within(&stored, &shared, coords, end)?,
+        (Some(coords), Some(end)) => verify_within(&stored, &made, coords, end)?,
         _ => return Err("expected both coordinates and an end, or neither".to_owned()),
     }
     let block = op
         .body()
         .ok_or("expected a region that computes elements")?;
     one_block(block)?;
-    check_body(block, &arguments, &[shared.element])
+    check_body(block, &arguments, &[made.element])
 }
