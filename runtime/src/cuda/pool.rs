@@ -1,10 +1,12 @@
 //! Memory that calls need besides their arguments, allocated in the order of a stream.
 //!
 //! The driver's default pool gives freed memory back to the system at each synchronization unless its owner, the program,
-//! says otherwise; the next call then pays for mapping it anew. A pool of our own keeps it.
+//! says otherwise; the next call then pays for mapping it anew. A pool of our own keeps it. All packages of a process share one for each context, as each
+//! keeps memory, and the driver refuses more of them at some number.
 
+use std::collections::BTreeMap;
 use std::ptr;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use cudarc::driver::sys;
 
@@ -15,9 +17,32 @@ use crate::device::DeviceError;
 /// Bytes that a pool keeps for later calls; what is more goes back to the system at the next synchronization.
 const KEPT_BYTES: u64 = 64 << 20;
 
-/// A pool of a GPU's memory, created at the first allocation.
+/// The pools that are in use, by GPU and context.
+static SHARED: Mutex<Shared<Handle>> = Mutex::new(Shared(BTreeMap::new()));
+
+/// Values that live as long as somebody has one, by the number of a GPU and the address of a context.
+struct Shared<T>(BTreeMap<(i32, usize), Weak<T>>);
+
+impl<T> Shared<T> {
+    /// The value of a key; created where nobody has it.
+    fn get<E>(
+        &mut self,
+        key: (i32, usize),
+        create: impl FnOnce() -> Result<T, E>,
+    ) -> Result<Arc<T>, E> {
+        if let Some(there) = self.0.get(&key).and_then(Weak::upgrade) {
+            return Ok(there);
+        }
+        self.0.retain(|_, other| other.strong_count() > 0);
+        let created = Arc::new(create()?);
+        self.0.insert(key, Arc::downgrade(&created));
+        Ok(created)
+    }
+}
+
+/// A share of the pool of a GPU's memory that a context has, which is created at the first allocation.
 pub(super) struct Pool {
-    handle: OnceLock<Handle>,
+    handle: OnceLock<Arc<Handle>>,
     /// The number that the driver gives the GPU.
     device: sys::CUdevice,
     context: sys::CUcontext,
@@ -73,7 +98,7 @@ impl Pool {
         })
     }
 
-    /// Gives the pool back to the driver. (What was allocated from it borrows it, and is gone.)
+    /// Gives the share back, and with the last one the pool to the driver. (What was allocated from it borrows it, and is gone.)
     pub(super) fn close(&mut self) {
         self.handle.take();
     }
@@ -82,9 +107,10 @@ impl Pool {
         if let Some(handle) = self.handle.get() {
             return Ok(handle.0);
         }
-        let created = create(self.device)?;
-        // Another thread may have been first: its pool serves, and this one is destroyed.
-        Ok(self.handle.get_or_init(|| created).0)
+        let mut all = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        let shared = all.get((self.device, self.context as usize), || create(self.device))?;
+        // Another thread may have been first, with the same pool.
+        Ok(self.handle.get_or_init(|| shared).0)
     }
 }
 
@@ -128,5 +154,39 @@ impl Drop for StreamMemory<'_> {
         let _current = Current::enter(self.pool.context);
         // SAFETY: the memory is the stream's, and is given back once. An error here is one of an earlier launch.
         unsafe { sys::cuMemFreeAsync(self.address, self.stream) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pool_is_shared_as_long_as_somebody_has_it() {
+        let mut all = Shared(BTreeMap::new());
+        let mut count = 0;
+        let mut get = |all: &mut Shared<i32>, key| {
+            all.get(key, || {
+                count += 1;
+                Ok::<_, ()>(count)
+            })
+            .unwrap()
+        };
+        let (one, same) = (get(&mut all, (0, 8)), get(&mut all, (0, 8)));
+        let [context, device] = [(0, 16), (1, 8)].map(|key| get(&mut all, key));
+        assert_eq!([*one, *same, *context, *device], [1, 1, 2, 3]);
+        drop(one);
+        assert_eq!(*get(&mut all, (0, 8)), 1);
+        drop((same, context));
+        // Nobody had it, and what nobody has is forgotten.
+        assert_eq!(*get(&mut all, (0, 8)), 4);
+        assert_eq!(all.0.len(), 2);
+    }
+
+    #[test]
+    fn what_cannot_be_created_is_tried_again() {
+        let mut all = Shared(BTreeMap::new());
+        assert!(all.get((0, 1), || Err("no memory")).is_err());
+        assert_eq!(all.get((0, 1), || Ok::<_, ()>(5)).as_deref(), Ok(&5));
     }
 }
