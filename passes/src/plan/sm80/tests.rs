@@ -340,3 +340,82 @@ fn sums_of_parts_need_no_shared_memory_of_their_own() {
     let (plan, _) = builder.fitting(split, &archs).unwrap();
     assert_eq!(plan.shared(Operand::C).unwrap().0.swizzle, None);
 }
+
+/// A product of f16 by bytes, which a prologue makes f16 with something that is read once for a row.
+fn of_bytes(context: &Context, extents: [i64; 3]) -> Problem<'_> {
+    Problem {
+        fed: [
+            None,
+            Some(Fed {
+                stored: Type::parse(context, "i8").unwrap(),
+                vector: 16,
+                bits: 8,
+                held: 1,
+                group: None,
+            }),
+        ],
+        ..problem(context, extents)
+    }
+}
+
+#[test]
+fn bytes_are_computed_in_registers_by_neighbours_along_k() {
+    let context = cute_ir::context();
+    let request = Request::default();
+    let plan = chosen(
+        &of_bytes(&context, [16, 8192, 8192]),
+        &request,
+        arch("sm_90a"),
+    );
+    let plan = plan.unwrap();
+    assert_eq!(
+        [Operand::A, Operand::B].map(|factor| plan.computes_fragments(factor).unwrap()),
+        [false, true]
+    );
+    assert!(plan.loads_by_vectors(Operand::A).unwrap());
+    assert!(!plan.loads_by_vectors(Operand::C).unwrap());
+    // As fast as measured within 3 %: 16x64x256 by four warps, K in two parts.
+    assert_eq!((plan.tile, plan.split), ([16, 64, 256], 2));
+    let (builder, choice) = Builder::of(&plan).unwrap();
+    assert_eq!(builder.plan(choice).unwrap(), plan);
+    // What has other extents than tiles, and what is not along K, goes by shared memory.
+    let odd = of_bytes(&context, [16, 8200, 8192]);
+    let column = Access { major: 0, ..ROWS };
+    let turned = Problem {
+        accesses: [ROWS, column, ROWS],
+        ..of_bytes(&context, [16, 8192, 8192])
+    };
+    for other in [&odd, &turned] {
+        let plan = chosen(other, &request, arch("sm_90a")).unwrap();
+        assert!(!plan.computes_fragments(Operand::B).unwrap());
+        let asked = Request {
+            prologue: Some(super::super::Prologue::Registers),
+            ..Request::default()
+        };
+        let error = chosen(other, &asked, arch("sm_90a")).unwrap_err();
+        assert!(error.contains("asks for prologue=registers"), "{error}");
+    }
+}
+
+#[test]
+fn halves_of_all_banks_are_of_neighbours() {
+    let swizzle = |line| of_halves(line).unwrap().map(|swizzle| swizzle.to_string());
+    assert_eq!(swizzle(64), None);
+    assert_eq!(swizzle(128).as_deref(), Some("S<1,6,1>"));
+    assert_eq!(swizzle(256).as_deref(), Some("S<1,6,2>"));
+    assert_eq!(swizzle(192), None);
+    // Eight threads, of two lines, load 16 bytes each: of every two lines that are neighbours in all 32 banks.
+    for line in [64, 128, 256] {
+        for first in (0..8).step_by(2) {
+            let mut banks: Vec<i64> = (0..8)
+                .flat_map(|thread| {
+                    let place = (first + thread / 4) * line + thread % 4 * 16;
+                    let place = of_halves(line).unwrap().map_or(place, |s| s.apply(place));
+                    (0..4).map(move |word| (place / 4 + word) % 32)
+                })
+                .collect();
+            banks.sort_unstable();
+            assert!(banks.windows(2).all(|two| two[0] != two[1]), "{line}");
+        }
+    }
+}
