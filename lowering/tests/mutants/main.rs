@@ -111,7 +111,7 @@ const fn subject(
 }
 
 /// The pipelines that have a list of their own.
-const SUBJECTS: [Subject; 8] = [
+const SUBJECTS: [Subject; 9] = [
     subject(
         "three-stages",
         "arch=sm_80 tile=64x64x32 warps=2x2 stages=3 raster=8",
@@ -126,6 +126,14 @@ const SUBJECTS: [Subject; 8] = [
         [0, 8, 0],
         Mutated::Views,
     ),
+    // Fragments that are loaded by vectors along a permuted K, and computed of bytes.
+    Subject {
+        name: "bytes",
+        options: "arch=sm_90a prologue=registers tile=16x64x64 warps=1x4 stages=3",
+        source: Source::File("test/Inputs/bytes.mlir", &[]),
+        sms: None,
+        mutated: Mutated::Addresses,
+    },
     // Two consumers of one tile, and a cluster whose blocks share tiles of B.
     Subject {
         sms: Some(4),
@@ -339,6 +347,11 @@ fn three_stages() {
 #[test]
 fn two_stages() {
     check_one("two-stages");
+}
+
+#[test]
+fn bytes() {
+    check_one("bytes");
 }
 
 #[test]
