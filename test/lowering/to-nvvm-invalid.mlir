@@ -163,3 +163,15 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// The tensor of a kernel itself, whose place a pointer takes.
+gpu.module @kernels {
+  func.func private @clear(!cute.memref<f32, gmem, "8:1">)
+  gpu.func @argument(%t: !cute.memref<f32, gmem, "8:1">) kernel {
+    // expected-error @below {{'func.call' op takes a value of type !cute.memref<f32, gmem, "8:1">, which has no form of its own on the level below}}
+    func.call @clear(%t) : (!cute.memref<f32, gmem, "8:1">) -> ()
+    gpu.return
+  }
+}

@@ -93,6 +93,12 @@ const GPU_OPS: &[&str] = &[
     gpu::THREAD_ID,
 ];
 
+/// Tells whether an op is of our dialects.
+fn is_ours(op: Op<'_>) -> bool {
+    let name = name_of(op);
+    name.starts_with("cute.") || name.starts_with("cute_nvgpu.")
+}
+
 /// Tells whether an op chooses one of two tensor maps, which are pointers by now.
 fn is_choice_of_maps(op: Op<'_>) -> bool {
     name_of(op) == arith::SELECT
@@ -177,6 +183,11 @@ impl<'c, 'r> Lowering<'c, 'r> {
                 ""
             };
             let attribute = |align: i64| format!("{{llvm.align = {align} : i32{noalias}}}");
+            if let Some(CuteType::Ptr(_) | CuteType::MemRef(_)) = CuteType::of(value.r#type())
+                && let Some(user) = users_of(value).into_iter().find(|user| !is_ours(*user))
+            {
+                return Err(no_form(value, user));
+            }
             match CuteType::of(value.r#type()) {
                 Some(CuteType::Ptr(memref)) => {
                     set_type(value, pointer);
@@ -224,7 +235,7 @@ impl<'c, 'r> Lowering<'c, 'r> {
 
     fn block(&mut self, block: Blk<'c>) -> Result<(), Failure> {
         for op in ops_of(block) {
-            if name_of(op).starts_with("cute.") || name_of(op).starts_with("cute_nvgpu.") {
+            if is_ours(op) {
                 self.vectors.note(op);
                 self.op(op, Builder::before(op))?;
                 self.dead.push(op);

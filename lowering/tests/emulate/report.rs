@@ -219,12 +219,18 @@ fn strays<'a>(
     (1..=lines).filter_map(move |by| counted.get(&(line + by, step.clone(), kind.clone())))
 }
 
-/// The figures told of loads on the lines before that of `key`.
+/// The figures told of loads on the lines before that of `key`: of the same step, or of any where what uses the value is an op of a region, which is of none.
 fn before<'a>(key: &Key, told: &'a BTreeMap<Key, Told>) -> Vec<&'a Told> {
     let (line, step, kind) = key;
     let lines = if kind.ends_with("_load") { MOVED } else { 0 };
-    (1..=lines.min(line - 1))
-        .filter_map(|by| told.get(&(line - by, step.clone(), kind.clone())))
+    let is_before = |(other, of, what): &Key| {
+        (line.saturating_sub(lines)..*line).contains(other)
+            && what == kind
+            && (step.is_none() || of == step)
+    };
+    told.iter()
+        .filter(|(key, _)| is_before(key))
+        .map(|(_, told)| told)
         .collect()
 }
 

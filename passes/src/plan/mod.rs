@@ -191,7 +191,7 @@ const NOT_WHOLE: &str = "asks for prologue=registers, where each tile of what th
 
 impl Problem<'_> {
     /// The factors, A and B, whose prologue threads can compute in registers, of their fragments: of elements of half of the bits of those that are multiplied, with nothing
-    /// read beside them but what is held. Errors: the reason why there are none.
+    /// read beside them but what is held. Where only a launch knows an extent of one of both, it is the other one alone. Errors: the reason why there are none.
     fn computed_in_registers(&self) -> Result<[bool; 2], String> {
         let bits = |ty: Type<'_>| element_bits(ty).unwrap_or(WIDEST);
         let is_narrow = |at: usize| {
@@ -202,7 +202,13 @@ impl Problem<'_> {
                     && fed.vector * fed.bits == WIDEST
             })
         };
-        let computed = [0, 1].map(is_narrow);
+        let mut computed = [0, 1].map(is_narrow);
+        let axes = [Operand::A, Operand::B].map(Operand::axes);
+        let is_known = |at: usize| axes[at].iter().all(|axis| self.extents[*axis].is_some());
+        let known = [0, 1].map(|at| computed[at] && is_known(at));
+        if known != [false; 2] {
+            computed = known;
+        }
         let is_along_k = |at: usize| self.accesses[at].major == 1 && !self.accesses[at].placed;
         if computed == [false; 2] || !(is_along_k(0) && is_along_k(1)) {
             return Err(format!(

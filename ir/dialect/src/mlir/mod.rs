@@ -60,6 +60,6 @@ pub use register::{
     opt_main, register, registry,
 };
 pub(crate) use replace::{Text, replace_parameters};
-pub use rewriter::{OwnedCopy, Rewriter};
+pub use rewriter::{OwnedCopy, Rewriter, no_form};
 pub use target::Target;
 pub use types::*;

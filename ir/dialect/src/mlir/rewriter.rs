@@ -121,15 +121,7 @@ impl<'c> Rewriter<'c> {
     /// A result that is used by an operation which stays, at the user, with nothing erased.
     pub fn erase_all(&self, ops: Vec<Op<'c>>) -> Result<(), Failure> {
         if let Some((value, user)) = used_outside(ops.iter().flat_map(|op| results_of(*op)), &ops) {
-            return Err(diag::error(
-                user.location(),
-                format!(
-                    "'{}' op takes a value of type {}, which has no form of its own on the level below; expected it to be used where \
-                     it is made: let branches, loops and calls hand on integers, and make coordinates and tensors of them there",
-                    name_of(user),
-                    value.r#type()
-                ),
-            ));
+            return Err(no_form(value, user));
         }
         ops.into_iter().for_each(|op| self.bury(op));
         Ok(())
@@ -343,6 +335,19 @@ fn still_used(op: Op<'_>, user: Op<'_>, caller: &Caller<'_>) -> Failure {
             "'{}' uses '{}', which is to be erased",
             name_of(user),
             name_of(op)
+        ),
+    )
+}
+
+/// The error of an op that takes a value of which nothing is left on the level below, at the op.
+pub fn no_form<'c>(value: Val<'c>, user: Op<'c>) -> Failure {
+    diag::error(
+        user.location(),
+        format!(
+            "'{}' op takes a value of type {}, which has no form of its own on the level below; expected it to be used where \
+             it is made: let branches, loops and calls hand on integers, and make coordinates and tensors of them there",
+            name_of(user),
+            value.r#type()
         ),
     )
 }

@@ -398,6 +398,28 @@ fn bytes_are_computed_in_registers_by_neighbours_along_k() {
 }
 
 #[test]
+fn of_two_factors_of_bytes_the_one_whose_extents_are_known_is_computed_in_registers() {
+    let context = cute_ir::context();
+    let one = of_bytes(&context, [16, 8192, 8192]);
+    let open = Problem {
+        extents: [None, Some(8192), Some(8192)],
+        fed: [one.fed[1]; 2],
+        ..one
+    };
+    let request = Request {
+        prologue: Some(super::super::Prologue::Registers),
+        ..Request::default()
+    };
+    let archs = arch("sm_80").into();
+    let made = super::super::choose(&open, rules(&request), &archs, 8).unwrap();
+    for chosen in made {
+        let factors = [Operand::A, Operand::B];
+        let computes = factors.map(|factor| chosen.plan.computes_fragments(factor).unwrap());
+        assert_eq!(computes, [false, true]);
+    }
+}
+
+#[test]
 fn halves_of_all_banks_are_of_neighbours() {
     let swizzle = |line| of_halves(line).unwrap().map(|swizzle| swizzle.to_string());
     assert_eq!(swizzle(64), None);
