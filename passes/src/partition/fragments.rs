@@ -38,12 +38,7 @@ impl<'c> Partition<'c> {
         operand: Operand,
         tile: Val<'c>,
     ) -> Result<Val<'c>, Failure> {
-        let id = [("operand_id", b.integer(b.i32_type(), operand as i64))];
-        let part = b.infer(
-            cute::TILED_MMA_PARTITION,
-            &[self.mma, tile, self.thread],
-            &id,
-        )?;
+        let part = self.part_of(b, operand, self.mma, tile)?;
         let element = memref_of(tile).expected(b, "a tensor")?.element;
         let fragment = like(b, part, types::register_type(element))?;
         b.op(cute::AUTOVEC_COPY, &[part, fragment], &[], &[])?;

@@ -262,11 +262,7 @@ impl<'c> Partition<'c> {
                 continue;
             }
             let attributes = [("operand_id", b.integer(b.i32_type(), id as i64))];
-            let part = b.infer(
-                cute::TILED_MMA_PARTITION,
-                &[self.mma, *shared, self.thread],
-                &attributes,
-            )?;
+            let part = self.part_of(b, OPERANDS[id], self.mma, *shared)?;
             let fragment = b.infer(cute::MMA_MAKE_FRAGMENT, &[self.mma, part], &attributes)?;
             let copy = self.tiled_copy(b, OPERANDS[id], 1)?;
             let source = b.infer(
@@ -398,14 +394,20 @@ impl<'c> Partition<'c> {
             ));
         }
         let fragment = self.fragment(b, copy.source())?;
-        let part = self.part_of_c(b, self.mma, copy.destination())?;
+        let part = self.part_of(b, Operand::C, self.mma, copy.destination())?;
         b.op(cute::AUTOVEC_COPY, &[fragment, part], &[], &[])?;
         Ok(())
     }
 
-    /// A thread's part of a tensor of C's shape, as a tiled MMA deals it out.
-    fn part_of_c(&self, b: Builder<'c>, mma: Val<'c>, tensor: Val<'c>) -> Result<Val<'c>, Failure> {
-        let id = [("operand_id", b.integer(b.i32_type(), 2))];
+    /// A thread's part of a tensor of an operand's shape, as a tiled MMA deals it out.
+    fn part_of(
+        &self,
+        b: Builder<'c>,
+        operand: Operand,
+        mma: Val<'c>,
+        tensor: Val<'c>,
+    ) -> Result<Val<'c>, Failure> {
+        let id = [("operand_id", b.integer(b.i32_type(), operand as i64))];
         b.infer(cute::TILED_MMA_PARTITION, &[mma, tensor, self.thread], &id)
     }
 

@@ -11,7 +11,7 @@ use cute_ir::{
     tensor,
     types::{self, MemRef, memref_of},
 };
-use cute_layout::{IntTuple, Layout, Leaf};
+use cute_layout::{IntTuple, Layout, Leaf, Operand};
 use melior::ir::ValueLike;
 
 /// The part that a thread holds of a tensor: each element that there is once, and for each leaf of the shape of its part whether elements along it differ.
@@ -38,9 +38,9 @@ impl<'c> Partition<'c> {
             b.op(cute::AUTOVEC_COPY, &operands, &[], &[])?;
             return Ok(());
         }
-        let source = self.part_of_c(b, self.mma, copy.source())?;
+        let source = self.part_of(b, Operand::C, self.mma, copy.source())?;
         let within = match copy.coords().zip(copy.end()) {
-            Some((coords, end)) => Some((self.part_of_c(b, self.mma, coords)?, end)),
+            Some((coords, end)) => Some((self.part_of(b, Operand::C, self.mma, coords)?, end)),
             None => None,
         };
         let once = match self.held.get(&destination) {

@@ -8,7 +8,7 @@ use cute_ir::{
     ops::{arith, cute, cute_nvgpu},
     types::{self, MemRef, Space, memref_of},
 };
-use cute_layout::{Layout, int, tuple};
+use cute_layout::{Layout, Operand, int, tuple};
 
 impl<'c> Partition<'c> {
     /// C += A B, or C = A B, with A and B in shared memory, which all threads of a warpgroup see alike.
@@ -70,7 +70,7 @@ impl<'c> Partition<'c> {
         }
         let sums = self.fragment(b, *tile)?;
         let memref = memref_of(sums).expected(b, "a fragment")?;
-        let parts = self.plan.parts(cute_layout::Operand::C);
+        let parts = self.plan.parts(Operand::C);
         // Of each atom's values ((2,2,N/8)) so many eights of columns are of a part.
         let layout = parts_of(&memref.layout, parts).map_err(wrong(b))?;
         let start = b.infer(cute::GET_ITER, &[sums], &[])?;
@@ -121,7 +121,7 @@ impl<'c> Partition<'c> {
     ) -> Result<(), Failure> {
         let ty = self.plan.part_mma(b.location).map_err(wrong(b))?;
         let mma = tiled_mma(self.top, ty, &[])?;
-        let to = self.part_of_c(b, mma, shared)?;
+        let to = self.part_of(b, Operand::C, mma, shared)?;
         b.op(cute::AUTOVEC_COPY, &[part, to], &[], &[])?;
         Ok(())
     }

@@ -155,10 +155,10 @@ impl<'c> Partition<'c> {
             let within = op.coords().zip(op.end());
             let within = within.filter(|(_, end)| reaches_over(*input, *end));
             let within = match within {
-                Some((coords, end)) => Some((self.part_of_c(load, mma, coords)?, end)),
+                Some((coords, end)) => Some((self.part_of(load, Operand::C, mma, coords)?, end)),
                 None => None,
             };
-            let source = self.part_of_c(load, mma, *input)?;
+            let source = self.part_of(load, Operand::C, mma, *input)?;
             loaded.push(promote::load_once(load, source, within)?);
         }
         let sums = memref_of(loaded[0]).expected(b, "a fragment")?;

@@ -7,6 +7,7 @@
 mod cost;
 mod epilogue;
 mod estimate;
+mod fed;
 mod fused;
 mod measured;
 mod partials;
@@ -19,6 +20,7 @@ mod variants;
 pub use cute_measured::{GENERATION, Table};
 pub(crate) use estimate::clusters_at_once;
 pub use estimate::{Arithmetic, Estimate};
+pub use fed::Fed;
 pub(crate) use fused::{ATOM_ROWS, Fused};
 pub use measured::{Calibrated, read as read_table};
 pub(crate) use partials::Partials;
@@ -32,10 +34,7 @@ use cute_ir::{
     plan::{OPERANDS, Plan, name_of_operand},
     types,
 };
-use cute_layout::{
-    MmaAtom, Operand,
-    atoms::{Completion, CopyAtom},
-};
+use cute_layout::{MmaAtom, Operand, atoms::CopyAtom};
 use cute_target::{Arch, Archs, Requirement};
 pub use epilogue::Epilogue;
 pub(crate) use epilogue::{takes_sums, work};
@@ -77,49 +76,6 @@ pub struct Packed {
     pub asked: Pack,
     /// Bits of an element of A and of B, as the kernel sees them; 0 of one that is not copied.
     pub bits: [i64; 2],
-}
-
-/// The source that a prologue makes a factor of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fed<'c> {
-    /// The type of the elements as they are stored.
-    pub stored: Type<'c>,
-    /// Stored elements that can be moved at once.
-    pub vector: i64,
-    /// Bits of an element as it is stored, with those of what is read along with each of them.
-    pub bits: i64,
-    /// Tensors that are read once for a row or a column.
-    pub held: i64,
-    /// Elements along K that share a number of another tensor, where there are such groups.
-    pub group: Option<i64>,
-}
-
-impl Fed<'_> {
-    /// Elements that are stored to shared memory at once, at most, where the multiplied ones are of that type.
-    pub fn most(multiplied: Type<'_>) -> i64 {
-        (WIDEST / element_bits(multiplied).unwrap_or(WIDEST).max(1)).max(1)
-    }
-
-    /// Checks that each of a plan's tiles along K is within a group, or consists of groups of whole vectors.
-    fn check_groups(&self, plan: &Plan<'_>, operand: Operand) -> Result<(), String> {
-        let Some(group) = self.group else {
-            return Ok(());
-        };
-        let first = plan.path(operand).first().map(|first| first.row());
-        let vector = match first.transpose()? {
-            Some(row) if plan.major(operand)? == 1 => row.num_val,
-            _ => 1,
-        };
-        let tile = plan.tile[2];
-        if group % tile == 0 || (tile % group == 0 && group % vector == 0) {
-            return Ok(());
-        }
-        Err(format!(
-            "expected groups along K beside {} that tiles divide, or that divide tiles and are vectors of {vector}, found groups of \
-             {group} and tiles of {tile}",
-            name_of_operand(operand)
-        ))
-    }
 }
 
 /// Groups of rows, at most, whose tiles blocks count that have tile after tile: a loop over so many takes a microsecond or two beside tiles of some ten.
@@ -185,50 +141,7 @@ impl Scaled {
     }
 }
 
-/// The reason why there is no plan that computes a prologue in registers where tiles reach over an end.
-const NOT_WHOLE: &str = "asks for prologue=registers, where each tile of what the prologue computes has to be whole; expected extents of that factor that are known, and that \
-     tile= divides";
-
 impl Problem<'_> {
-    /// The factors, A and B, whose prologue threads can compute in registers, of their fragments: of elements of half of the bits of those that are multiplied, with nothing
-    /// read beside them but what is held. Where only a launch knows an extent of one of both, it is the other one alone. Errors: the reason why there are none.
-    fn computed_in_registers(&self) -> Result<[bool; 2], String> {
-        let bits = |ty: Type<'_>| element_bits(ty).unwrap_or(WIDEST);
-        let is_narrow = |at: usize| {
-            self.fed[at].is_some_and(|fed| {
-                fed.bits == bits(fed.stored)
-                    && fed.bits == sm80::STORED
-                    && bits(self.elements[at]) == 2 * fed.bits
-                    && fed.vector * fed.bits == WIDEST
-            })
-        };
-        let mut computed = [0, 1].map(is_narrow);
-        let axes = [Operand::A, Operand::B].map(Operand::axes);
-        let is_known = |at: usize| axes[at].iter().all(|axis| self.extents[*axis].is_some());
-        let known = [0, 1].map(|at| computed[at] && is_known(at));
-        if known != [false; 2] {
-            computed = known;
-        }
-        let is_along_k = |at: usize| self.accesses[at].major == 1 && !self.accesses[at].placed;
-        if computed == [false; 2] || !(is_along_k(0) && is_along_k(1)) {
-            return Err(format!(
-                "asks for prologue=registers; expected a prologue of elements of {} bits, of which {WIDEST} bits can be loaded at once, that makes elements of {} bits of them, with \
-                 tensors beside them that are the same along rows, along K or in groups, and A and B contiguous along K",
-                sm80::STORED,
-                2 * sm80::STORED,
-            ));
-        }
-        Ok(computed)
-    }
-
-    /// Tells whether all tiles of a plan are whole, of factors that are computed in registers.
-    fn is_whole(&self, plan: &Plan<'_>, computed: [bool; 2]) -> bool {
-        let divides =
-            |axis: usize| self.extents[axis].is_some_and(|extent| extent % plan.tile[axis] == 0);
-        let axes = [Operand::A, Operand::B].map(Operand::axes);
-        (0..2).all(|at| !computed[at] || axes[at].iter().all(|axis| divides(*axis)))
-    }
-
     /// Tells whether blocks that have tile after tile count those of all groups of rows.
     pub fn counts_tiles(&self) -> bool {
         self.has_groups && are_counted(self.batch)
@@ -454,7 +367,7 @@ pub fn choose<'c>(
                     candidate.asking += &format!(" prologue={}", place.written());
                 }
                 match all.is_empty() {
-                    true => Err(NOT_WHOLE.to_owned()),
+                    true => Err(fed::NOT_WHOLE.to_owned()),
                     false => Ok(all),
                 }
             };
@@ -641,35 +554,7 @@ pub fn check_given(plan: &Plan<'_>, problem: &Problem<'_>, archs: &Archs) -> Res
     for (operand, access) in OPERANDS.into_iter().zip(problem.accesses) {
         let fed = problem.fed.get(operand as usize).copied().flatten();
         let computes = plan.computes_fragments(operand)?;
-        match fed {
-            Some(fed) if computes => {
-                let mut only = [false; 2];
-                only[operand as usize] = true;
-                let can = problem.computed_in_registers()?;
-                let found = plan.element(operand)?;
-                if !can[operand as usize] || found != fed.stored {
-                    return Err(format!(
-                        "has a cute.plan that copies {} as {found} and computes it in registers, where {} is stored; expected copies of what is stored, of {} bits",
-                        name_of_operand(operand),
-                        fed.stored,
-                        sm80::STORED
-                    ));
-                }
-                if !problem.is_whole(plan, only) {
-                    return Err(NOT_WHOLE.to_owned());
-                }
-            }
-            Some(_) => check_fed(plan, operand)?,
-            None if computes => {
-                return Err(format!(
-                    "has a cute.plan that copies {} as {}, which a prologue makes {}; expected copies of what is multiplied, as there is no prologue",
-                    name_of_operand(operand),
-                    plan.element(operand)?,
-                    elements_of(&problem, operand)
-                ));
-            }
-            None => {}
-        }
+        fed::check_given(plan, &problem, operand)?;
         let vector = match fed.filter(|_| computes) {
             Some(fed) => fed.vector,
             None => access.vector,
@@ -692,16 +577,6 @@ pub fn check_given(plan: &Plan<'_>, problem: &Problem<'_>, archs: &Archs) -> Res
     archs
         .all()
         .try_for_each(|arch| cost::check(plan, &registers, sources, arch))
-}
-
-/// The type of an operand's elements that are multiplied, or of C's that are stored.
-fn elements_of<'c>(problem: &Problem<'c>, operand: Operand) -> Type<'c> {
-    let [a, b, c] = problem.elements;
-    match operand {
-        Operand::A => a,
-        Operand::B => b,
-        Operand::C => c,
-    }
 }
 
 /// Checks that what a plan moves at once between global and shared memory lies side by side there.
@@ -737,20 +612,6 @@ fn check_access(plan: &Plan<'_>, operand: Operand, access: Access) -> Result<(),
         ));
     }
     Ok(())
-}
-
-/// Checks that a plan stores a factor to shared memory from registers, where its prologue computes it.
-fn check_fed(plan: &Plan<'_>, operand: Operand) -> Result<(), String> {
-    let row = plan.path(operand).first().map(|first| first.row());
-    match row.transpose()? {
-        Some(row) if row.completion == Completion::Immediate => Ok(()),
-        found => Err(format!(
-            "has a cute.plan that copies {} into shared memory by {}, and a prologue that computes it in registers; expected \
-             !cute_nvgpu.atom.universal_copy",
-            name_of_operand(operand),
-            found.map_or("nothing".to_owned(), |row| row.name.clone())
-        )),
-    }
 }
 
 /// The plan for the same problem with the next fewer registers that fits; none where no builder makes plans like this one.

@@ -293,43 +293,14 @@ impl<'c> Gemm<'c> {
         }
         let coord = l.coord(&tuple([keep(), keep(), dynamic()]), &[turn])?;
         let mut product = [shared_a, shared_b, accumulators];
-        for (name, operand, tiles, shared, beside) in [
-            ("copy A", Operand::A, a, shared_a, beside_a),
-            ("copy B", Operand::B, bb, shared_b, beside_b),
+        for (name, operand, tiles, beside) in [
+            ("copy A", Operand::A, a, beside_a),
+            ("copy B", Operand::B, bb, beside_b),
         ] {
             let l = l.step(name);
-            let tile = tiles.at(l, coord)?;
-            let mut located = tile.located(0);
-            let computes = self.plan.computes_fragments(operand);
-            let in_registers = computes.map_err(|e| l.error(e))?;
-            match &self.prologues[operand as usize] {
-                None => block_copy(l, operand, [tile.tensor, shared], &located)?,
-                Some(prologue) => {
-                    let mut inputs = vec![tile.tensor];
-                    let factor = &mut product[operand as usize];
-                    if in_registers {
-                        // Stored elements are copied; the threads that multiply compute what they multiply of theirs.
-                        block_copy(l, operand, [tile.tensor, shared], &located)?;
-                        inputs = vec![shared];
-                        located = Located::default();
-                        *factor = self.registers_of(l, operand)?;
-                    }
-                    for other in beside {
-                        if other.is_whole() {
-                            located.whole.push(inputs.len() as i64);
-                        }
-                        inputs.push(other.at(l, coord)?);
-                    }
-                    let on = On {
-                        operand,
-                        inputs: &inputs,
-                        outputs: &[*factor],
-                        reduce: &[],
-                        located: &located,
-                    };
-                    prologue.transform(l, on, value)?;
-                }
-            }
+            let factor = &mut product[operand as usize];
+            let ends = (tiles.at(l, coord)?, *factor);
+            *factor = self.fill(l, operand, ends, (beside, coord), value)?;
         }
         self.multiply((l, body), product, scales.as_ref(), turn)?;
         l.op(scf::YIELD, &[], &[], &[])?;
@@ -353,15 +324,6 @@ impl<'c> Gemm<'c> {
         let ends = [rounded, shared_c];
         block_copy(b.step("gather C"), Operand::C, ends, &Located::default())?;
         self.store_c(b, body, &at, (c, shared_c))
-    }
-
-    /// A tile of A or B in registers, of the type that is multiplied.
-    fn registers_of(&self, b: Builder<'c>, operand: Operand) -> Result<Val<'c>, Failure> {
-        let multiplied = self.plan.multiplied().map_err(|e| b.error(e))?;
-        let [rows, columns] = self.plan.extents(operand);
-        let registers = block_registers(multiplied[operand as usize], rows, columns);
-        let registers = registers.map_err(|e| b.error(e))?.to_type(b.location)?;
-        b.value(cute::MEMREF_ALLOCA, &[], registers, &[])
     }
 
     /// Adds the product of a turn's tiles to the sums; where there are scales, by way of the sums of a group.

@@ -1,9 +1,10 @@
-//! The tensors that the prologue of a factor reads beside it: by tiles along K, or once for all of them.
+//! The factors of a turn, and what prologues make of them, with the tensors that these read beside them: by tiles along K, or once for all of them.
 
 use super::{
     Gemm,
-    kernel::{Tiles, block_copy},
+    kernel::{Located, Tiles, block_copy, block_registers},
     matrix::{Matrices, Matrix},
+    region::On,
 };
 use crate::plan::Fed;
 use cute_ir::ops::cute;
@@ -61,6 +62,59 @@ impl<'c> Gemm<'c> {
             false => Ok(Beside::Tiles(part(matrix, false)?)),
         });
         all.collect()
+    }
+
+    /// Brings a turn's tile of a factor to where a product reads it, and returns that place: copied to its place in shared memory, computed there, or copied there as it is stored and
+    /// computed in registers. `beside` are the tensors that the prologue reads, of which it takes the tiles at a coordinate, and `value` gives an argument of the function.
+    pub(super) fn fill(
+        &self,
+        l: Builder<'c>,
+        operand: Operand,
+        (tile, shared): (Tiles<'c>, Val<'c>),
+        (beside, coord): (Vec<Beside<'c>>, Val<'c>),
+        value: impl Fn(usize) -> Val<'c>,
+    ) -> Result<Val<'c>, Failure> {
+        let computes = self.plan.computes_fragments(operand);
+        let in_registers = computes.map_err(|e| l.error(e))?;
+        let mut located = tile.located(0);
+        let prologue = self.prologues[operand as usize].as_ref();
+        let Some(prologue) = prologue else {
+            block_copy(l, operand, [tile.tensor, shared], &located)?;
+            return Ok(shared);
+        };
+        let (first, made) = match in_registers {
+            true => {
+                block_copy(l, operand, [tile.tensor, shared], &located)?;
+                located = Located::default();
+                (shared, self.multiplied_registers(l, operand)?)
+            }
+            false => (tile.tensor, shared),
+        };
+        let mut inputs = vec![first];
+        for other in beside {
+            if other.is_whole() {
+                located.whole.push(inputs.len() as i64);
+            }
+            inputs.push(other.at(l, coord)?);
+        }
+        let on = On {
+            operand,
+            inputs: &inputs,
+            outputs: &[made],
+            reduce: &[],
+            located: &located,
+        };
+        prologue.transform(l, on, value)?;
+        Ok(made)
+    }
+
+    /// A tile of A or B in registers, of the type that is multiplied.
+    fn multiplied_registers(&self, b: Builder<'c>, operand: Operand) -> Result<Val<'c>, Failure> {
+        let multiplied = self.plan.multiplied().map_err(|e| b.error(e))?;
+        let [rows, columns] = self.plan.extents(operand);
+        let registers = block_registers(multiplied[operand as usize], rows, columns);
+        let registers = registers.map_err(|e| b.error(e))?.to_type(b.location)?;
+        b.value(cute::MEMREF_ALLOCA, &[], registers, &[])
     }
 
     /// A tile of registers that the threads of a block hold together, once where it is the same along a mode.

@@ -1,0 +1,146 @@
+//! The sources that prologues make factors of, and the factors that are computed in registers.
+
+use super::{Problem, sm80};
+use crate::arch::WIDEST;
+use cute_ir::{
+    mlir::element_bits,
+    plan::{Plan, name_of_operand},
+};
+use cute_layout::{Operand, atoms::Completion};
+use melior::ir::Type;
+
+/// The source that a prologue makes a factor of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fed<'c> {
+    /// The type of the elements as they are stored.
+    pub stored: Type<'c>,
+    /// Stored elements that can be moved at once.
+    pub vector: i64,
+    /// Bits of an element as it is stored, with those of what is read along with each of them.
+    pub bits: i64,
+    /// Tensors that are read once for a row or a column.
+    pub held: i64,
+    /// Elements along K that share a number of another tensor, where there are such groups.
+    pub group: Option<i64>,
+}
+
+impl Fed<'_> {
+    /// Elements that are stored to shared memory at once, at most, where the multiplied ones are of that type.
+    pub fn most(multiplied: Type<'_>) -> i64 {
+        (WIDEST / element_bits(multiplied).unwrap_or(WIDEST).max(1)).max(1)
+    }
+
+    /// Checks that each of a plan's tiles along K is within a group, or consists of groups of whole vectors.
+    pub(super) fn check_groups(&self, plan: &Plan<'_>, operand: Operand) -> Result<(), String> {
+        let Some(group) = self.group else {
+            return Ok(());
+        };
+        let first = plan.path(operand).first().map(|first| first.row());
+        let vector = match first.transpose()? {
+            Some(row) if plan.major(operand)? == 1 => row.num_val,
+            _ => 1,
+        };
+        let tile = plan.tile[2];
+        if group % tile == 0 || (tile % group == 0 && group % vector == 0) {
+            return Ok(());
+        }
+        Err(format!(
+            "expected groups along K beside {} that tiles divide, or that divide tiles and are vectors of {vector}, found groups of \
+             {group} and tiles of {tile}",
+            name_of_operand(operand)
+        ))
+    }
+}
+
+/// The reason why there is no plan that computes a prologue in registers where tiles reach over an end.
+pub(super) const NOT_WHOLE: &str = "asks for prologue=registers, where each tile of what the prologue computes has to be whole; expected extents of that factor that are known, and that \
+     tile= divides";
+
+impl Problem<'_> {
+    /// The factors, A and B, whose prologue threads can compute in registers, of their fragments: of elements of half of the bits of those that are multiplied, with nothing
+    /// read beside them but what is held. Where only a launch knows an extent of one of both, it is the other one alone. Errors: the reason why there are none.
+    pub(super) fn computed_in_registers(&self) -> Result<[bool; 2], String> {
+        let bits = |ty: Type<'_>| element_bits(ty).unwrap_or(WIDEST);
+        let is_narrow = |at: usize| {
+            self.fed[at].is_some_and(|fed| {
+                fed.bits == bits(fed.stored)
+                    && fed.bits == sm80::STORED
+                    && bits(self.elements[at]) == 2 * fed.bits
+                    && fed.vector * fed.bits == WIDEST
+            })
+        };
+        let mut computed = [0, 1].map(is_narrow);
+        let axes = [Operand::A, Operand::B].map(Operand::axes);
+        let is_known = |at: usize| axes[at].iter().all(|axis| self.extents[*axis].is_some());
+        let known = [0, 1].map(|at| computed[at] && is_known(at));
+        if known != [false; 2] {
+            computed = known;
+        }
+        let is_along_k = |at: usize| self.accesses[at].major == 1 && !self.accesses[at].placed;
+        if computed == [false; 2] || !(is_along_k(0) && is_along_k(1)) {
+            return Err(format!(
+                "asks for prologue=registers; expected a prologue of elements of {} bits, of which {WIDEST} bits can be loaded at once, that makes elements of {} bits of them, with \
+                 tensors beside them that are the same along rows, along K or in groups, and A and B contiguous along K",
+                sm80::STORED,
+                2 * sm80::STORED,
+            ));
+        }
+        Ok(computed)
+    }
+
+    /// Tells whether all tiles of a plan are whole, of factors that are computed in registers.
+    pub(super) fn is_whole(&self, plan: &Plan<'_>, computed: [bool; 2]) -> bool {
+        let divides =
+            |axis: usize| self.extents[axis].is_some_and(|extent| extent % plan.tile[axis] == 0);
+        let axes = [Operand::A, Operand::B].map(Operand::axes);
+        (0..2).all(|at| !computed[at] || axes[at].iter().all(|axis| divides(*axis)))
+    }
+}
+
+/// Checks that a plan that somebody wrote brings a factor to where its prologue computes it: from registers into shared memory, or as it is stored. Errors: what does not fit.
+pub(super) fn check_given(
+    plan: &Plan<'_>,
+    problem: &Problem<'_>,
+    operand: Operand,
+) -> Result<(), String> {
+    let at = operand as usize;
+    let name = name_of_operand(operand);
+    match problem.fed.get(at).copied().flatten() {
+        Some(fed) if plan.computes_fragments(operand)? => {
+            let (can, found) = (problem.computed_in_registers()?, plan.element(operand)?);
+            if !can[at] || found != fed.stored {
+                return Err(format!(
+                    "has a cute.plan that copies {name} as {found} and computes it in registers, where {} is stored; expected copies of what is stored, of {} bits",
+                    fed.stored,
+                    sm80::STORED
+                ));
+            }
+            let only = [0, 1].map(|factor| factor == at);
+            match problem.is_whole(plan, only) {
+                true => Ok(()),
+                false => Err(NOT_WHOLE.to_owned()),
+            }
+        }
+        Some(_) => check_stored(plan, operand),
+        None if plan.computes_fragments(operand)? => Err(format!(
+            "has a cute.plan that copies {name} as {}, which a prologue makes {}; expected copies of what is multiplied, as there is no prologue",
+            plan.element(operand)?,
+            problem.elements[at]
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Checks that a plan stores a factor to shared memory from registers, where its prologue computes it.
+fn check_stored(plan: &Plan<'_>, operand: Operand) -> Result<(), String> {
+    let row = plan.path(operand).first().map(|first| first.row());
+    match row.transpose()? {
+        Some(row) if row.completion == Completion::Immediate => Ok(()),
+        found => Err(format!(
+            "has a cute.plan that copies {} into shared memory by {}, and a prologue that computes it in registers; expected \
+             !cute_nvgpu.atom.universal_copy",
+            name_of_operand(operand),
+            found.map_or("nothing".to_owned(), |row| row.name.clone())
+        )),
+    }
+}
