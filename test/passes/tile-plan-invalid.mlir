@@ -134,7 +134,7 @@ func.func @another(%A: !t, %B: !u, %C: !t) {
   return
 }
 func.func @part(%A: !t, %B: !cute.memref<i8, gmem, align<16>, "(48,64):(64,1)">, %C: !cute.memref<f16, gmem, align<16>, "(64,48):(48,1)">) {
-  // expected-error @below {{where each tile of what the prologue computes has to be whole; expected extents of that factor that are known, and that tile= divides}}
+  // expected-error @below {{where each tile of what the prologue computes has to be whole; expected extents of that factor that are known, and that tile= divides, and no groups of its rows}}
   cute.contract ins(%A, %B) outs(%C) accumulate f32 {cute.plan = #plan} prologue B {
   ^bb0(%b: i8):
     %f = arith.sitofp %b : i8 to f16

@@ -54,7 +54,7 @@ impl Fed<'_> {
 
 /// The reason why there is no plan that computes a prologue in registers where tiles reach over an end.
 pub(super) const NOT_WHOLE: &str = "asks for prologue=registers, where each tile of what the prologue computes has to be whole; expected extents of that factor that are known, and that \
-     tile= divides";
+     tile= divides, and no groups of its rows";
 
 impl Problem<'_> {
     /// The factors, A and B, whose prologue threads can compute in registers, of their fragments: of elements of half of the bits of those that are multiplied, with nothing
@@ -71,7 +71,10 @@ impl Problem<'_> {
         };
         let mut computed = [0, 1].map(is_narrow);
         let axes = [Operand::A, Operand::B].map(Operand::axes);
-        let is_known = |at: usize| axes[at].iter().all(|axis| self.extents[*axis].is_some());
+        let is_known = |at: usize| {
+            let known = |axis: &usize| self.extents[*axis].is_some();
+            !self.has_rows_of_groups(at) && axes[at].iter().all(known)
+        };
         let known = [0, 1].map(|at| computed[at] && is_known(at));
         if known != [false; 2] {
             computed = known;
@@ -93,7 +96,14 @@ impl Problem<'_> {
         let divides =
             |axis: usize| self.extents[axis].is_some_and(|extent| extent % plan.tile[axis] == 0);
         let axes = [Operand::A, Operand::B].map(Operand::axes);
-        (0..2).all(|at| !computed[at] || axes[at].iter().all(|axis| divides(*axis)))
+        let is_whole =
+            |at: usize| !self.has_rows_of_groups(at) && axes[at].iter().all(|axis| divides(*axis));
+        (0..2).all(|at| !computed[at] || is_whole(at))
+    }
+
+    /// Tells whether a factor has groups of rows, whose last tiles reach over their end wherever that is.
+    fn has_rows_of_groups(&self, factor: usize) -> bool {
+        self.has_groups && factor == Operand::A as usize
     }
 }
 

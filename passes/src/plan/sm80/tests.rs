@@ -420,6 +420,34 @@ fn of_two_factors_of_bytes_the_one_whose_extents_are_known_is_computed_in_regist
 }
 
 #[test]
+fn rows_in_groups_are_not_computed_in_registers() {
+    let context = cute_ir::context();
+    let one = of_bytes(&context, [64, 512, 512]);
+    let of = |fed| Problem {
+        has_groups: true,
+        batch: Some(4),
+        fed,
+        ..one
+    };
+    let computes = |fed| {
+        let plan = chosen(&of(fed), &Request::default(), arch("sm_80")).unwrap();
+        [Operand::A, Operand::B].map(|factor| plan.computes_fragments(factor).unwrap())
+    };
+    let bytes = one.fed[1];
+    assert_eq!(computes([bytes, None]), [false, false]);
+    assert!(!computes([bytes, bytes])[0]);
+    let request = Request {
+        prologue: Some(super::super::Prologue::Registers),
+        ..Request::default()
+    };
+    let asked = |fed| chosen(&of(fed), &request, arch("sm_80"));
+    let error = asked([bytes, None]).unwrap_err();
+    assert!(error.contains("no groups of its rows"), "{error}");
+    let plan = asked([None, bytes]).unwrap();
+    assert!(plan.computes_fragments(Operand::B).unwrap());
+}
+
+#[test]
 fn halves_of_all_banks_are_of_neighbours() {
     let swizzle = |line| of_halves(line).unwrap().map(|swizzle| swizzle.to_string());
     assert_eq!(swizzle(64), None);
