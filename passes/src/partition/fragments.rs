@@ -21,16 +21,6 @@ use melior::ir::Type;
 const LINES: usize = 1;
 
 impl<'c> Partition<'c> {
-    /// Tells whether a thread loads its part of a factor by vectors.
-    pub(super) fn loads_by_vectors(
-        &self,
-        b: Builder<'c>,
-        operand: Operand,
-    ) -> Result<bool, Failure> {
-        let by_vectors = self.plan.loads_by_vectors(operand);
-        by_vectors.map_err(|e| b.error(e))
-    }
-
     /// Loads a thread's part of a tile of A or B, as the tiled MMA deals it out, in the order in which it lies there; what is the same along a mode is held once.
     pub(super) fn load_fragment(
         &self,

@@ -257,7 +257,8 @@ impl<'c> Partition<'c> {
                 fragments.push(self.fragment(b, *shared)?);
                 continue;
             }
-            if self.loads_by_vectors(b, OPERANDS[id])? {
+            let by_vectors = self.plan.loads_by_vectors(OPERANDS[id]);
+            if by_vectors.map_err(wrong(b))? {
                 fragments.push(self.load_fragment(b, OPERANDS[id], *shared)?);
                 continue;
             }

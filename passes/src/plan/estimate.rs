@@ -31,10 +31,11 @@ const COMPUTED_AHEAD: i128 = 150_000;
 /// Picoseconds of such a turn for each element of a warp.
 const COMPUTED_BY_WARP: i128 = 195;
 
-/// The same where threads compute in registers what they multiply, as often as warps have the same lines; it and the next one were fitted to 125 plans of five products.
+/// Elements that a multiprocessor computes prologues of in a microsecond where threads compute in registers what they multiply, each as often as warps have its line. It and the
+/// next one were fitted to 125 plans of five products of weights of bytes, on an H200.
 const COMPUTED_IN_REGISTERS: i128 = 30_000;
 
-/// Picoseconds of a turn of such a block alone for each element of a warp, beside its products.
+/// Picoseconds of a turn of a block that computes in registers, alone, for each element of a warp, beside its products.
 const IN_REGISTERS_BY_WARP: i128 = 59;
 
 /// Picoseconds of a block of warps before and behind its loop.

@@ -91,7 +91,7 @@ fn of_halves(line: i64) -> Result<Option<Swizzle>, String> {
     swizzle.map(Some).map_err(|e| e.to_string())
 }
 
-/// The rows and columns of a warp's threads, where each has a product of its own.
+/// The rows and columns of a warp's threads, where each has a product of its own; those of a fragment of `mma` are as many lines, each of as many threads.
 pub(super) const LANES: [i64; 2] = [8, 4];
 
 /// Elements of the widest load.
