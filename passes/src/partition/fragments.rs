@@ -5,6 +5,7 @@
 //! what is multiplied in the registers of the thread that multiplies them.
 
 use super::{Partition, prologue::vectorized, varying};
+use crate::memory::root_of;
 use cute_ir::{
     Expected, Failure,
     contract::each_leaf,
@@ -65,7 +66,9 @@ impl<'c> Partition<'c> {
             space: Space::Rmem,
             ..from.clone()
         };
-        self.movement(operand, &from, &registers).map_err(wrong)?;
+        // Of a part of a tile the whole one is the plan's.
+        let whole = memref_of(root_of(*stored)).expected(b, "a tensor")?;
+        self.movement(operand, &whole, &registers).map_err(wrong)?;
         let mut loaded = Vec::new();
         for input in inputs {
             let is_held = memref_of(input).is_some_and(|input| input.space == Space::Rmem);
@@ -75,7 +78,15 @@ impl<'c> Partition<'c> {
             });
         }
         let first = *loaded.first().expected(b, "a tile that is read")?;
-        let computed = like(b, first, to.element)?;
+        let computed = match self.plan.has_roles() {
+            // What a warpgroup multiplies are words in its order.
+            true => {
+                let part = memref_of(first).expected(b, "a tensor")?;
+                let own = tensor::fragment_like(&part.layout, to.element).map_err(wrong)?;
+                b.value(cute::MEMREF_ALLOCA, &[], own.to_type(b.location)?, &[])?
+            }
+            false => like(b, first, to.element)?,
+        };
         let layout = memref_of(first).expected(b, "a tensor")?.layout;
         let lines = layout.mode(LINES).and_then(|mode| mode.size());
         let body = op.body().expected(b, "a region")?;

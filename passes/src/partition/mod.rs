@@ -234,11 +234,6 @@ impl<'c> Partition<'c> {
         let accumulators = self.fragment(b, op.c())?;
         let overwrites = op.overwrite().is_some();
         if self.plan.has_roles() {
-            let is_held =
-                |factor: &Val<'c>| memref_of(*factor).is_some_and(|f| f.space == Space::Rmem);
-            if factors.iter().any(is_held) {
-                return Err(b.error("expected A and B in shared memory, where warps have roles"));
-            }
             return self.product_of_warpgroups(b, factors, (accumulators, overwrites));
         }
         if overwrites {

@@ -11,7 +11,7 @@ use cute_ir::{
 use cute_layout::{Layout, Operand, int, tuple};
 
 impl<'c> Partition<'c> {
-    /// C += A B, or C = A B, with A and B in shared memory, which all threads of a warpgroup see alike.
+    /// C += A B, or C = A B, with B in shared memory, which all threads of a warpgroup see alike, and A there as well, or in registers where it is computed.
     pub(super) fn product_of_warpgroups(
         &self,
         b: Builder<'c>,
@@ -30,6 +30,14 @@ impl<'c> Partition<'c> {
         };
         let mut operands = vec![mma, accumulators];
         for (id, shared) in factors.into_iter().enumerate() {
+            let is_held = memref_of(shared).is_some_and(|factor| factor.space == Space::Rmem);
+            if is_held {
+                if id != 0 || self.factors.get(&key(shared)) != Some(&Operand::A) {
+                    return Err(b.error("expected A and B in shared memory, where warpgroups multiply them, or A in registers where a cute.block.transform A computes it"));
+                }
+                operands.push(self.fragment(b, shared)?);
+                continue;
+            }
             let id = [("operand_id", b.integer(b.i32_type(), id as i64))];
             operands.push(b.infer(cute::TILED_MMA_PARTITION, &[mma, shared, first], &id)?);
         }

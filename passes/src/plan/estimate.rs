@@ -301,6 +301,8 @@ pub struct Estimate {
     before: i64,
     /// The time of the kernel that adds parts of K up.
     second: Second,
+    /// Tells whether M and N of the tile are N and M of what a time is asked for.
+    exchanged: bool,
 }
 
 /// Picoseconds for each kilobyte from memory, of tiles of so many elements of so many bits along K.
@@ -454,6 +456,7 @@ impl Estimate {
                 true => STARTED_BESIDE,
                 false => BEHIND,
             },
+            exchanged: false,
         })
     }
 
@@ -577,6 +580,7 @@ impl Estimate {
             slower,
             before,
             second: STARTED_BESIDE,
+            exchanged: false,
         };
         match has_groups {
             true => estimate.with_groups(),
@@ -624,6 +628,14 @@ impl Estimate {
         }
     }
 
+    /// The estimate of the same plan for the transposed product.
+    pub(super) fn exchanged(self) -> Self {
+        Self {
+            exchanged: !self.exchanged,
+            ..self
+        }
+    }
+
     /// The estimate of the same plan with another number of parts of K, where both are more than 1.
     pub(super) fn with_split(self, split: i64) -> Self {
         Self { split, ..self }
@@ -642,6 +654,11 @@ impl Estimate {
         batch: &N::Value,
         sms: &N::Value,
     ) -> Result<N::Value, N::Error> {
+        let [of_m, of_n, of_k] = extents.clone();
+        let extents = &match self.exchanged {
+            true => [of_n, of_m, of_k],
+            false => [of_m, of_n, of_k],
+        };
         let time = self.time_of_product(n, extents, batch, sms)?;
         match self.packed {
             [0, 0] => Ok(time),

@@ -1,6 +1,6 @@
 //! The sources that prologues make factors of, and the factors that are computed in registers.
 
-use super::{Problem, sm80};
+use super::{Access, Epilogue, Packed, Problem, sm80};
 use crate::arch::WIDEST;
 use cute_ir::{
     mlir::element_bits,
@@ -56,20 +56,83 @@ impl Fed<'_> {
 pub(super) const NOT_WHOLE: &str = "asks for prologue=registers, where each tile of what the prologue computes has to be whole; expected extents of that factor that are known, and that \
      tile= divides, and no groups of its rows";
 
-impl Problem<'_> {
+impl<'c> Problem<'c> {
+    /// Tells whether a prologue makes elements of twice as many bits of the stored ones of a factor, of which a thread can load the widest vectors, with nothing read beside
+    /// them but what is held.
+    fn is_narrow(&self, at: usize) -> bool {
+        let bits = |ty: Type<'_>| element_bits(ty).unwrap_or(WIDEST);
+        self.fed[at].is_some_and(|fed| {
+            fed.bits == bits(fed.stored)
+                && fed.bits == sm80::STORED
+                && bits(self.elements[at]) == 2 * fed.bits
+                && fed.vector * fed.bits == WIDEST
+        })
+    }
+
+    /// The type of A's elements in shared memory, where warpgroups multiply what its prologue computes of them in registers; none where there is no prologue. Errors: a
+    /// prologue that they cannot compute there.
+    pub(super) fn stored_for_warpgroups(&self) -> Result<Option<Type<'c>>, String> {
+        let Some(fed) = self.fed[0].filter(|_| self.fed[1].is_none()) else {
+            return match self.fed {
+                [None, None] => Ok(None),
+                _ => Err(
+                    "expected a prologue of one factor, as warpgroups take one from registers"
+                        .to_owned(),
+                ),
+            };
+        };
+        let is_known = self.extents[0].is_some() && self.extents[2].is_some();
+        let is_plain = !self.has_groups && self.scaled.is_none();
+        if self.is_narrow(0) && self.accesses[0].major == 1 && is_known && is_plain {
+            return Ok(Some(fed.stored));
+        }
+        Err(format!(
+            "expected a prologue of a factor that is contiguous along K and whose extents are known, of elements of {} bits, which makes elements of {} bits of them, with tensors \
+             beside them that are the same along rows, along K or in groups",
+            sm80::STORED,
+            2 * sm80::STORED,
+        ))
+    }
+
+    /// The transposed product, whose first factor is B; none where rows of one factor are not like those of the other.
+    pub(super) fn exchanged(&self) -> Option<Self> {
+        let is_alike = !self.has_groups
+            && self.scaled.is_none()
+            && !self.reduced.is_some()
+            && self.packed == Packed::default();
+        let turned = |access: Access| Access {
+            major: 1 - access.major,
+            ..access
+        };
+        let ([m, n, k], [a, b, c]) = (self.extents, self.elements);
+        let ([of_a, of_b, of_c], [fed_a, fed_b]) = (self.accesses, self.fed);
+        is_alike.then(|| Self {
+            extents: [n, m, k],
+            elements: [b, a, c],
+            accesses: [of_b, of_a, turned(of_c)],
+            fed: [fed_b, fed_a],
+            epilogue: self.epilogue.map(|epilogue| Epilogue {
+                stored: epilogue.stored.map(|(ty, access)| (ty, turned(access))),
+                ..epilogue
+            }),
+            ..*self
+        })
+    }
+
+    /// The product as warpgroups compute it, and whether that is the transposed one: A is what they take from registers.
+    pub(super) fn for_warpgroups(&self) -> Result<(Self, bool), String> {
+        match self.fed {
+            [None, Some(_)] => self.exchanged().map(|other| (other, true)).ok_or_else(|| {
+                "expected a prologue of A, where rows are those of groups, or reduced".to_owned()
+            }),
+            _ => Ok((*self, false)),
+        }
+    }
+
     /// The factors, A and B, whose prologue threads can compute in registers, of their fragments: of elements of half of the bits of those that are multiplied, with nothing
     /// read beside them but what is held. Where only a launch knows an extent of one of both, it is the other one alone. Errors: the reason why there are none.
     pub(super) fn computed_in_registers(&self) -> Result<[bool; 2], String> {
-        let bits = |ty: Type<'_>| element_bits(ty).unwrap_or(WIDEST);
-        let is_narrow = |at: usize| {
-            self.fed[at].is_some_and(|fed| {
-                fed.bits == bits(fed.stored)
-                    && fed.bits == sm80::STORED
-                    && bits(self.elements[at]) == 2 * fed.bits
-                    && fed.vector * fed.bits == WIDEST
-            })
-        };
-        let mut computed = [0, 1].map(is_narrow);
+        let mut computed = [0, 1].map(|at| self.is_narrow(at));
         let axes = [Operand::A, Operand::B].map(Operand::axes);
         let is_known = |at: usize| {
             let known = |axis: &usize| self.extents[*axis].is_some();

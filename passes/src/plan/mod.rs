@@ -269,6 +269,8 @@ pub struct Candidate<'c> {
     pub asking: String,
     /// The time that it takes, before measurements.
     pub estimate: Estimate,
+    /// Tells whether it is a plan of the transposed product, whose first factor is B.
+    pub exchanged: bool,
 }
 
 /// A candidate that was chosen.
@@ -280,6 +282,8 @@ pub struct Chosen<'c> {
     pub asking: String,
     /// The time that it takes.
     pub time: Calibrated,
+    /// Tells whether it is a plan of the transposed product, whose first factor is B.
+    pub exchanged: bool,
 }
 
 impl Chosen<'_> {
@@ -392,7 +396,15 @@ pub fn choose<'c>(
             return Ok(Vec::new());
         }
         let candidates = |problem: &Problem<'c>, splits: &[i64]| {
-            sm90::Builder::new(problem)?.candidates(request, splits, archs)
+            let (problem, exchanged) = problem.for_warpgroups()?;
+            let mut all = sm90::Builder::new(&problem)?.candidates(request, splits, archs)?;
+            if exchanged {
+                for candidate in &mut all {
+                    candidate.exchanged = true;
+                    candidate.estimate = candidate.estimate.exchanged();
+                }
+            }
+            Ok::<_, String>(all)
         };
         match request.split {
             Some(1) => candidates(problem, &[1]),
@@ -499,8 +511,8 @@ pub fn multiprocessors(request: &Request, archs: &Archs) -> i64 {
     sms.unwrap_or_else(|| archs.first().multiprocessors().into())
 }
 
-/// Checks a plan that somebody wrote for a problem on architectures. Errors: what of it does not fit.
-pub fn check_given(plan: &Plan<'_>, problem: &Problem<'_>, archs: &Archs) -> Result<(), String> {
+/// Checks a plan that somebody wrote for a problem on architectures, and tells whether it is one of the transposed product. Errors: what of it does not fit.
+pub fn check_given(plan: &Plan<'_>, problem: &Problem<'_>, archs: &Archs) -> Result<bool, String> {
     let is_shared = plan.is_split() || plan.blocks_of_cluster() > 1;
     if problem.has_groups && is_shared {
         return Err(
@@ -526,6 +538,10 @@ pub fn check_given(plan: &Plan<'_>, problem: &Problem<'_>, archs: &Archs) -> Res
         true => problem.staged_sums(),
         false => *problem,
     };
+    let (problem, exchanged) = match plan.has_roles() {
+        true => problem.for_warpgroups()?,
+        false => (problem, false),
+    };
     let [a, b, acc] = plan.multiplied()?;
     let c = plan.element(Operand::C)?;
     let multiplied = [a, b, c, acc];
@@ -545,7 +561,8 @@ pub fn check_given(plan: &Plan<'_>, problem: &Problem<'_>, archs: &Archs) -> Res
     let mma = plan.tiled_mma()?;
     require(archs, &mma.atom().name, mma.atom().requires)?;
     if plan.has_roles() {
-        return sm90::check_given(plan, &problem, archs);
+        sm90::check_given(plan, &problem, archs)?;
+        return Ok(exchanged);
     }
     for movement in plan.paths.iter().flatten() {
         let row = movement.row()?;
@@ -576,7 +593,8 @@ pub fn check_given(plan: &Plan<'_>, problem: &Problem<'_>, archs: &Archs) -> Res
     let registers = cost::Registers::of(plan, sources)?;
     archs
         .all()
-        .try_for_each(|arch| cost::check(plan, &registers, sources, arch))
+        .try_for_each(|arch| cost::check(plan, &registers, sources, arch))?;
+    Ok(exchanged)
 }
 
 /// Checks that what a plan moves at once between global and shared memory lies side by side there.

@@ -674,6 +674,7 @@ impl<'c> Builder<'c> {
                         ..plan.clone()
                     },
                     estimate: estimate.with_split(*split),
+                    exchanged: false,
                 })
             };
             fitting.flat_map(split).collect()

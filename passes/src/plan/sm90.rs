@@ -4,7 +4,7 @@
 //! Blocks stay, and take one tile of C after another: loads of the next tile run while the sums of the last one go out.
 
 use super::{
-    Access, Candidate, Epilogue, Problem, Request, Scaled, SwizzleChoice, WIDEST,
+    Access, Candidate, Epilogue, Problem, Prologue, Request, Scaled, SwizzleChoice, WIDEST,
     estimate::{Estimate, LEFT_OUT, TileOfRoles},
     request::{Cluster, Instructions},
     require, takes_sums,
@@ -13,7 +13,7 @@ use crate::arch::{WARP, WARPGROUP};
 use cute_arith::gcd;
 use cute_ir::{
     Failure,
-    mlir::context_of_type,
+    mlir::{context_of_type, element_bits},
     options::Options,
     plan::{Movement, Plan, SharedTile},
     types::{self, CopyOp},
@@ -147,6 +147,8 @@ pub(super) struct Builder<'c> {
     counts_tiles: bool,
     /// The groups along K whose sums are multiplied by scales.
     scaled: Option<Scaled>,
+    /// The type of A's elements in shared memory, where a prologue computes in registers what is multiplied.
+    stored: Option<Type<'c>>,
 }
 
 impl<'c> Builder<'c> {
@@ -155,16 +157,21 @@ impl<'c> Builder<'c> {
         let [a, b, c] = problem.elements;
         let elems = [types::elem(a)?, types::elem(b)?];
         let sum = types::elem(problem.accumulate)?;
-        for (name, access) in ["A", "B"].iter().zip(&problem.accesses) {
-            let elem = elems[usize::from(*name == "B")];
+        if problem.reduced.is_some() {
+            return Err("expected no output that is reduced".to_owned());
+        }
+        let stored = problem.stored_for_warpgroups()?;
+        let of_a = stored.map_or(Ok(elems[0]), types::elem)?;
+        for ((name, access), elem) in ["A", "B"]
+            .iter()
+            .zip(&problem.accesses)
+            .zip([of_a, elems[1]])
+        {
             if access.placed || !access.is_in_lines(elem.bits()) {
                 return Err(format!(
                     "expected {name} with one stride along rows and columns, contiguous along one, and the other a multiple of 16 bytes, as TMA asks"
                 ));
             }
-        }
-        if problem.fed.iter().any(Option::is_some) || problem.reduced.is_some() {
-            return Err("expected no prologue, and no output that is reduced".to_owned());
         }
         if problem.accesses[2].placed {
             return Err("expected C with one stride along rows and columns".to_owned());
@@ -182,6 +189,7 @@ impl<'c> Builder<'c> {
             has_groups: problem.has_groups,
             counts_tiles: problem.counts_tiles(),
             scaled: problem.scaled,
+            stored,
         };
         builder.row(PART)?;
         Ok(builder)
@@ -199,7 +207,10 @@ impl<'c> Builder<'c> {
         let [a, b] = self.elems;
         let spec = MmaSpec {
             majors: [major(&self.accesses[0]), major(&self.accesses[1])],
-            frag_kind: FragKind::Ss,
+            frag_kind: match self.stored {
+                Some(_) => FragKind::Rs,
+                None => FragKind::Ss,
+            },
             ..MmaSpec::new(
                 Family::Sm90,
                 [ROWS, columns, 256 / a.bits()],
@@ -207,6 +218,35 @@ impl<'c> Builder<'c> {
             )
         };
         MmaAtom::of(&spec).map_err(wrong)
+    }
+
+    /// Bits of an element of A and of B in shared memory.
+    fn shared_bits(&self) -> [i64; 2] {
+        let [a, b] = self.elems.map(|elem| elem.bits());
+        let stored = self.stored.and_then(element_bits);
+        [stored.unwrap_or(a), b]
+    }
+
+    /// Elements of a tile along K: of A the bytes of the widest swizzle.
+    fn along_k(&self) -> i64 {
+        ROW * 8 / self.shared_bits()[0]
+    }
+
+    /// Tells whether all tiles are whole, of what a prologue computes.
+    fn is_whole(&self, [m, _, k]: [i64; 3]) -> bool {
+        let divides =
+            |axis: usize, tile| self.extents[axis].is_some_and(|extent| extent % tile == 0);
+        self.stored.is_none() || divides(0, m) && divides(2, k)
+    }
+
+    /// Registers of a thread for what a prologue computes of a tile: of two parts along K what is multiplied, as one is computed while the other is, and of one what is stored.
+    fn computed(&self, [m, _, _]: [i64; 3], threads: i64) -> i64 {
+        let [bits_a, bits_b] = self.shared_bits();
+        let elements = m * (ROW * 8 / bits_b) / threads;
+        match self.stored {
+            Some(_) => elements * (2 * bits_b + bits_a) / 32,
+            None => 0,
+        }
     }
 
     /// C's elements and the accesses to it, where the epilogue of a tile is computed of sums in registers.
@@ -342,13 +382,13 @@ impl<'c> Builder<'c> {
         };
         let is_bulk = self.is_bulk(choice, (bits, of_c));
         let (out, tile) = match is_bulk {
-            true => self.by_tma(c, [m, columns], (1, true), 1)?,
+            true => self.by_tma(c, [m, columns], (of_c.major, true), 1)?,
             false => {
                 let out = Movement {
                     atom: copy((of_c.vector * bits).min(WIDEST)).map_err(said)?,
                     ..pairs.clone()
                 };
-                (out, self.tile(c, [m, columns], 1)?)
+                (out, self.tile(c, [m, columns], of_c.major)?)
             }
         };
         let into = Movement {
@@ -364,7 +404,7 @@ impl<'c> Builder<'c> {
             teams: choice.teams,
             mma,
             paths: [
-                load(a, [m, k], of_a, choice.cluster[1])?,
+                load(self.stored.unwrap_or(a), [m, k], of_a, choice.cluster[1])?,
                 load(b, [n, k], of_b, choice.cluster[0])?,
                 vec![into, out],
             ],
@@ -387,7 +427,12 @@ impl<'c> Builder<'c> {
                 "expected swizzle=auto, as wgmma and TMA have swizzles of their own".to_owned(),
             );
         }
-        let k = ROW * 8 / self.elems[0].bits();
+        if let (Some(_), Some(Prologue::Shared)) = (self.stored, request.prologue) {
+            return Err(
+                "expected prologue=registers, as warpgroups compute a prologue there".to_owned(),
+            );
+        }
+        let k = self.along_k();
         // A tile that is asked for is one team's, unless it says otherwise.
         let asked_teams = request.teams.or(request.tile.map(|_| 1));
         let own = request
@@ -413,6 +458,10 @@ impl<'c> Builder<'c> {
                         .is_none_or(|asked| asked == [groups * WARPS, 1])
                     && asked_teams.is_none_or(|asked| asked == teams);
                 if !is_asked || asked_cluster.is_some_and(|asked| asked != *cluster) {
+                    continue;
+                }
+                if !self.is_whole([m, n, k]) {
+                    why = Some(super::fed::NOT_WHOLE.to_owned());
                     continue;
                 }
                 let is_fit = *cluster == [1; 3] && (teams == 1 || self.counts_tiles);
@@ -491,9 +540,10 @@ impl<'c> Builder<'c> {
             };
             match plan {
                 Ok(plan) => made.push(Candidate {
-                    asking: asking(&plan, choice.groups, raster),
+                    asking: self.asking(&plan, choice.groups, raster),
                     plan,
                     estimate,
+                    exchanged: false,
                 }),
                 Err(reason) => why = Some(reason),
             }
@@ -502,6 +552,23 @@ impl<'c> Builder<'c> {
             true => Err(why.unwrap_or_else(|| not_of_the_table(request, &tiles, k))),
             false => Ok(made),
         }
+    }
+
+    /// The options that ask for a plan of so many warpgroups of a team, which has a raster where nothing else is asked for.
+    fn asking(&self, plan: &Plan<'_>, groups: i64, raster: i64) -> String {
+        let request = Request {
+            tile: Some(plan.tile),
+            warps: Some([groups * WARPS, 1]),
+            stages: Some(plan.stages),
+            raster: Some(plan.raster).filter(|own| *own != raster),
+            cluster: Some(Cluster(plan.cluster)),
+            teams: Some(plan.teams).filter(|teams| *teams > 1),
+            split: Some(plan.split).filter(|split| *split > 1),
+            instructions: Some(Instructions::Wgmma),
+            prologue: self.stored.map(|_| Prologue::Registers),
+            ..Request::default()
+        };
+        request.text()
     }
 
     /// Tells whether there are tiles of C for all blocks of a cluster, as far as M and N are known.
@@ -526,7 +593,7 @@ impl<'c> Builder<'c> {
 
     /// Tells whether K has a turn for each of so many blocks, as far as it is known.
     fn is_shared(&self, blocks: i64) -> bool {
-        let turn = ROW * 8 / self.elems[0].bits();
+        let turn = self.along_k();
         self.extents[2].is_none_or(|extent| extent >= turn * blocks)
     }
 
@@ -566,12 +633,14 @@ impl<'c> Builder<'c> {
         // The sums of a share, of each other block.
         let exchanged = m * (n / blocks) * (blocks - 1) * self.sum.bits() / 8;
         let scales = self.scaled.map_or(0, |scaled| scaled.bytes([m, n]));
+        let [bits_a, bits_b] = self.shared_bits();
+        let place = k * (m * bits_a + n * bits_b) / 8;
         let fitting = |[buffers, columns]: [i64; 2]| {
             let out = match choice.split {
                 1 => buffers * choice.teams * m * columns * bits / 8 + exchanged,
                 _ => 0,
             };
-            (most - BESIDE - out) / ((m + n) * ROW + scales).max(1)
+            (most - BESIDE - out) / (place + scales).max(1)
         };
         let least = match choice.out {
             [0, 0] => [1, widest],
@@ -625,13 +694,14 @@ impl<'c> Builder<'c> {
         // With scales a thread has the sums of a group beside those of all of K, and the scales of a turn.
         let threads = choice.groups * WARPGROUP;
         let sums = m * n / threads * (1 + i64::from(self.scaled.is_some()));
+        let computed = self.computed(choice.tile, threads);
         let is_known = self.extents.iter().all(Option::is_some);
         let beside = match self.scaled {
             Some(scaled) => scaled.held([m, n], threads) + if is_known { 26 } else { 42 },
             // 192 sums of a thread and what an epilogue reads spill 4 bytes.
             None if self.stages_sums(choice) => 52,
             None => 40,
-        };
+        } + computed;
         let [_, budget] = plan.budgets(self.counts_tiles).unwrap_or([0, 255]);
         if sums + beside > budget {
             return Err(format!(
@@ -659,22 +729,6 @@ fn dedup<T: PartialEq + Copy>(all: &mut Vec<T>) {
     });
 }
 
-/// The options that ask for a plan of so many warpgroups of a team, which has a raster where nothing else is asked for.
-fn asking(plan: &Plan<'_>, groups: i64, raster: i64) -> String {
-    let request = Request {
-        tile: Some(plan.tile),
-        warps: Some([groups * WARPS, 1]),
-        stages: Some(plan.stages),
-        raster: Some(plan.raster).filter(|own| *own != raster),
-        cluster: Some(Cluster(plan.cluster)),
-        teams: Some(plan.teams).filter(|teams| *teams > 1),
-        split: Some(plan.split).filter(|split| *split > 1),
-        instructions: Some(Instructions::Wgmma),
-        ..Request::default()
-    };
-    request.text()
-}
-
 /// Tiles along M that are neighbours in the order of tiles of groups, each of which has columns of B of its own, and of products that write more than they read.
 const RASTER: i64 = 8;
 
@@ -688,6 +742,9 @@ pub(super) fn check_given(
     archs: &Archs,
 ) -> Result<(), String> {
     let builder = Builder::new(problem)?;
+    if !builder.is_whole(plan.tile) {
+        return Err(super::fed::NOT_WHOLE.to_owned());
+    }
     let groups = plan.team()? / WARPGROUP;
     let choice = TileOfRoles {
         tile: plan.tile,
@@ -709,7 +766,7 @@ pub(super) fn check_given(
     }
     Err(format!(
         "has a cute.plan by which warpgroups multiply that is not one for this problem; expected {}, or the plan that comes of these options",
-        asking(&made, groups, raster)
+        builder.asking(&made, groups, raster)
     ))
 }
 

@@ -126,12 +126,18 @@ fn taken<'c>(
             plan,
             asking,
             estimate,
+            exchanged,
         } = all.get_mut(*at)?.take()?;
         let time = Calibrated {
             estimate,
             factors: measured.factors(*at, places, problem),
         };
-        Some(Chosen { plan, asking, time })
+        Some(Chosen {
+            plan,
+            asking,
+            time,
+            exchanged,
+        })
     };
     places.iter().filter_map(take).collect()
 }

@@ -179,45 +179,43 @@ impl<'c> Matrices<'c> {
         let beside = [factors(0)?, factors(1)?];
         let mut written = written.into_iter();
         let c = written.next().ok_or("expected C")?;
-        let mut outputs: Vec<_> = written.collect();
+        let outputs: Vec<_> = written.collect();
         if has_groups {
             check_groups([&a, &b, &c], &all, &outputs, &beside)?;
         }
-        if c.access.major == 1 {
-            let product = [a, b, c];
-            return Ok((
-                Self {
-                    product,
-                    beside,
-                    exchanged: false,
-                    inputs: all,
-                    outputs,
-                },
-                arguments,
-            ));
-        }
+        let is_by_rows = c.access.major == 1;
+        let own = Self {
+            product: [a, b, c],
+            beside,
+            exchanged: false,
+            inputs: all,
+            outputs,
+        };
+        let own = match is_by_rows {
+            true => own,
+            false => own.exchanged(),
+        };
+        Ok((own, arguments))
+    }
+
+    /// The tensors of the transposed product: B, A and C's transpose.
+    pub(super) fn exchanged(self) -> Self {
         let turn = |matrix: Matrix<'c>| Matrix {
-            turned: true,
+            turned: !matrix.turned,
             access: Access {
                 major: 1 - matrix.access.major,
                 ..matrix.access
             },
             ..matrix
         };
-        outputs = outputs.into_iter().map(turn).collect();
-        let inputs = all.into_iter().map(turn).collect();
-        let product = [b, a, turn(c)];
-        let [of_a, of_b] = beside;
-        Ok((
-            Self {
-                product,
-                beside: [of_b, of_a],
-                exchanged: true,
-                inputs,
-                outputs,
-            },
-            arguments,
-        ))
+        let ([a, b, c], [of_a, of_b]) = (self.product, self.beside);
+        Self {
+            product: [b, a, turn(c)],
+            beside: [of_b, of_a],
+            exchanged: !self.exchanged,
+            inputs: self.inputs.into_iter().map(turn).collect(),
+            outputs: self.outputs.into_iter().map(turn).collect(),
+        }
     }
 
     /// The same tensors where a launch brings multiples of as many elements as the widest accesses to A, B and C move; none where

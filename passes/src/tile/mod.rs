@@ -220,10 +220,33 @@ struct Gemm<'c> {
     /// The factors that are copied first, as its matrices have them then.
     packed: Packed,
     plan: Plan<'c>,
+    /// Tells whether it is a plan of the transposed product, whose matrices these are.
+    exchanged: bool,
     /// The time that it takes; none of a plan that was given.
     time: Option<Calibrated>,
     /// The names of a candidate that somebody chooses; none of what a launch chooses.
     named: Option<Named>,
+}
+
+/// The regions of A and B as a kernel sees them.
+#[derive(Clone)]
+struct Sides<'c> {
+    /// The regions of what is multiplied in place of A and B, where it is not what is stored.
+    prologues: [Option<Region<'c>>; 2],
+    /// The scales of groups along K.
+    scales: [Option<Scale<'c>>; 2],
+    /// The whole prologues, which yield both.
+    stated: [Option<Region<'c>>; 2],
+}
+
+impl Sides<'_> {
+    /// Those of the transposed product.
+    fn exchanged(mut self) -> Self {
+        self.prologues.reverse();
+        self.scales.reverse();
+        self.stated.reverse();
+        self
+    }
 }
 
 /// The names of a candidate: by them a time is kept that somebody measures.
@@ -327,6 +350,12 @@ impl<'c> Gemm<'c> {
         let stated = prologues.clone();
         let scales = [0, 1].map(|at| Scale::take(&mut prologues[at], &mut matrices.beside[at]));
         let scaled = scales::scaled(&scales, groups.is_some()).map_err(fail)?;
+        let sides = Sides {
+            prologues,
+            scales,
+            stated,
+        };
+        let prologues = &sides.prologues;
         // What is multiplied: what prologues yield, in vectors of what is stored.
         let mut elements = matrices
             .product
@@ -340,25 +369,37 @@ impl<'c> Gemm<'c> {
             matrices.product[at].move_at_most(Fed::most(elements[at]));
         }
         let request = rules.request.or_attributes(op).map_err(fail)?;
-        let way = |matrices: &Matrices<'c>, packed, plan, time, named| Self {
-            op,
-            function,
-            matrices: matrices.clone(),
-            arguments: arguments.clone(),
-            extents: Extent::of(&matrices.product),
-            groups,
-            epilogue: epilogue.clone(),
-            reduce: kinds[1..].to_vec(),
-            prologues: prologues.clone(),
-            scales: scales.clone(),
-            scaled,
-            stated: stated.clone(),
-            accumulate,
-            archs: archs.clone(),
-            packed,
-            plan,
-            time,
-            named,
+        let way = |matrices: &Matrices<'c>, packed, (plan, exchanged), time, named| {
+            let (mut matrices, mut sides) = (matrices.clone(), sides.clone());
+            if exchanged {
+                (matrices, sides) = (matrices.exchanged(), sides.exchanged());
+            }
+            let Sides {
+                prologues,
+                scales,
+                stated,
+            } = sides;
+            Self {
+                op,
+                function,
+                extents: Extent::of(&matrices.product),
+                matrices,
+                arguments: arguments.clone(),
+                groups,
+                epilogue: epilogue.clone(),
+                reduce: kinds[1..].to_vec(),
+                prologues,
+                scales,
+                scaled,
+                stated,
+                accumulate,
+                archs: archs.clone(),
+                packed,
+                plan,
+                exchanged,
+                time,
+                named,
+            }
         };
         let problem = |matrices: &Matrices<'c>, packed: Packed| {
             let product = &matrices.product;
@@ -413,8 +454,9 @@ impl<'c> Gemm<'c> {
                 ));
             }
             let none = Packed::default();
-            plan::check_given(&plan, &problem(&matrices, none), archs).map_err(fail)?;
-            return Ok(vec![way(&matrices, none, plan, None, None)]);
+            let exchanged = plan::check_given(&plan, &problem(&matrices, none), archs);
+            let exchanged = exchanged.map_err(fail)?;
+            return Ok(vec![way(&matrices, none, (plan, exchanged), None, None)]);
         }
         // What somebody asks for is one kernel, but for what is to be chosen from.
         let most = match (request.candidates(), request.first()) {
@@ -432,11 +474,17 @@ impl<'c> Gemm<'c> {
             let sms = plan::multiprocessors(&request, archs);
             let made = chosen.into_iter().map(|chosen| {
                 let known = chosen.time_of(&problem, sms);
-                let Chosen { plan, asking, time } = chosen;
+                let Chosen {
+                    plan,
+                    asking,
+                    time,
+                    exchanged,
+                } = chosen;
                 let named = request.candidates().map(|_| Named {
                     plan: asking,
                     problem: problem.kind(),
                 });
+                let plan = (plan, exchanged);
                 (known, way(matrices, packed, plan, Some(time), named))
             });
             Ok::<Vec<_>, String>(made.collect())

@@ -2,13 +2,13 @@
 
 use super::{
     Gemm,
-    kernel::{Located, Tiles, block_copy, block_registers},
+    kernel::{Located, Tiles, block_copy, block_registers, tile_of},
     matrix::{Matrices, Matrix},
     region::On,
 };
 use crate::plan::Fed;
 use cute_ir::ops::cute;
-use cute_ir::{Failure, mlir::*, tensor};
+use cute_ir::{Expected, Failure, mlir::*, tensor, types};
 use cute_layout::{IntTuple, Layout, Operand, int, tuple};
 
 /// The mode along K of a factor, and of what is read beside it.
@@ -49,8 +49,12 @@ impl<'c> Gemm<'c> {
         let (b, keep) = (b.step("load inputs"), IntTuple::underscore);
         let held = |matrix: &Matrix<'c>| {
             let first = b.coord(&tuple([keep(), keep(), int(0)]), &[])?;
-            let tile = part(matrix, true)?.at(b, first)?;
-            let registers = self.registers_for(matrix, operand);
+            let mut tile = part(matrix, true)?.at(b, first)?;
+            let extents = self.computed_extents(b, operand)?;
+            if extents != self.plan.extents(operand) {
+                tile.tensor = self.along_k(b, operand, tile.tensor, 0)?;
+            }
+            let registers = registers_for(matrix, extents);
             let registers = registers.map_err(|e| b.error(e))?.to_type(b.location)?;
             let registers = b.value(cute::MEMREF_ALLOCA, &[], registers, &[])?;
             block_copy(b, operand, [tile.tensor, registers], &tile.located(0))?;
@@ -62,6 +66,30 @@ impl<'c> Gemm<'c> {
             false => Ok(Beside::Tiles(part(matrix, false)?)),
         });
         all.collect()
+    }
+
+    /// Computes in registers what is multiplied of a tile of a factor that lies in shared memory as it is stored, or of a part of it along K.
+    pub(super) fn compute(
+        &self,
+        l: Builder<'c>,
+        operand: Operand,
+        inputs: &[Val<'c>],
+        located: &Located<'c>,
+        value: impl Fn(usize) -> Val<'c>,
+    ) -> Result<Val<'c>, Failure> {
+        let made = self.multiplied_registers(l, operand)?;
+        let prologue = self.prologues[operand as usize].as_ref();
+        let on = On {
+            operand,
+            inputs,
+            outputs: &[made],
+            reduce: &[],
+            located,
+        };
+        prologue
+            .expected(l, "a prologue")?
+            .transform(l, on, value)?;
+        Ok(made)
     }
 
     /// Brings a turn's tile of a factor to where a product reads it, and returns that place: copied to its place in shared memory, computed there, or copied there as it is stored and
@@ -82,53 +110,76 @@ impl<'c> Gemm<'c> {
             block_copy(l, operand, [tile.tensor, shared], &located)?;
             return Ok(shared);
         };
-        let (first, made) = match in_registers {
-            true => {
-                block_copy(l, operand, [tile.tensor, shared], &located)?;
-                located = Located::default();
-                (shared, self.multiplied_registers(l, operand)?)
-            }
-            false => (tile.tensor, shared),
-        };
-        let mut inputs = vec![first];
+        let mut inputs = vec![tile.tensor];
+        if in_registers {
+            block_copy(l, operand, [tile.tensor, shared], &located)?;
+            located = Located::default();
+            inputs = vec![shared];
+        }
         for other in beside {
             if other.is_whole() {
                 located.whole.push(inputs.len() as i64);
             }
             inputs.push(other.at(l, coord)?);
         }
+        if in_registers {
+            return self.compute(l, operand, &inputs, &located, value);
+        }
         let on = On {
             operand,
             inputs: &inputs,
-            outputs: &[made],
+            outputs: &[shared],
             reduce: &[],
             located: &located,
         };
         prologue.transform(l, on, value)?;
-        Ok(made)
+        Ok(shared)
     }
 
-    /// A tile of A or B in registers, of the type that is multiplied.
+    /// A part along K, as much as is computed at once, of a turn's tile of a factor, or of a tensor that is read beside it.
+    pub(super) fn along_k(
+        &self,
+        l: Builder<'c>,
+        operand: Operand,
+        tile: Val<'c>,
+        part: i64,
+    ) -> Result<Val<'c>, Failure> {
+        let [_, k] = self.computed_extents(l, Operand::A)?;
+        let [rows, _] = self.plan.extents(operand);
+        let extents = tile_of([rows, k]).map_err(|e| l.error(e))?;
+        let extents = l.static_value(types::tile_type(l.context, &extents))?;
+        let coord = l.coord(&tuple([int(0), int(part)]), &[])?;
+        l.infer(cute::LOCAL_TILE, &[tile, extents, coord], &[])
+    }
+
+    /// Rows and elements along K of what is computed in registers at once.
+    pub(super) fn computed_extents(
+        &self,
+        b: Builder<'c>,
+        operand: Operand,
+    ) -> Result<[i64; 2], Failure> {
+        self.plan.computed(operand).map_err(|e| b.error(e))
+    }
+
+    /// What is computed at once of A or B in registers, of the type that is multiplied.
     fn multiplied_registers(&self, b: Builder<'c>, operand: Operand) -> Result<Val<'c>, Failure> {
         let multiplied = self.plan.multiplied().map_err(|e| b.error(e))?;
-        let [rows, columns] = self.plan.extents(operand);
+        let [rows, columns] = self.computed_extents(b, operand)?;
         let registers = block_registers(multiplied[operand as usize], rows, columns);
         let registers = registers.map_err(|e| b.error(e))?.to_type(b.location)?;
         b.value(cute::MEMREF_ALLOCA, &[], registers, &[])
     }
+}
 
-    /// A tile of registers that the threads of a block hold together, once where it is the same along a mode.
-    fn registers_for(
-        &self,
-        matrix: &Matrix<'c>,
-        operand: Operand,
-    ) -> Result<cute_ir::types::MemRef<'c>, String> {
-        let [rows, columns] = self.plan.extents(operand);
-        let same = if matrix.is_same_along(0) { 0 } else { 1 };
-        let shape = tuple([int(rows), int(columns)]);
-        let layout = Layout::new(shape, tuple([int(same), int(0)])).map_err(|e| e.to_string())?;
-        Ok(tensor::registers(matrix.memref.element, layout))
-    }
+/// A tile of registers that the threads of a block hold together, of so many rows and columns, once where it is the same along a mode.
+fn registers_for<'c>(
+    matrix: &Matrix<'c>,
+    [rows, columns]: [i64; 2],
+) -> Result<types::MemRef<'c>, String> {
+    let same = if matrix.is_same_along(0) { 0 } else { 1 };
+    let shape = tuple([int(rows), int(columns)]);
+    let layout = Layout::new(shape, tuple([int(same), int(0)])).map_err(|e| e.to_string())?;
+    Ok(tensor::registers(matrix.memref.element, layout))
 }
 
 impl<'c> Matrices<'c> {

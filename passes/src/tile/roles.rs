@@ -8,6 +8,7 @@ use super::{
     function::{block_index, narrow},
     kernel::{End, Located, Place, Product, block_copy, tile_of},
     matrix::Matrix,
+    prologue::Beside,
     region::On,
     rest::LastBoxes,
 };
@@ -438,6 +439,11 @@ impl<'c> Gemm<'c> {
             ));
         }
         let scales = self.scales_of_tile(t, body, at, (start, turns))?;
+        let computes = self.plan.computes_fragments(Operand::A);
+        let beside = match computes.map_err(|e| t.error(e))? {
+            true => Some(self.beside_a(t, body, at)?),
+            false => None,
+        };
         let (from, to, step) = (t.i32(0)?, turns, t.i32(1)?);
         let (region, inner) = Detached::with_block(&[(t.i32_type(), t.location)]);
         let mut attributes = vec![(STAGES, t.i64_attribute(self.plan.stages))];
@@ -473,9 +479,57 @@ impl<'c> Gemm<'c> {
             start_load(l, atom, &[tile], to, arrival)?;
         }
         let product = [shared_a, shared_b, accumulators];
-        self.multiply((l, body), product, scales.as_ref(), turn)?;
+        match beside {
+            Some(beside) => self.multiply_computed((l, body), product, (beside, coord))?,
+            None => self.multiply((l, body), product, scales.as_ref(), turn)?,
+        }
         l.op(scf::YIELD, &[], &[], &[])?;
         Ok(())
+    }
+
+    /// Adds the product of a turn's tiles to the sums, of A as its prologue computes it in registers: part by part along K, so that one is computed while the one before is
+    /// multiplied. `beside` are the tensors that the prologue reads, of which it takes the tiles at a coordinate.
+    fn multiply_computed(
+        &self,
+        (l, body): (Builder<'c>, Blk<'c>),
+        [shared_a, shared_b, accumulators]: [Val<'c>; 3],
+        (beside, coord): (Vec<Beside<'c>>, Val<'c>),
+    ) -> Result<(), Failure> {
+        let [_, of_part] = self.computed_extents(l, Operand::A)?;
+        let mut inputs = vec![(shared_a, false)];
+        for other in beside {
+            let is_held = matches!(other, Beside::Held(_));
+            inputs.push((other.at(l, coord)?, is_held));
+        }
+        for part in 0..self.plan.tile[2] / of_part.max(1) {
+            let own = |(tensor, is_held): &(Val<'c>, bool)| match is_held {
+                true => Ok(*tensor),
+                false => self.along_k(l, Operand::A, *tensor, part),
+            };
+            let inputs = inputs.iter().map(own).collect::<Result<Vec<_>, _>>()?;
+            let none = Located::default();
+            let value = |place: usize| argument(body, place);
+            let a = self.compute(l.step("copy A"), Operand::A, &inputs, &none, value)?;
+            let b = self.along_k(l, Operand::B, shared_b, part)?;
+            l.step("multiply")
+                .op(cute::BLOCK_GEMM, &[a, b, accumulators], &[], &[])?;
+        }
+        Ok(())
+    }
+
+    /// The tensors that the prologue of A reads beside it, at the place of a tile of C. All tiles of A are whole.
+    fn beside_a(
+        &self,
+        t: Builder<'c>,
+        body: Blk<'c>,
+        at: &Place<'c>,
+    ) -> Result<Vec<Beside<'c>>, Failure> {
+        let coord = tuple([IntTuple::dynamic(), IntTuple::underscore()]);
+        self.beside(t, Operand::A, |matrix, _| {
+            let coord = (coord.clone(), &[at.m][..]);
+            let whole = (&[const { None }; 3], false);
+            self.part(t, body, (matrix, Operand::A), coord, at.product, whole)
+        })
     }
 
     /// The tensors in shared memory that parts of C go through in turn.

@@ -28,13 +28,17 @@ impl<'c> Gemm<'c> {
     /// A tile of sums in a workspace.
     fn tile_of_sums(&self, b: Builder<'c>) -> Result<MemRef<'c>, Failure> {
         let (tile, _) = self.plan.shared(Operand::C).map_err(|e| b.error(e))?;
-        let layout = match self.plan.parts(Operand::C) {
-            1 => tile.layout,
-            // Columns of all parts, side by side.
-            _ => {
+        let layout = match self.plan.has_roles() {
+            false => tile.layout,
+            // Rows and columns of all parts, side by side.
+            true => {
                 let [m, n, _] = self.plan.tile;
-                let rows = Layout::row_major(&tuple([m, n].map(int)));
-                rows.map_err(|e| b.error(e.to_string()))?
+                let whole = tuple([m, n].map(int));
+                let layout = match self.plan.major(Operand::C).map_err(|e| b.error(e))? {
+                    0 => Layout::col_major(&whole),
+                    _ => Layout::row_major(&whole),
+                };
+                layout.map_err(|e| b.error(e.to_string()))?
             }
         };
         Ok(MemRef {
@@ -202,11 +206,7 @@ impl<'c> Gemm<'c> {
             .find(|n| passes % n == 0 && n * held * tensors <= LOADED);
         let of_part = passes / at_once.unwrap_or(1);
         extents[beside] /= of_part;
-        let parts = self.plan.parts(Operand::C);
-        if parts > 1 && beside == 1 {
-            return Err(b.error("expected sums that lie row by row where C goes out in parts"));
-        }
-        let mut pieces = [1, parts];
+        let mut pieces = [1, self.plan.parts(Operand::C)];
         pieces[beside] *= of_part;
         Ok((extents, pieces))
     }
@@ -246,17 +246,22 @@ impl<'c> Gemm<'c> {
         }
         let (mut at, _) = self.place(b, body, index, None)?;
         let beside = 1 - self.plan.major(Operand::C).map_err(|e| b.error(e))?;
-        // C has a tile of its own for each part along columns; that of the sums has them all.
-        if beside == 0
-            && let Some(part) = piece[1]
-        {
-            let first = number(arith::MULI, at.n, b.i32(pieces[1])?)?;
+        let mut of_c = [None, None];
+        of_c[beside] = piece[beside];
+        // C has a tile of its own for each part along columns, of as many pieces each as that has; that of the sums has them all.
+        let parts = self.plan.parts(Operand::C);
+        if let Some(along_n) = piece[1].filter(|_| parts > 1) {
+            let mut part = along_n;
+            if beside == 1 {
+                let each = b.i32(pieces[1] / parts)?;
+                part = number(arith::DIVUI, along_n, each)?;
+                of_c[1] = Some(number(arith::REMUI, along_n, each)?);
+            }
+            let first = number(arith::MULI, at.n, b.i32(parts)?)?;
             at.n = number(arith::ADDI, first, part)?;
         }
         let tile = tile_of(extents).map_err(|e| b.error(e))?;
         let tile = b.static_value(types::tile_type(b.context, &tile))?;
-        let mut of_c = [None, None];
-        of_c[beside] = piece[beside];
         let own = |tensor: Val<'c>, piece: [Option<Val<'c>>; 2]| {
             let leaves: Vec<_> = piece.into_iter().flatten().collect();
             if leaves.is_empty() {

@@ -275,7 +275,10 @@ impl<'c> Gemm<'c> {
 
     /// The estimated time on the device of the launch.
     pub(super) fn time(&self, host: Builder<'c>) -> Result<Val<'c>, Failure> {
-        let [m, n, k, batch] = self.sizes(host)?;
+        let [mut m, mut n, k, batch] = self.sizes(host)?;
+        if self.exchanged {
+            (m, n) = (n, m);
+        }
         let sms = host.value(cute::SM_COUNT, &[], host.index_type(), &[])?;
         let time = self.time.as_ref();
         let time = time.expected(host, "an estimate of the time")?;

@@ -358,10 +358,18 @@ impl<'c> Values<'c> {
         let mut operands = Vec::new();
         for file in &files {
             for vector in &self.files[*file].vectors {
-                match vector {
-                    Some(vector) => operands.push(*vector),
-                    None => return Err(self.uninitialized(*file, b)),
+                let Some(vector) = vector else {
+                    return Err(self.uninitialized(*file, b));
+                };
+                let held = vector_of(vector.r#type());
+                let narrow = held.filter(|(length, element)| (length * bits(*element)) % 32 != 0);
+                if let Some((length, element)) = narrow {
+                    return Err(b.error(format!(
+                        "is given registers that hold {length} x {element} at a time, where warpgroups take whole words of 32 bits; make the fragment with \
+                         cute.mma.make_fragment or cute.make_fragment_like, whose elements lie in the order in which they are multiplied"
+                    )));
                 }
+                operands.push(*vector);
             }
         }
         let types: Vec<_> = operands.iter().map(|value| value.r#type()).collect();

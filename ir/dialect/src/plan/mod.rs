@@ -70,6 +70,9 @@ pub struct SharedTile {
 /// Rows of a swizzle pattern (PTX ISA, "Swizzling modes").
 const ROWS_OF_PATTERN: i64 = 8;
 
+/// Bits of a row of a tile of what a warpgroup multiplies, in shared memory: what the widest swizzle spans.
+const ROW_BITS: i64 = 1024;
+
 /// Threads of a warpgroup.
 const WARPGROUP: i64 = cute_target::WARPGROUP as i64;
 
@@ -340,6 +343,23 @@ impl<'c> Plan<'c> {
     pub fn extents(&self, operand: Operand) -> [i64; 2] {
         let [m, n] = operand.axes().map(|axis| self.tile[axis]);
         [m, n / self.parts(operand)]
+    }
+
+    /// Rows of an operand's tile and elements along K that a prologue computes in registers at once: where warpgroups multiply them, as many as B has in a row of 128 bytes in
+    /// shared memory, so that some are computed while others are multiplied; else all. Errors: as of [`Plan::multiplied`]; parts that do not divide the tile.
+    pub fn computed(&self, operand: Operand) -> Result<[i64; 2], String> {
+        let [rows, k] = self.extents(operand);
+        if !self.has_roles() {
+            return Ok([rows, k]);
+        }
+        let [_, b, _] = self.multiplied()?;
+        let part = ROW_BITS / mlir::element_bits(b).unwrap_or(ROW_BITS).max(1);
+        match k % part {
+            0 => Ok([rows, part]),
+            _ => Err(format!(
+                "expected a tile of a multiple of {part} along K, whose parts are computed in registers, found {k}"
+            )),
+        }
     }
 
     /// Elements along M, N and K that the blocks of a cluster compute at a time.

@@ -4,7 +4,7 @@ use super::{Movement, OPERANDS, Plan, SharedTile, copy_threads, name_of_operand,
 use crate::types::{MOST_STAGES, element_bits};
 use cute_layout::{
     Layout, Operand, TiledMma,
-    atoms::{Completion, CopyAtom, Issue},
+    atoms::{Completion, CopyAtom, FragKind, Issue},
 };
 use cute_target::{Space, THREADS_PER_BLOCK};
 use std::sync::Arc;
@@ -245,10 +245,21 @@ impl Plan<'_> {
         let expected = if operand == Operand::A { a } else { b };
         let extents = self.extents(operand);
         let found = [0, 1].map(|mode| tile.layout.mode(mode).and_then(|mode| mode.size()));
-        if load.tma().is_none_or(|(_, stores)| stores) || load.element()? != expected {
-            return Err(format!(
-                "expected a TMA load of {expected}, as of the other factor"
-            ));
+        let loaded = load.element()?;
+        if load.tma().is_none_or(|(_, stores)| stores) {
+            return Err(format!("expected a TMA load of {expected}"));
+        }
+        let takes_registers = mma.atom().frag_kind() == FragKind::Rs;
+        if operand == Operand::A && takes_registers {
+            if element_bits(loaded) >= element_bits(expected) {
+                return Err(format!(
+                    "expected a TMA load of elements that are narrower than {expected}, of which what {} takes from registers is computed, found {loaded}",
+                    mma.atom().name
+                ));
+            }
+            self.computed(operand)?;
+        } else if loaded != expected {
+            return Err(format!("expected a TMA load of {expected}, found {loaded}"));
         }
         tile.slice(self.sharers(operand))?;
         if found != extents.map(Ok) || tile.buffers != self.stages {

@@ -144,15 +144,18 @@ pub fn mma_type<'c>(
     acc: Type<'c>,
 ) -> Result<Type<'c>, Failure> {
     let majors = row.majors.map(|major| major.name());
-    let of_warpgroup = [majors[0], majors[1], "ss"];
+    let of_warpgroup = match row.frag_kind() {
+        FragKind::Rs => [majors[0], majors[1], "rs"],
+        _ => [majors[0], majors[1], "ss"],
+    };
     let (kind, texts): (Kind, &[&str]) = match row.family {
-        Family::Sm90 if row.frag_kind() == FragKind::Ss => (Kind::Sm90Mma, &of_warpgroup),
+        Family::Sm90 => (Kind::Sm90Mma, &of_warpgroup),
         Family::Sm80 => (Kind::Sm80Mma, &["", ""]),
         Family::Sm89 => (Kind::Sm89Mma, &[]),
         Family::Universal => (Kind::UniversalFma, &[]),
         _ => {
             let message = format!(
-                "expected a product of a warp of SM80 or SM89, of a thread, or of a warpgroup with A in shared memory, found {}",
+                "expected a product of a warp of SM80 or SM89, of a warpgroup, or of a thread, found {}",
                 row.name
             );
             return Err(diag::error(location, message));
