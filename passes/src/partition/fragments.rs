@@ -31,7 +31,11 @@ impl<'c> Partition<'c> {
     ) -> Result<Val<'c>, Failure> {
         let part = self.part_of(b, operand, self.mma, tile)?;
         let element = memref_of(tile).expected(b, "a tensor")?.element;
-        let fragment = like(b, part, types::register_type(element))?;
+        let element = types::register_type(element);
+        let fragment = match self.plan.has_roles() {
+            true => in_words(b, part, element)?,
+            false => like(b, part, element)?,
+        };
         b.op(cute::AUTOVEC_COPY, &[part, fragment], &[], &[])?;
         Ok(fragment)
     }
@@ -79,12 +83,7 @@ impl<'c> Partition<'c> {
         }
         let first = *loaded.first().expected(b, "a tile that is read")?;
         let computed = match self.plan.has_roles() {
-            // What a warpgroup multiplies are words in its order.
-            true => {
-                let part = memref_of(first).expected(b, "a tensor")?;
-                let own = tensor::fragment_like(&part.layout, to.element).map_err(wrong)?;
-                b.value(cute::MEMREF_ALLOCA, &[], own.to_type(b.location)?, &[])?
-            }
+            true => in_words(b, first, to.element)?,
             false => like(b, first, to.element)?,
         };
         let layout = memref_of(first).expected(b, "a tensor")?.layout;
@@ -107,6 +106,13 @@ impl<'c> Partition<'c> {
         self.factors.insert(key(*made), operand);
         Ok(())
     }
+}
+
+/// Registers for a thread's part of a tile, in the order in which a warpgroup multiplies it, which takes whole words of it.
+fn in_words<'c>(b: Builder<'c>, part: Val<'c>, element: Type<'c>) -> Result<Val<'c>, Failure> {
+    let part = memref_of(part).expected(b, "a tensor")?;
+    let own = tensor::fragment_like(&part.layout, element).map_err(|e| b.error(e))?;
+    b.value(cute::MEMREF_ALLOCA, &[], own.to_type(b.location)?, &[])
 }
 
 /// Registers for a thread's part of a tile, in the order of its strides, of elements of a type; what is the same along a mode is there once.

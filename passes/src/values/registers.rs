@@ -273,21 +273,19 @@ impl<'c> Values<'c> {
                 extract(b, whole, first % chunk, length, file.element)
             };
         }
+        let (by, element) = moved_as(b, offsets, file)?;
         let mut parts = Vec::new();
-        for offset in offsets {
-            parts.push(extract_element(
-                b,
-                vector(*offset)?,
-                offset % chunk,
-                file.element,
-            )?);
+        for offset in offsets.iter().step_by(by as usize) {
+            let whole = bitcast(b, vector(*offset)?, b.vector(chunk / by, element))?;
+            parts.push(extract_element(b, whole, offset % chunk / by, element)?);
         }
-        b.value(
+        let all = b.value(
             vector::FROM_ELEMENTS,
             &parts,
-            b.vector(length, file.element),
+            b.vector(length / by, element),
             &[],
-        )
+        )?;
+        bitcast(b, all, b.vector(length, file.element))
     }
 
     /// Sets the elements at these offsets of a file.
@@ -324,17 +322,41 @@ impl<'c> Values<'c> {
             return Ok(());
         }
         let ty = b.vector(chunk, element);
-        for (i, offset) in offsets.iter().enumerate() {
+        let (by, element) = moved_as(b, offsets, file)?;
+        let value = bitcast(b, value, b.vector(length / by, element))?;
+        for (i, offset) in offsets.iter().step_by(by as usize).enumerate() {
             let part = extract_element(b, value, i as i64, element)?;
             let slot = &mut file.vectors[(offset / chunk) as usize];
             let old = match slot {
                 Some(old) => *old,
                 None => poison(b, ty)?,
             };
-            *slot = Some(insert(b, part, old, offset % chunk)?);
+            let old = bitcast(b, old, b.vector(chunk / by, element))?;
+            let new = insert(b, part, old, offset % chunk / by)?;
+            *slot = Some(bitcast(b, new, ty)?);
         }
         Ok(())
     }
+}
+
+/// The elements of a file at these offsets that are moved as one, and the type that they are moved as: bytes that lie side by side as wider integers, as LLVM takes several
+/// instructions for each byte of a vector; of other files each element as it is.
+fn moved_as<'c>(
+    b: Builder<'c>,
+    offsets: &[i64],
+    file: &File<'c>,
+) -> Result<(i64, Type<'c>), Failure> {
+    for (by, name) in [(4, "i32"), (2, "i16")] {
+        let are_whole = file.chunk % by == 0 && offsets.len() as i64 % by == 0;
+        let mut runs = offsets.chunks(by as usize);
+        if bits(file.element) == 8
+            && are_whole
+            && runs.all(|run| is_run(run) && run[0] % by == 0)
+        {
+            return Ok((by, b.ty(name)?));
+        }
+    }
+    Ok((1, file.element))
 }
 
 /// A value of which nothing is read before it is written.
