@@ -82,9 +82,10 @@ impl<'c> Partition<'c> {
             });
         }
         let first = *loaded.first().expected(b, "a tile that is read")?;
-        let computed = match self.plan.has_roles() {
-            true => in_words(b, first, to.element)?,
-            false => like(b, first, to.element)?,
+        let computed = match (self.plan.has_roles(), defining_op(*made)) {
+            // Where the tile is made, as a product may go on into the next turn of a loop.
+            (true, Some(tile)) => in_words(Builder::before(tile), first, to.element)?,
+            _ => like(b, first, to.element)?,
         };
         let layout = memref_of(first).expected(b, "a tensor")?.layout;
         let lines = layout.mode(LINES).and_then(|mode| mode.size());

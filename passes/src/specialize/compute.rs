@@ -35,6 +35,8 @@ pub(super) struct Group<'c> {
 /// The product that a loop lets go on into its next turn.
 pub(super) struct Carried<'c> {
     sums: Val<'c>,
+    /// The fragment that it takes A from, if it does.
+    left: Option<Val<'c>>,
     /// The rings whose places are released when it is over.
     pub(super) rings: Vec<usize>,
 }
@@ -50,7 +52,7 @@ impl<'c> Carried<'c> {
         });
         Group {
             sums: self.sums,
-            left: None,
+            left: self.left,
             releases: releases.collect(),
         }
     }
@@ -159,18 +161,16 @@ impl<'c> Emit<'_, 'c> {
             .iter()
             .position(|op| asynchronous_product(*op).is_some())?;
         let (_, sums) = asynchronous_product(ops[last])?;
-        // A in registers is written anew in the next turn.
-        if left_in_registers(ops[last]).is_some() {
-            return None;
-        }
-        let root = key(root_of(sums));
-        let lets = |op: &Op<'c>| !has_within(*op, is_timed) && !touched(*op).contains(&root);
+        let left = left_in_registers(ops[last]);
+        let held = std::iter::once(sums).chain(left);
+        let held: HashSet<_> = held.map(|value| key(root_of(value))).collect();
+        let lets = |op: &Op<'c>| !has_within(*op, is_timed) && touched(*op).is_disjoint(&held);
         if !ops[last + 1..].iter().chain(&ops[..first]).all(lets) {
             return None;
         }
-        // Sums that are made in the body are gone with its turn.
-        let made = defining_op(root_of(sums)).and_then(block_of);
-        if made == Some(body) {
+        // Registers that are made in the body are gone with its turn.
+        let is_made = |value| defining_op(root_of(value)).and_then(block_of) == Some(body);
+        if is_made(sums) || left.is_some_and(is_made) {
             return None;
         }
         let rings = self.rings.iter().enumerate();
@@ -178,6 +178,7 @@ impl<'c> Emit<'_, 'c> {
         let rings = rings.filter(|(_, ring)| ring.block == body && is_released(ring.uses[1]));
         Some(Carried {
             sums,
+            left,
             rings: rings.map(|(at, _)| at).collect(),
         })
     }

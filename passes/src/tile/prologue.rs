@@ -73,11 +73,10 @@ impl<'c> Gemm<'c> {
         &self,
         l: Builder<'c>,
         operand: Operand,
-        inputs: &[Val<'c>],
+        (inputs, made): (&[Val<'c>], Val<'c>),
         located: &Located<'c>,
         value: impl Fn(usize) -> Val<'c>,
-    ) -> Result<Val<'c>, Failure> {
-        let made = self.multiplied_registers(l, operand)?;
+    ) -> Result<(), Failure> {
         let prologue = self.prologues[operand as usize].as_ref();
         let on = On {
             operand,
@@ -86,10 +85,8 @@ impl<'c> Gemm<'c> {
             reduce: &[],
             located,
         };
-        prologue
-            .expected(l, "a prologue")?
-            .transform(l, on, value)?;
-        Ok(made)
+        let prologue = prologue.expected(l, "a prologue")?;
+        prologue.transform(l, on, value)
     }
 
     /// Brings a turn's tile of a factor to where a product reads it, and returns that place: copied to its place in shared memory, computed there, or copied there as it is stored and
@@ -123,7 +120,9 @@ impl<'c> Gemm<'c> {
             inputs.push(other.at(l, coord)?);
         }
         if in_registers {
-            return self.compute(l, operand, &inputs, &located, value);
+            let made = self.multiplied_registers(l, operand)?;
+            self.compute(l, operand, (&inputs, made), &located, value)?;
+            return Ok(made);
         }
         let on = On {
             operand,
@@ -162,7 +161,7 @@ impl<'c> Gemm<'c> {
     }
 
     /// What is computed at once of A or B in registers, of the type that is multiplied.
-    fn multiplied_registers(&self, b: Builder<'c>, operand: Operand) -> Result<Val<'c>, Failure> {
+    pub(super) fn multiplied_registers(&self, b: Builder<'c>, operand: Operand) -> Result<Val<'c>, Failure> {
         let multiplied = self.plan.multiplied().map_err(|e| b.error(e))?;
         let [rows, columns] = self.computed_extents(b, operand)?;
         let registers = block_registers(multiplied[operand as usize], rows, columns);

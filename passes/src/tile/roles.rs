@@ -29,6 +29,14 @@ use melior::ir::Type;
 /// The places of a block in its cluster along M, N and K; none along which the cluster has one.
 type Ranks<'c> = [Option<Val<'c>>; 3];
 
+/// A factor that its prologue computes in registers.
+struct Computed<'c> {
+    /// The tensors that the prologue reads beside it.
+    beside: Vec<Beside<'c>>,
+    /// The registers of its parts along K.
+    parts: Vec<Val<'c>>,
+}
+
 /// The types of an atom of TMA, and of the coordinates of its tensor.
 type Bulk<'c> = (Type<'c>, Type<'c>);
 
@@ -440,8 +448,11 @@ impl<'c> Gemm<'c> {
         }
         let scales = self.scales_of_tile(t, body, at, (start, turns))?;
         let computes = self.plan.computes_fragments(Operand::A);
-        let beside = match computes.map_err(|e| t.error(e))? {
-            true => Some(self.beside_a(t, body, at)?),
+        let computed = match computes.map_err(|e| t.error(e))? {
+            true => Some(Computed {
+                beside: self.beside_a(t, body, at)?,
+                parts: self.parts_of_a(t)?,
+            }),
             false => None,
         };
         let (from, to, step) = (t.i32(0)?, turns, t.i32(1)?);
@@ -479,8 +490,8 @@ impl<'c> Gemm<'c> {
             start_load(l, atom, &[tile], to, arrival)?;
         }
         let product = [shared_a, shared_b, accumulators];
-        match beside {
-            Some(beside) => self.multiply_computed((l, body), product, (beside, coord))?,
+        match computed {
+            Some(computed) => self.multiply_computed((l, body), product, (computed, coord))?,
             None => self.multiply((l, body), product, scales.as_ref(), turn)?,
         }
         l.op(scf::YIELD, &[], &[], &[])?;
@@ -488,20 +499,19 @@ impl<'c> Gemm<'c> {
     }
 
     /// Adds the product of a turn's tiles to the sums, of A as its prologue computes it in registers: part by part along K, so that one is computed while the one before is
-    /// multiplied. `beside` are the tensors that the prologue reads, of which it takes the tiles at a coordinate.
+    /// multiplied. Of the tensors that the prologue reads it takes the tiles at a coordinate.
     fn multiply_computed(
         &self,
         (l, body): (Builder<'c>, Blk<'c>),
         [shared_a, shared_b, accumulators]: [Val<'c>; 3],
-        (beside, coord): (Vec<Beside<'c>>, Val<'c>),
+        (computed, coord): (Computed<'c>, Val<'c>),
     ) -> Result<(), Failure> {
-        let [_, of_part] = self.computed_extents(l, Operand::A)?;
         let mut inputs = vec![(shared_a, false)];
-        for other in beside {
+        for other in computed.beside {
             let is_held = matches!(other, Beside::Held(_));
             inputs.push((other.at(l, coord)?, is_held));
         }
-        for part in 0..self.plan.tile[2] / of_part.max(1) {
+        for (part, a) in (0..).zip(computed.parts) {
             let own = |(tensor, is_held): &(Val<'c>, bool)| match is_held {
                 true => Ok(*tensor),
                 false => self.along_k(l, Operand::A, *tensor, part),
@@ -509,12 +519,22 @@ impl<'c> Gemm<'c> {
             let inputs = inputs.iter().map(own).collect::<Result<Vec<_>, _>>()?;
             let none = Located::default();
             let value = |place: usize| argument(body, place);
-            let a = self.compute(l.step("copy A"), Operand::A, &inputs, &none, value)?;
+            let compute = l.step("copy A");
+            self.compute(compute, Operand::A, (&inputs, a), &none, value)?;
             let b = self.along_k(l, Operand::B, shared_b, part)?;
             l.step("multiply")
                 .op(cute::BLOCK_GEMM, &[a, b, accumulators], &[], &[])?;
         }
         Ok(())
+    }
+
+    /// The registers of the parts of a turn's tile of A along K. A product of one goes on while another is written.
+    fn parts_of_a(&self, t: Builder<'c>) -> Result<Vec<Val<'c>>, Failure> {
+        let [_, of_part] = self.computed_extents(t, Operand::A)?;
+        let parts = 0..self.plan.tile[2] / of_part.max(1);
+        parts
+            .map(|_| self.multiplied_registers(t, Operand::A))
+            .collect()
     }
 
     /// The tensors that the prologue of A reads beside it, at the place of a tile of C. All tiles of A are whole.

@@ -1,5 +1,5 @@
-//! Accumulators of products of warpgroups that may be under way, which nothing but products and waits may touch (PTX ISA, wgmma), from one turn of a loop
-//! into the next as well.
+//! Registers of products of warpgroups that may be under way, from one turn of a loop into the next as well: accumulators, which nothing but products and waits may touch
+//! (PTX ISA, wgmma), and what A is taken from, which nothing may write.
 //!
 //! Groups are counted from the start of the kernel, by the least number that was committed on any way. A turn of a loop begins with products of the turn
 //! before it: what a turn touches is kept with the groups that its waits before had ended, and compared at its end with what it leaves under way. What only the
@@ -9,7 +9,7 @@ use cute_ir::{Failure, diag, mlir::*};
 use melior::ir::Location;
 use std::collections::BTreeMap;
 
-/// The accumulators that products may be adding to, by their files of registers.
+/// The accumulators that products may be adding to, or what they may take A from, by their files of registers.
 #[derive(Clone, Default)]
 pub(super) struct Sums<'c> {
     /// The last product that adds to each.
@@ -27,6 +27,8 @@ pub(super) struct Sums<'c> {
 struct Done<'c> {
     /// The number of the first group that waits did not end, of those that were given each file.
     ended: BTreeMap<usize, i64>,
+    /// The same of waits that end groups whatever they are given.
+    all_ended: Option<i64>,
     /// The touch of each file that had the fewest groups ended before it.
     touches: BTreeMap<usize, Touch<'c>>,
 }
@@ -78,7 +80,8 @@ impl<'c> Done<'c> {
     }
 
     fn ended_for(&self, file: usize) -> i64 {
-        self.ended.get(&file).copied().unwrap_or(i64::MIN)
+        let own = self.ended.get(&file).copied().max(self.all_ended);
+        own.unwrap_or(i64::MIN)
     }
 
     fn note(&mut self, file: usize, touch: Touch<'c>) {
@@ -104,6 +107,7 @@ impl<'c> Done<'c> {
             *own = (*own).min(*other);
             true
         });
+        self.all_ended = self.all_ended.min(other.all_ended);
         for (file, touch) in other.touches {
             self.note(file, touch);
         }
@@ -147,6 +151,14 @@ impl<'c> Sums<'c> {
         }
     }
 
+    /// A wait ends the groups before this one, whatever it is given.
+    pub(super) fn wait_for_all(&mut self, ended: i64) {
+        for done in [&mut self.all, &mut self.later] {
+            done.all_ended = done.all_ended.max(Some(ended));
+        }
+        self.under_way.retain(|_, product| product.group >= ended);
+    }
+
     /// Something else reads or writes a file. Refuses what products may be adding to.
     pub(super) fn touch(
         &mut self,
@@ -169,11 +181,16 @@ impl<'c> Sums<'c> {
                 &[(product.place, START)],
             ));
         }
-        self.all.touch(file, b.location);
-        if !self.is_first {
-            self.later.touch(file, b.location);
-        }
+        self.note_touch(file, b.location);
         Ok(())
+    }
+
+    /// Something else touches a file, which no product is known to use.
+    pub(super) fn note_touch(&mut self, file: usize, place: Location<'c>) {
+        self.all.touch(file, place);
+        if !self.is_first {
+            self.later.touch(file, place);
+        }
     }
 
     /// A turn of a loop begins.
@@ -191,18 +208,30 @@ impl<'c> Sums<'c> {
         committed: i64,
         began: i64,
     ) -> Result<(), Failure> {
-        for (file, product) in &self.under_way {
-            let group = product.group - committed + began;
-            let Some(touch) = self.later.touches.get(file).filter(|it| it.ended <= group) else {
-                continue;
-            };
+        if let Some((touch, product)) = self.met(committed, began) {
             return Err(diag::error_with_notes(
-                touch.place,
+                touch,
                 "touches the accumulators of products that the turn of the loop before may have left under way; expected a cute_nvgpu.wgmma_wait_group 0 \
                  that is given this fragment in the loop, behind the product or before this",
-                &[(product.place, START)],
+                &[(product, START)],
             ));
         }
+        self.end_turn(before);
+        Ok(())
+    }
+
+    /// The place of a touch in the next turn of what this one leaves under way, and of the product; none where there is none.
+    pub(super) fn met(&self, committed: i64, began: i64) -> Option<(Location<'c>, Location<'c>)> {
+        self.under_way.iter().find_map(|(file, product)| {
+            let group = product.group - committed + began;
+            let touch = self.later.touches.get(file);
+            let touch = touch.filter(|it| it.ended <= group)?;
+            Some((touch.place, product.place))
+        })
+    }
+
+    /// A turn ends: what it touched is added to what was before the loop.
+    pub(super) fn end_turn(&mut self, before: &Self) {
         let within = std::mem::take(&mut self.all).touches;
         self.all.clone_from(&before.all);
         self.all.note_all(&within);
@@ -211,7 +240,6 @@ impl<'c> Sums<'c> {
         if !self.is_first {
             self.later.note_all(&within);
         }
-        Ok(())
     }
 
     /// Refuses products under way whose sums were made in a region that ends here, the files from this one on: their registers become others'.

@@ -29,13 +29,15 @@ pub(super) struct Operands<'c> {
     fences: usize,
     /// Accumulators of products that may be under way.
     pub sums: Sums<'c>,
+    /// Registers that they take A from.
+    lefts: Sums<'c>,
     /// Groups that were committed, at least.
     pub committed: i64,
     /// The condition of the innermost branch, and whether it holds here.
     pub guard: Option<Guard>,
 }
 
-impl Operands<'_> {
+impl<'c> Operands<'c> {
     /// Joins two states: all that may be the case where one of them is.
     pub(super) fn joined(mut self, other: Self) -> Self {
         self.fenced.retain(|file| other.fenced.contains(file));
@@ -52,8 +54,12 @@ impl Operands<'_> {
         self.relied = other.relied;
         self.fences = other.fences;
         let least = self.committed.min(other.committed);
-        let own = self.sums.renumbered(self.committed, least);
-        self.sums = own.joined(other.sums.renumbered(other.committed, least));
+        let join = |own: Sums<'c>, others: Sums<'c>| {
+            let own = own.renumbered(self.committed, least);
+            own.joined(others.renumbered(other.committed, least))
+        };
+        self.sums = join(self.sums, other.sums);
+        self.lefts = join(self.lefts, other.lefts);
         for held in &mut self.held {
             held.group = sums::renumbered(held.group, self.committed, least);
         }
@@ -228,12 +234,15 @@ impl<'c> Values<'c> {
         }
         let ty = b.vector(words.len() as i64, word);
         let value = b.value(vector::FROM_ELEMENTS, &words, ty, &[])?;
+        let (group, guard) = (self.operands.committed, self.operands.guard);
         self.operands.held.push(Held {
             file: view.file,
-            group: self.operands.committed,
+            group,
             value: Some(value),
-            guard: self.operands.guard,
+            guard,
         });
+        let lefts = &mut self.operands.lefts;
+        lefts.start(view.file, group, b.location, guard);
         Ok(value)
     }
 
@@ -247,6 +256,7 @@ impl<'c> Values<'c> {
                  product and here, or another fragment",
             ));
         }
+        self.operands.lefts.note_touch(file, b.location);
         Ok(())
     }
 
@@ -261,6 +271,7 @@ impl<'c> Values<'c> {
         };
         if way == Way::Loop {
             self.operands.sums.enter_turn();
+            self.operands.lefts.enter_turn();
         }
         before
     }
@@ -274,14 +285,22 @@ impl<'c> Values<'c> {
         b: Builder<'c>,
     ) -> Result<(), Failure> {
         let is_loop = way == Way::Loop;
-        let again = |file: usize| file >= before.files || written.contains(&file);
-        if is_loop && self.operands.held.iter().any(|held| again(held.file)) {
-            return Err(b.error(
-                "expected products that take A from registers to be waited for in the turn of the loop that starts them, as the next one writes \
-                 these again; put a cute_nvgpu.wgmma_wait_group 0 at its end",
-            ));
-        }
         let mut after = std::mem::take(&mut self.operands);
+        let began = before.operands.committed;
+        if is_loop {
+            let is_made = after.held.iter().any(|held| held.file >= before.files);
+            let met = after.lefts.met(after.committed, began);
+            if is_made || met.is_some() {
+                let notes = met.map(|(touch, _)| (touch, "they are written here"));
+                return Err(diag::error_with_notes(
+                    b.location,
+                    "expected products that take A from registers to be waited for in the turn of the loop that starts them, as the next one writes \
+                     these again before it waits; put a cute_nvgpu.wgmma_wait_group 0 at its end",
+                    notes.as_slice(),
+                ));
+            }
+            after.lefts.end_turn(&before.operands.lefts);
+        }
         after.sums.check_made_since(before.files)?;
         if !is_loop {
             for held in &mut after.held {
@@ -296,7 +315,6 @@ impl<'c> Values<'c> {
             self.operands = after;
             return Ok(());
         }
-        let began = before.operands.committed;
         after
             .sums
             .leave_turn(&before.operands.sums, after.committed, began)?;
@@ -333,6 +351,7 @@ impl<'c> Values<'c> {
     ) {
         self.operands = before.clone();
         self.operands.sums.enter_branch(guard, is_first);
+        self.operands.lefts.enter_branch(guard, is_first);
         self.operands
             .held
             .retain(|held| !sums::excludes(held.guard, guard));
@@ -385,6 +404,7 @@ impl<'c> Values<'c> {
             }
             let committed = self.operands.committed;
             held.retain(|held| held.group >= committed - pending);
+            self.operands.lefts.wait_for_all(committed - pending);
             self.operands.sums.wait(&files, committed - pending);
         } else {
             self.operands.fenced.extend(&files);
