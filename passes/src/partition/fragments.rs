@@ -82,29 +82,57 @@ impl<'c> Partition<'c> {
             });
         }
         let first = *loaded.first().expected(b, "a tile that is read")?;
+        let body = op.body().expected(b, "a region")?;
+        self.factors.insert(key(*made), operand);
         let computed = match (self.plan.has_roles(), defining_op(*made)) {
             // Where the tile is made, as a product may go on into the next turn of a loop.
             (true, Some(tile)) => in_words(Builder::before(tile), first, to.element)?,
             _ => like(b, first, to.element)?,
         };
-        let layout = memref_of(first).expected(b, "a tensor")?.layout;
-        let lines = layout.mode(LINES).and_then(|mode| mode.size());
-        let body = op.body().expected(b, "a region")?;
+        self.fragments.insert(key(*made), computed);
+        let part = Computed {
+            loaded,
+            body,
+            computed,
+        };
+        match self.plan.has_roles() {
+            true => {
+                self.computed.insert(key(*made), part);
+                Ok(())
+            }
+            false => part.write(b),
+        }
+    }
+}
+
+/// A thread's part of A or B that it computes in registers.
+pub(super) struct Computed<'c> {
+    /// What it has loaded, or holds: in the order of the region's arguments.
+    loaded: Vec<Val<'c>>,
+    body: Blk<'c>,
+    computed: Val<'c>,
+}
+
+impl<'c> Computed<'c> {
+    /// Computes it, line by line.
+    pub(super) fn write(&self, b: Builder<'c>) -> Result<(), Failure> {
         let c = b.step("compute");
+        let layout = memref_of(self.computed).expected(b, "a tensor")?.layout;
+        let lines = layout.mode(LINES).and_then(|mode| mode.size());
         for line in 0..lines.map_err(|e| b.error(e.to_string()))? {
             let keep = IntTuple::underscore;
             let coord = tuple([keep(), int(line), keep()]);
             let coord = c.static_value(types::coord_type(c.context, &coord))?;
             let slice = |tensor| c.infer(cute::SLICE, &[tensor, coord], &[]);
-            let elements = loaded
+            let elements = self
+                .loaded
                 .iter()
                 .map(|tensor| c.infer(cute::MEMREF_LOAD_VEC, &[slice(*tensor)?], &[]))
                 .collect::<Result<Vec<_>, _>>()?;
-            let value = vectorized(c, body, &elements)?;
-            c.op(cute::MEMREF_STORE_VEC, &[value, slice(computed)?], &[], &[])?;
+            let value = vectorized(c, self.body, &elements)?;
+            let to = slice(self.computed)?;
+            c.op(cute::MEMREF_STORE_VEC, &[value, to], &[], &[])?;
         }
-        self.fragments.insert(key(*made), computed);
-        self.factors.insert(key(*made), operand);
         Ok(())
     }
 }

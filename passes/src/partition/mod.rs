@@ -107,6 +107,8 @@ struct Partition<'c> {
     fragments: HashMap<ValueKey, Val<'c>>,
     /// The register tensors among them that are A or B, computed in registers.
     factors: HashMap<ValueKey, Operand>,
+    /// Those that are computed just before they are multiplied, while the product before goes on.
+    computed: HashMap<ValueKey, fragments::Computed<'c>>,
     /// The parts that threads hold of tensors that scales are computed of, by value.
     held: HashMap<ValueKey, promote::Once<'c>>,
 }
@@ -139,6 +141,7 @@ impl<'c> Partition<'c> {
             mma_type,
             fragments: HashMap::new(),
             factors: HashMap::new(),
+            computed: HashMap::new(),
             held: HashMap::new(),
         })
     }

@@ -35,6 +35,9 @@ impl<'c> Partition<'c> {
                 if id != 0 || self.factors.get(&key(shared)) != Some(&Operand::A) {
                     return Err(b.error("expected A and B in shared memory, where warpgroups multiply them, or A in registers where a cute.block.transform A computes it"));
                 }
+                if let Some(computed) = self.computed.get(&key(shared)) {
+                    computed.write(b)?;
+                }
                 operands.push(self.fragment(b, shared)?);
                 continue;
             }

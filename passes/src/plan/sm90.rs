@@ -227,6 +227,14 @@ impl<'c> Builder<'c> {
         [stored.unwrap_or(a), b]
     }
 
+    /// Elements of a tile of so many along K that are multiplied at a time.
+    fn multiplied_along_k(&self, k: i64) -> i64 {
+        match self.stored {
+            Some(_) => ROW * 8 / self.shared_bits()[1],
+            None => k,
+        }
+    }
+
     /// Elements of a tile along K: of A the bytes of the widest swizzle.
     fn along_k(&self) -> i64 {
         ROW * 8 / self.shared_bits()[0]
@@ -360,10 +368,10 @@ impl<'c> Builder<'c> {
         let step = [choice.groups * ROWS, n, row.shape_mnk[2]];
         let step = Tile::from_shape(&tuple(step.map(int))).map_err(wrong)?;
         let mma = types::tiled_mma_type(self.location, mma, &groups, &step).map_err(said)?;
-        let load = |element, extents, access: &Access, sharers| {
+        let load = |element, extents: [i64; 2], access: &Access, sharers| {
             let (movement, tile) = self.by_tma(element, extents, (access.major, false), sharers)?;
             let tile = SharedTile {
-                buffers: choice.stages,
+                buffers: choice.stages * (k / extents[1]),
                 ..tile
             };
             Ok::<_, String>(vec![Movement {
@@ -405,7 +413,7 @@ impl<'c> Builder<'c> {
             mma,
             paths: [
                 load(self.stored.unwrap_or(a), [m, k], of_a, choice.cluster[1])?,
-                load(b, [n, k], of_b, choice.cluster[0])?,
+                load(b, [n, self.multiplied_along_k(k)], of_b, choice.cluster[0])?,
                 vec![into, out],
             ],
         })

@@ -309,8 +309,14 @@ pub(super) fn of<'c>(kernel: Op<'c>, blocks: i64) -> Result<Vec<Ring<'c>>, Failu
         // wait for those who use what it shares, unless nothing at all stands between the two.
         let shared = rings.iter_mut().find(|ring| {
             let used = |ring: &Ring<'c>| (ring.block, ring.read, ring.uses[1]);
-            let is_alike = used(ring) == (block, read, uses_of_it[1])
-                && (ring.sharers == sharers || ring.uses == uses_of_it);
+            // What threads make a product's factor of and the first part of the other factor are waited for once as well: a second wait would stand behind the threads' loads.
+            let are_factors = ring.block == block
+                && (ring.sharers, sharers) == (1, 1)
+                && (ring.is_read, uses.is_read) == (true, false)
+                && ring.tensors.len() == 1;
+            let is_alike = are_factors
+                || used(ring) == (block, read, uses_of_it[1])
+                    && (ring.sharers == sharers || ring.uses == uses_of_it);
             match load.is_by_warp() {
                 // They are few bytes, and one barrier for all of a turn's costs less than one for each.
                 true => ring.is_by_warp && ring.block == block,

@@ -50,7 +50,7 @@ impl<'c> Gemm<'c> {
         let held = |matrix: &Matrix<'c>| {
             let first = b.coord(&tuple([keep(), keep(), int(0)]), &[])?;
             let mut tile = part(matrix, true)?.at(b, first)?;
-            let extents = self.computed_extents(b, operand)?;
+            let extents = self.plan.computed(operand);
             if extents != self.plan.extents(operand) {
                 tile.tensor = self.along_k(b, operand, tile.tensor, 0)?;
             }
@@ -135,7 +135,7 @@ impl<'c> Gemm<'c> {
         Ok(shared)
     }
 
-    /// A part along K, as much as is computed at once, of a turn's tile of a factor, or of a tensor that is read beside it.
+    /// A part along K, as much as is computed at once, of a turn's tile of a factor or of a tensor that is read beside it.
     pub(super) fn along_k(
         &self,
         l: Builder<'c>,
@@ -143,27 +143,20 @@ impl<'c> Gemm<'c> {
         tile: Val<'c>,
         part: i64,
     ) -> Result<Val<'c>, Failure> {
-        let [_, k] = self.computed_extents(l, Operand::A)?;
-        let [rows, _] = self.plan.extents(operand);
-        let extents = tile_of([rows, k]).map_err(|e| l.error(e))?;
+        let extents = tile_of(self.plan.computed(operand)).map_err(|e| l.error(e))?;
         let extents = l.static_value(types::tile_type(l.context, &extents))?;
         let coord = l.coord(&tuple([int(0), int(part)]), &[])?;
         l.infer(cute::LOCAL_TILE, &[tile, extents, coord], &[])
     }
 
-    /// Rows and elements along K of what is computed in registers at once.
-    pub(super) fn computed_extents(
+    /// What is computed at once of A or B in registers, of the type that is multiplied.
+    pub(super) fn multiplied_registers(
         &self,
         b: Builder<'c>,
         operand: Operand,
-    ) -> Result<[i64; 2], Failure> {
-        self.plan.computed(operand).map_err(|e| b.error(e))
-    }
-
-    /// What is computed at once of A or B in registers, of the type that is multiplied.
-    pub(super) fn multiplied_registers(&self, b: Builder<'c>, operand: Operand) -> Result<Val<'c>, Failure> {
+    ) -> Result<Val<'c>, Failure> {
         let multiplied = self.plan.multiplied().map_err(|e| b.error(e))?;
-        let [rows, columns] = self.computed_extents(b, operand)?;
+        let [rows, columns] = self.plan.computed(operand);
         let registers = block_registers(multiplied[operand as usize], rows, columns);
         let registers = registers.map_err(|e| b.error(e))?.to_type(b.location)?;
         b.value(cute::MEMREF_ALLOCA, &[], registers, &[])

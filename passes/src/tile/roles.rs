@@ -182,7 +182,10 @@ impl<'c> Gemm<'c> {
     pub(super) fn body_of_roles(&self, b: Builder<'c>, body: Blk<'c>) -> Result<(), Failure> {
         let i32_type = b.i32_type();
         let [tm, tn, _] = self.plan.tile;
-        let (shared_a, shared_b) = (self.shared(b, Operand::A)?, self.shared(b, Operand::B)?);
+        let shared_a = self.shared(b, Operand::A)?;
+        let [_, k] = self.plan.extents(Operand::B);
+        let parts_of_b = (0..self.plan.tile[2] / k.max(1)).map(|_| self.shared(b, Operand::B));
+        let parts_of_b = parts_of_b.collect::<Result<Vec<_>, _>>()?;
         let shared_c = match self.plan.is_split() {
             true => None,
             false => Some(self.buffers_of_c(b)?),
@@ -272,7 +275,7 @@ impl<'c> Gemm<'c> {
             (None, None, Some(turns)) => (None, turns),
             (None, None, None) => (None, self.tiles(t, body, 2)?),
         };
-        let product = [shared_a, shared_b, accumulators];
+        let product = ([&[shared_a][..], &parts_of_b], accumulators);
         self.turns(t, body, (&at, ranks, last), (start, turns), product)?;
         if let Some(exchange) = exchange {
             let turn = t.value(arith::SUBI, &[index, first], i32_type, &[])?;
@@ -411,12 +414,12 @@ impl<'c> Gemm<'c> {
         body: Blk<'c>,
         (at, ranks, last): (&Place<'c>, Ranks<'c>, [Option<LastBoxes<'c>>; 2]),
         (start, turns): (Option<Val<'c>>, Val<'c>),
-        [shared_a, shared_b, accumulators]: [Val<'c>; 3],
+        (shared, accumulators): ([&[Val<'c>]; 2], Val<'c>),
     ) -> Result<(), Failure> {
         let keep = IntTuple::underscore;
         let mut tiles = Vec::new();
-        for (operand, leaf, shared) in [(Operand::A, at.m, shared_a), (Operand::B, at.n, shared_b)]
-        {
+        let factors = [(Operand::A, at.m), (Operand::B, at.n)];
+        for ((operand, leaf), shared) in factors.into_iter().zip(shared) {
             let bulk = self.bulk_in_kernel(t, body, operand, at.product)?;
             let (atom, coords) = bulk.expected(t, "an atom of TMA")?;
             let share = self.share(t, operand, ranks)?;
@@ -473,26 +476,49 @@ impl<'c> Gemm<'c> {
             // Tiles are asked for in a turn: where K is 0 there are none, and no layout has such an extent.
             let [_, own, _] = tiles;
             let tiles = l.infer(cute::LOCAL_TILE, &tiles, &[])?;
-            let tile = l.infer(cute::SLICE, &[tiles, coord], &[])?;
-            let (to, mask) = match slice {
-                Some((place, mask)) => {
-                    let to = l.infer(cute::LOCAL_TILE, &[shared, own, place], &[])?;
-                    (to, Some(mask))
-                }
-                None => (shared, None),
-            };
-            let arrival = Arrival {
-                barrier: None,
-                mask,
-                rest,
-                policy: None,
-            };
-            start_load(l, atom, &[tile], to, arrival)?;
+            let parts = i64::try_from(shared.len()).unwrap_or(1);
+            for (part, shared) in (0..).zip(shared) {
+                let coord = match parts {
+                    1 => coord,
+                    _ => {
+                        let first =
+                            l.value(arith::MULI, &[turn, l.i32(parts)?], l.i32_type(), &[])?;
+                        let part =
+                            l.value(arith::ADDI, &[first, l.i32(part)?], l.i32_type(), &[])?;
+                        l.coord(&tuple([keep(), keep(), IntTuple::dynamic()]), &[part])?
+                    }
+                };
+                let tile = l.infer(cute::SLICE, &[tiles, coord], &[])?;
+                let (to, mask) = match slice {
+                    Some((place, mask)) => {
+                        let to = l.infer(cute::LOCAL_TILE, &[*shared, own, place], &[])?;
+                        (to, Some(mask))
+                    }
+                    None => (*shared, None),
+                };
+                let arrival = Arrival {
+                    barrier: None,
+                    mask,
+                    rest,
+                    policy: None,
+                };
+                start_load(l, atom, &[tile], to, arrival)?;
+            }
         }
-        let product = [shared_a, shared_b, accumulators];
-        match computed {
-            Some(computed) => self.multiply_computed((l, body), product, (computed, coord))?,
-            None => self.multiply((l, body), product, scales.as_ref(), turn)?,
+        match (computed, shared) {
+            (Some(computed), [[shared_a], parts_of_b]) => {
+                let product = (*shared_a, parts_of_b, accumulators);
+                self.multiply_computed((l, body), product, (computed, coord))?;
+            }
+            (None, [[shared_a], [shared_b]]) => {
+                let product = [*shared_a, *shared_b, accumulators];
+                self.multiply((l, body), product, scales.as_ref(), turn)?;
+            }
+            _ => {
+                return Err(
+                    l.error("expected a tile of A, and of B as many as parts are multiplied")
+                );
+            }
         }
         l.op(scf::YIELD, &[], &[], &[])?;
         Ok(())
@@ -503,15 +529,17 @@ impl<'c> Gemm<'c> {
     fn multiply_computed(
         &self,
         (l, body): (Builder<'c>, Blk<'c>),
-        [shared_a, shared_b, accumulators]: [Val<'c>; 3],
+        (shared_a, parts_of_b, accumulators): (Val<'c>, &[Val<'c>], Val<'c>),
         (computed, coord): (Computed<'c>, Val<'c>),
     ) -> Result<(), Failure> {
         let mut inputs = vec![(shared_a, false)];
-        for other in computed.beside {
+        let Computed { beside, parts } = computed;
+        for other in beside {
             let is_held = matches!(other, Beside::Held(_));
             inputs.push((other.at(l, coord)?, is_held));
         }
-        for (part, a) in (0..).zip(computed.parts) {
+        // All parts are loaded before the first is multiplied: the loads of one would stand behind the products of the ones before.
+        for (part, a) in (0..).zip(&parts) {
             let own = |(tensor, is_held): &(Val<'c>, bool)| match is_held {
                 true => Ok(*tensor),
                 false => self.along_k(l, Operand::A, *tensor, part),
@@ -520,17 +548,18 @@ impl<'c> Gemm<'c> {
             let none = Located::default();
             let value = |place: usize| argument(body, place);
             let compute = l.step("copy A");
-            self.compute(compute, Operand::A, (&inputs, a), &none, value)?;
-            let b = self.along_k(l, Operand::B, shared_b, part)?;
+            self.compute(compute, Operand::A, (&inputs, *a), &none, value)?;
+        }
+        for (a, b) in parts.iter().zip(parts_of_b) {
             l.step("multiply")
-                .op(cute::BLOCK_GEMM, &[a, b, accumulators], &[], &[])?;
+                .op(cute::BLOCK_GEMM, &[*a, *b, accumulators], &[], &[])?;
         }
         Ok(())
     }
 
     /// The registers of the parts of a turn's tile of A along K. A product of one goes on while another is written.
     fn parts_of_a(&self, t: Builder<'c>) -> Result<Vec<Val<'c>>, Failure> {
-        let [_, of_part] = self.computed_extents(t, Operand::A)?;
+        let [_, of_part] = self.plan.computed(Operand::A);
         let parts = 0..self.plan.tile[2] / of_part.max(1);
         parts
             .map(|_| self.multiplied_registers(t, Operand::A))

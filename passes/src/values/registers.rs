@@ -349,10 +349,7 @@ fn moved_as<'c>(
     for (by, name) in [(4, "i32"), (2, "i16")] {
         let are_whole = file.chunk % by == 0 && offsets.len() as i64 % by == 0;
         let mut runs = offsets.chunks(by as usize);
-        if bits(file.element) == 8
-            && are_whole
-            && runs.all(|run| is_run(run) && run[0] % by == 0)
-        {
+        if bits(file.element) == 8 && are_whole && runs.all(|run| is_run(run) && run[0] % by == 0) {
             return Ok((by, b.ty(name)?));
         }
     }

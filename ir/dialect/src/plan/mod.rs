@@ -339,27 +339,30 @@ impl<'c> Plan<'c> {
         Ok(self.tiled_mma()?.num_threads())
     }
 
-    /// Rows and columns of an operand's tile; of C of a part, where it goes out in several.
+    /// Rows and columns of an operand's tile; of C of a part, where it goes out in several, and of B where it is multiplied in several.
     pub fn extents(&self, operand: Operand) -> [i64; 2] {
         let [m, n] = operand.axes().map(|axis| self.tile[axis]);
-        [m, n / self.parts(operand)]
+        match operand {
+            Operand::B => [m, self.part_along_k().unwrap_or(n)],
+            _ => [m, n / self.parts(operand)],
+        }
     }
 
-    /// Rows of an operand's tile and elements along K that a prologue computes in registers at once: where warpgroups multiply them, as many as B has in a row of 128 bytes in
-    /// shared memory, so that some are computed while others are multiplied; else all. Errors: as of [`Plan::multiplied`]; parts that do not divide the tile.
-    pub fn computed(&self, operand: Operand) -> Result<[i64; 2], String> {
+    /// Elements along K that are multiplied at a time where warpgroups take A from registers, in which it is computed: as many as B has in a row of 128 bytes in shared memory,
+    /// so that some are computed while others are multiplied. None where they take it from shared memory.
+    pub fn part_along_k(&self) -> Option<i64> {
+        let computes = self.computes_fragments(Operand::A).unwrap_or(false);
+        let [_, b, _] = self
+            .multiplied()
+            .ok()
+            .filter(|_| computes && self.has_roles())?;
+        Some(ROW_BITS / mlir::element_bits(b)?.max(1))
+    }
+
+    /// Rows of a factor's tile and elements along K that a prologue computes in registers at once.
+    pub fn computed(&self, operand: Operand) -> [i64; 2] {
         let [rows, k] = self.extents(operand);
-        if !self.has_roles() {
-            return Ok([rows, k]);
-        }
-        let [_, b, _] = self.multiplied()?;
-        let part = ROW_BITS / mlir::element_bits(b).unwrap_or(ROW_BITS).max(1);
-        match k % part {
-            0 => Ok([rows, part]),
-            _ => Err(format!(
-                "expected a tile of a multiple of {part} along K, whose parts are computed in registers, found {k}"
-            )),
-        }
+        [rows, self.part_along_k().unwrap_or(k)]
     }
 
     /// Elements along M, N and K that the blocks of a cluster compute at a time.

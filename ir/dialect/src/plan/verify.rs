@@ -257,15 +257,21 @@ impl Plan<'_> {
                     mma.atom().name
                 ));
             }
-            self.computed(operand)?;
+            let [_, k] = extents;
+            if let Some(part) = self.part_along_k().filter(|part| k % part != 0) {
+                return Err(format!(
+                    "expected a tile of a multiple of {part} along K, whose parts are computed in registers, found {k}"
+                ));
+            }
         } else if loaded != expected {
             return Err(format!("expected a TMA load of {expected}, found {loaded}"));
         }
         tile.slice(self.sharers(operand))?;
-        if found != extents.map(Ok) || tile.buffers != self.stages {
+        let buffers = self.stages * (self.tile[2] / extents[1].max(1));
+        if found != extents.map(Ok) || tile.buffers != buffers {
             return Err(format!(
-                "expected {}x{} elements in shared memory, as the tile is, in {} buffers, found {} in {}",
-                extents[0], extents[1], self.stages, tile.layout, tile.buffers
+                "expected {}x{} elements in shared memory, as the tile is, or its part that is multiplied at a time, in {buffers} buffers, found {} in {}",
+                extents[0], extents[1], tile.layout, tile.buffers
             ));
         }
         Ok(())
