@@ -123,6 +123,13 @@ mod roles {
     pub(super) const GROUP: i64 = 353_000;
     /// Picoseconds in which a warpgroup brings 1024 sums out.
     pub(super) const SUMS: i64 = 134_000;
+    /// The same where C lies by columns, whose numbers are stored to shared memory one by one. It and the next two were fitted to 880 plans of 16 products of weights of bytes with
+    /// a scale for each column, on an H200.
+    pub(super) const SUMS_BY_COLUMNS: i64 = 214_000;
+    /// Picoseconds of a turn that computes what is multiplied in registers, at least, beside its products.
+    pub(super) const COMPUTED_TURN: i64 = 175_000;
+    /// Picoseconds of such a turn for each 1024 elements that are computed.
+    pub(super) const COMPUTED: i64 = 9_600;
     /// Picoseconds that are not waited for each column of C where its parts go out through several tiles in shared memory: 0.36 us of a tile of 128 x 256, 0.19 of 256 x 128
     /// and 192 x 192.
     pub(super) const COLUMN_AHEAD: i64 = 1_400;
@@ -460,32 +467,43 @@ impl Estimate {
         })
     }
 
-    /// The estimate of a tile of warpgroups, whose blocks stay and have a multiprocessor each; of elements of so many bits of A and B, of the sums and of C, and
-    /// accesses to A and B; of groups of rows or not.
+    /// The estimate of a tile of warpgroups, whose blocks stay and have a multiprocessor each; of elements of so many bits of A and B in shared memory, of the sums and of C,
+    /// and accesses to A, B and C; of groups of rows or not. Where elements of A are narrower than those of B, what is multiplied is computed of them in registers.
     pub(super) fn of_roles(
         of: TileOfRoles,
-        [bits, sum_bits, out_bits]: [i64; 3],
+        [bits_a, bits_b, sum_bits, out_bits]: [i64; 4],
         accesses: &[Access],
         has_groups: bool,
     ) -> Self {
         let ([m, n, k], [cm, cn, ck]) = (of.tile, of.cluster);
         let blocks = cm * cn * ck;
+        let bits = [bits_a, bits_b];
+        let computes = bits_a < bits_b;
         // In parts of 128 bytes along K: each is two cycles for a row and a column of 64 x 8 sums.
-        let parts = (k * bits / 1024).max(1);
+        let [parts_a, parts] = bits.map(|bits| (k * bits / 1024).max(1));
         let atoms = m / 64;
         let multiplied = atoms * 2 * n * 1000;
-        let shared = (atoms * (64 + n) + m + n) * roles::SHARED;
-        let busy = multiplied.max(shared) * parts * roles::CYCLE / 1000;
-        let is_aligned = |access: &Access| access.pitch * bits % 1024 == 0;
+        // Threads load two bytes at a time, a warp 64, where they compute what is multiplied.
+        let of_a = if computes {
+            m * parts_a
+        } else {
+            atoms * 64 * parts
+        };
+        let shared = (of_a + m * parts_a + (atoms * n + n) * parts) * roles::SHARED;
+        let busy = (multiplied * parts).max(shared) * roles::CYCLE / 1000;
+        let is_aligned = |factor: usize, access: &Access| access.pitch * bits[factor] % 1024 == 0;
         let factors = [accesses.first(), accesses.get(1)];
         // Bases are taken to begin at multiples of 128 bytes, and lines to lie one behind the other.
         let apart = [0, 1].map(|factor: usize| {
-            let open = factors[factor].filter(|access| !access.known && !is_aligned(access))?;
-            Some((open.extent_of_lines(factor), 1024 / bits))
+            let is_open = |access: &&Access| !access.known && !is_aligned(factor, access);
+            let open = factors[factor].filter(is_open)?;
+            Some((open.extent_of_lines(factor), 1024 / bits[factor]))
         });
-        let is_elsewhere = |access: &Access| access.known && !is_aligned(access);
-        let lines =
-            factors.map(|access| roles::LINE[usize::from(access.is_some_and(is_elsewhere))]);
+        let elsewhere = [0, 1].map(|factor: usize| {
+            let is = |access: &Access| access.known && !is_aligned(factor, access);
+            factors[factor].is_some_and(is)
+        });
+        let lines = elsewhere.map(|elsewhere| roles::LINE[usize::from(elsewhere)]);
         let are_neighbours = !has_groups && matches!((blocks, of.groups, of.teams), (1, ..=1, 1));
         let share = match are_neighbours {
             _ if has_groups => roles::LINE_OF_GROUPS,
@@ -493,24 +511,36 @@ impl Estimate {
             false => 100,
         };
         let late = match are_neighbours {
-            true => (m + n) * parts * roles::LINE[1] * roles::NEIGHBOURS_ELSEWHERE / 100,
+            true => {
+                let lines = m * parts_a + n * parts;
+                lines * roles::LINE[1] * roles::NEIGHBOURS_ELSEWHERE / 100
+            }
             false => 0,
         };
-        let is_late = factors.iter().flatten().any(|access| is_elsewhere(access));
-        let moved_of =
-            |lines: [i64; 2]| (m * parts * lines[0] / cn + n * parts * lines[1] / cm) * share / 100;
+        let is_late = elsewhere.contains(&true);
+        let moved_of = |lines: [i64; 2]| {
+            (m * parts_a * lines[0] / cn + n * parts * lines[1] / cm) * share / 100
+        };
         let moved = moved_of(lines);
         let others = of.stages.max(2) - 1;
         let latency = match cm * cn {
             1 => roles::LATENCY / others,
             _ => (roles::LATENCY_OF_CLUSTER / others).max(roles::TURN_OF_CLUSTER),
         };
+        let computed = match computes {
+            true => {
+                multiplied * parts * roles::CYCLE / 1000
+                    + roles::COMPUTED_TURN
+                    + roles::COMPUTED * m * k / 1024
+            }
+            false => 0,
+        };
         let busy_of = |moved: i64| {
             let mut times = [busy, moved, latency];
             times.sort_unstable();
             let [_, second, longest] = times;
             match cm * cn {
-                ..LARGE => longest + second * roles::SECOND / 100,
+                ..LARGE => computed.max(longest + second * roles::SECOND / 100),
                 _ => latency.max(busy.max(moved) + busy.min(moved) * roles::SECOND / 100),
             }
         };
@@ -532,8 +562,12 @@ impl Estimate {
         let slower = (hot - busy).max(0);
         let before = roles::SHORT * slower / hot.max(1);
         let groups = of.groups.max(1);
+        let sums = match accesses.get(2) {
+            Some(access) if access.major == 0 => roles::SUMS_BY_COLUMNS,
+            _ => roles::SUMS,
+        };
         let beside =
-            roles::TILE + roles::GROUP * (groups - 1) + roles::SUMS * m * n / (1024 * groups * ck);
+            roles::TILE + roles::GROUP * (groups - 1) + sums * m * n / (1024 * groups * ck);
         let ahead = match of.out[0] {
             ..2 => 0,
             _ => roles::COLUMN_AHEAD * n,
@@ -551,9 +585,9 @@ impl Estimate {
             shared: ck,
             of_groups: false,
             sums: m * n * sum_bits / 8,
-            bits: [bits, out_bits],
+            bits: [bits_a.min(bits_b), out_bits],
             packed: [0; 2],
-            memory: memory(k, bits),
+            memory: memory(k, bits_a.min(bits_b)),
             at_once: 1,
             busy,
             lines: (busy_by_lines != [[busy; 2]; 2]).then_some(Lines {
@@ -564,9 +598,9 @@ impl Estimate {
             outside: Outside {
                 moved,
                 // Of lines along K the last tile has as many as are inside.
-                each: factors.map(|access| match access {
+                each: [0, 1].map(|factor: usize| match factors[factor] {
                     Some(access) if access.major == 1 => 0,
-                    _ => outside(k, bits),
+                    _ => outside(k, bits[factor]),
                 }),
             },
             wait: 0,

@@ -608,14 +608,15 @@ impl<'c> Builder<'c> {
     /// The estimate of a tile's time.
     fn estimate(&self, choice: TileOfRoles) -> Estimate {
         let out = types::elem(self.out(choice).0).map_or(0, |elem| elem.bits());
-        let bits = [self.elems[0].bits(), self.sum.bits(), out];
+        let [bits_a, bits_b] = self.shared_bits();
+        let bits = [bits_a, bits_b, self.sum.bits(), out];
         let mut estimate = Estimate::of_roles(choice, bits, &self.accesses, self.has_groups);
         if let Some(epilogue) = &self.epilogue {
             estimate = estimate.with_epilogue(choice, epilogue.work, epilogue.beside);
         }
         match self.scaled {
             // Its loads bring whole boxes.
-            Some(_) => estimate.with_lines_outside(choice, bits[0]),
+            Some(_) => estimate.with_lines_outside(choice, bits_a),
             None => estimate,
         }
     }
