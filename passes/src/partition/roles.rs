@@ -8,7 +8,7 @@ use cute_ir::{
     ops::{arith, cute, cute_nvgpu},
     types::{self, MemRef, Space, memref_of},
 };
-use cute_layout::{Layout, Operand, int, tuple};
+use cute_layout::{Layout, Operand, atoms::Issue, int, tuple};
 
 impl<'c> Partition<'c> {
     /// C += A B, or C = A B, with B in shared memory, which all threads of a warpgroup see alike, and A there as well, or in registers where it is computed.
@@ -130,6 +130,16 @@ impl<'c> Partition<'c> {
         part: Val<'c>,
         shared: Val<'c>,
     ) -> Result<(), Failure> {
+        let into = self.plan.path(Operand::C).first();
+        let into = into.expected(b, "a movement of C")?.row();
+        if into.map_err(wrong(b))?.issue != Issue::Thread {
+            let tiled = self.tiled_copy(b, Operand::C, 0)?;
+            let from = b.infer(cute::TILED_COPY_RETILE, &[tiled, part], &[])?;
+            let to = [tiled, shared, self.thread];
+            let to = b.infer(cute::TILED_COPY_PARTITION_D, &to, &[])?;
+            b.copy(&[tiled, from, to])?;
+            return Ok(());
+        }
         let ty = self.plan.part_mma(b.location).map_err(wrong(b))?;
         let mma = tiled_mma(self.top, ty, &[])?;
         let to = self.part_of(b, Operand::C, mma, shared)?;

@@ -399,7 +399,21 @@ impl<'c> Builder<'c> {
                 (out, self.tile(c, [m, columns], of_c.major)?)
             }
         };
+        // Pairs of neighbours of a row are no neighbours where C lies by columns.
+        let into = match (of_c.major, bits) {
+            (0, 16) => {
+                let matrices = if columns % 16 == 0 { 4 } else { 2 };
+                let transpose = true;
+                let op = CopyOp::Stsm {
+                    matrices,
+                    transpose,
+                };
+                types::copy_atom_type(self.location, c, op).map_err(said)?
+            }
+            _ => pairs.atom,
+        };
         let into = Movement {
+            atom: into,
             shared: Some(SharedTile { buffers, ..tile }),
             ..pairs
         };

@@ -495,9 +495,14 @@ impl<'c> Plan<'c> {
         let spaces = Self::spaces(operand);
         let registers = spaces.get(place..place + 2);
         if registers.is_some_and(|ends| ends.contains(&Space::Rmem)) {
+            let location = Location::unknown(mlir::context_of_type(self.mma));
             return match operand {
                 Operand::A => TiledCopy::make_tiled_copy_a(row, mma),
                 Operand::B => TiledCopy::make_tiled_copy_b(row, mma),
+                Operand::C if self.has_roles() => {
+                    let part = mlir::tiled_mma(self.part_mma(location)?)?;
+                    TiledCopy::make_tiled_copy_c(row, part)
+                }
                 Operand::C => TiledCopy::make_tiled_copy_c(row, mma),
             }
             .map_err(|e| e.to_string());

@@ -229,6 +229,9 @@ impl Plan<'_> {
                     tile.layout, tile.buffers
                 ));
             }
+            if into.row()?.issue != Issue::Thread {
+                self.tiled_copy(operand, 0)?;
+            }
             if out.tma().is_none() {
                 let row = out.row()?;
                 self.verify_cover(operand, &row, mma)?;
