@@ -64,6 +64,15 @@ const TABLE: &[([i64; 2], i64)] = &[
     ([64, 32], 1),
 ];
 
+/// M and N of more tiles of what a prologue computes, and the warpgroups along M: C's columns are rows of the other factor there, which may be few, and its rows many.
+const TABLE_OF_COMPUTED: &[([i64; 2], i64)] = &[
+    ([128, 48], 2),
+    ([128, 32], 2),
+    ([128, 16], 2),
+    ([64, 48], 1),
+    ([64, 16], 1),
+];
+
 /// M and N of the tiles of two teams, of a warpgroup each.
 const TABLE_OF_TEAMS: &[[i64; 2]] = &[
     [128, 192],
@@ -305,6 +314,21 @@ impl<'c> Builder<'c> {
         Ok((movement, tile))
     }
 
+    /// A tile in shared memory that threads write and read: as TMA has it, but columns that are longer than a swizzle spans in one piece, as coordinates have them.
+    fn tile_of_threads(
+        &self,
+        element: Type<'c>,
+        extents: [i64; 2],
+        major: usize,
+    ) -> Result<SharedTile, String> {
+        let tile = self.tile(element, extents, major)?;
+        if major == 1 {
+            return Ok(tile);
+        }
+        let layout = Layout::col_major(&tuple(extents.map(int))).map_err(wrong)?;
+        Ok(SharedTile { layout, ..tile })
+    }
+
     /// A tile in shared memory as TMA and `wgmma` have it: runs of what a swizzle spans along the contiguous mode, one behind the other.
     fn tile(
         &self,
@@ -396,7 +420,7 @@ impl<'c> Builder<'c> {
                     atom: copy((of_c.vector * bits).min(WIDEST)).map_err(said)?,
                     ..pairs.clone()
                 };
-                (out, self.tile(c, [m, columns], of_c.major)?)
+                (out, self.tile_of_threads(c, [m, columns], of_c.major)?)
             }
         };
         // Pairs of neighbours of a row are no neighbours where C lies by columns.
@@ -461,7 +485,12 @@ impl<'c> Builder<'c> {
             .tile
             .zip(request.warps)
             .map(|([m, n, _], [wm, _])| ([m, n], wm / WARPS, asked_teams.unwrap_or(1)));
-        let alone = TABLE.iter().map(|(tile, groups)| (*tile, *groups, 1));
+        let of_computed = match self.stored {
+            Some(_) => TABLE_OF_COMPUTED,
+            None => &[],
+        };
+        let alone = TABLE.iter().chain(of_computed);
+        let alone = alone.map(|(tile, groups)| (*tile, *groups, 1));
         let teams = TABLE_OF_TEAMS.iter().map(|tile| (*tile, 1, 2));
         let mut tiles: Vec<_> = alone.chain(teams).chain(own).collect();
         let asked_cluster = request.cluster.map(|cluster| cluster.0);
@@ -504,7 +533,10 @@ impl<'c> Builder<'c> {
                 // Of taller tiles two share as many rows, narrower ones have little to share, and blocks that have many tiles lose more by waiting for one
                 // another than loads take.
                 let is_flat = m == ROWS && n >= 2 * ROWS;
-                let gains = is_flat && teams == 1 && self.is_one_round([m, n], sms);
+                let gains = is_flat
+                    && teams == 1
+                    && self.stored.is_none()
+                    && self.is_one_round([m, n], sms);
                 if is_open && cluster[0] > 2 && !gains {
                     continue;
                 }
