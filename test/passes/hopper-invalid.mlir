@@ -147,11 +147,106 @@ gpu.module @kernels attributes {targets = [#nvvm.target<chip = "sm_90a">]} {
     cute.clear(%acc)
     // expected-error @+1 {{expected products that take A from registers to be waited for in the turn of the loop that starts them}}
     scf.for %i = %c0 to %turns step %c1 : i32 {
+      // expected-note @+1 {{they are written here}}
       cute.clear(%a)
       cute_nvgpu.wgmma_fence(%acc, %a)
       cute.gemm(%mma, %acc, %a, %b, %acc)
       cute_nvgpu.wgmma_commit_group
     }
+    gpu.return
+  }
+}
+
+// -----
+
+!wgmma = !cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = rs>
+!mma = !cute.tiled_mma<!wgmma, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+!part = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((64,16),1,4):((64,1),0,16)">
+!left = !cute.memref<f16, rmem, "((2,2,2),1,4):((1,2,4),0,8)">
+!acc = !cute.memref<f32, rmem, "((2,2,8),1,1):((1,2,4),0,0)">
+gpu.module @kernels attributes {targets = [#nvvm.target<chip = "sm_90a">]} {
+  // Of two fragments that turns write one behind the other, the product of the second may go on into the next turn: it is over when that waits for all but the next product.
+  gpu.func @registers_in_turn(%turns: i32) kernel {
+    %b = cute.memref.alloca() : !part
+    %mma = cute.static : !mma
+    %a = cute.memref.alloca() : !left
+    %a2 = cute.memref.alloca() : !left
+    %acc = cute.memref.alloca() : !acc
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    cute.clear(%acc)
+    scf.for %i = %c0 to %turns step %c1 : i32 {
+      cute.clear(%a)
+      cute_nvgpu.wgmma_fence(%acc, %a)
+      cute.gemm(%mma, %acc, %a, %b, %acc)
+      cute_nvgpu.wgmma_commit_group
+      cute_nvgpu.wgmma_wait_group 1 (%acc)
+      cute.clear(%a2)
+      cute_nvgpu.wgmma_fence(%acc, %a2)
+      cute.gemm(%mma, %acc, %a2, %b, %acc)
+      cute_nvgpu.wgmma_commit_group
+      cute_nvgpu.wgmma_wait_group 1 (%acc)
+    }
+    // expected-error @+1 {{writes registers that products under way take A from}}
+    cute.clear(%a2)
+    gpu.return
+  }
+}
+
+// -----
+
+!wgmma = !cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = rs>
+!mma = !cute.tiled_mma<!wgmma, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+!part = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((64,16),1,4):((64,1),0,16)">
+!left = !cute.memref<f16, rmem, "((2,2,2),1,4):((1,2,4),0,8)">
+!acc = !cute.memref<f32, rmem, "((2,2,8),1,1):((1,2,4),0,0)">
+gpu.module @kernels attributes {targets = [#nvvm.target<chip = "sm_90a">]} {
+  // The same where one product more may go on: the next turn writes its registers while it does.
+  gpu.func @registers_in_turn_too_early(%turns: i32) kernel {
+    %b = cute.memref.alloca() : !part
+    %mma = cute.static : !mma
+    %a = cute.memref.alloca() : !left
+    %a2 = cute.memref.alloca() : !left
+    %acc = cute.memref.alloca() : !acc
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    cute.clear(%acc)
+    // expected-error @+1 {{expected products that take A from registers to be waited for in the turn of the loop that starts them}}
+    scf.for %i = %c0 to %turns step %c1 : i32 {
+      cute.clear(%a)
+      cute_nvgpu.wgmma_fence(%acc, %a)
+      cute.gemm(%mma, %acc, %a, %b, %acc)
+      cute_nvgpu.wgmma_commit_group
+      cute_nvgpu.wgmma_wait_group 2 (%acc)
+      // expected-note @+1 {{they are written here}}
+      cute.clear(%a2)
+      cute_nvgpu.wgmma_fence(%acc, %a2)
+      cute.gemm(%mma, %acc, %a2, %b, %acc)
+      cute_nvgpu.wgmma_commit_group
+      cute_nvgpu.wgmma_wait_group 1 (%acc)
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+!wgmma = !cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = rs>
+!mma = !cute.tiled_mma<!wgmma, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+!part = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((64,16),1,4):((64,1),0,16)">
+!apart = !cute.memref<f16, rmem, "((2,2,2),1,4):((1,16,2),0,4)">
+!acc = !cute.memref<f32, rmem, "((2,2,8),1,1):((1,2,4),0,0)">
+gpu.module @kernels attributes {targets = [#nvvm.target<chip = "sm_90a">]} {
+  gpu.func @registers_that_are_no_words() kernel {
+    %b = cute.memref.alloca() : !part
+    %mma = cute.static : !mma
+    %a = cute.memref.alloca() : !apart
+    %acc = cute.memref.alloca() : !acc
+    cute.clear(%acc)
+    cute.clear(%a)
+    // expected-error @+1 {{is given registers that hold 1 x f16 at a time, where warpgroups take whole words of 32 bits; make the fragment with cute.mma.make_fragment or cute.make_fragment_like}}
+    cute_nvgpu.wgmma_fence(%acc, %a)
+    cute.gemm(%mma, %acc, %a, %b, %acc)
     gpu.return
   }
 }

@@ -111,7 +111,7 @@ const fn subject(
 }
 
 /// The pipelines that have a list of their own.
-const SUBJECTS: [Subject; 9] = [
+const SUBJECTS: [Subject; 10] = [
     subject(
         "three-stages",
         "arch=sm_80 tile=64x64x32 warps=2x2 stages=3 raster=8",
@@ -133,6 +133,14 @@ const SUBJECTS: [Subject; 9] = [
         source: Source::File("test/Inputs/bytes.mlir", &[]),
         sms: None,
         mutated: Mutated::Addresses,
+    },
+    // The same by warpgroups, which take what they compute from registers: A of the transposed product.
+    Subject {
+        name: "bytes-of-warpgroups",
+        options: "arch=sm_90a instructions=wgmma tile=64x48x128 warps=4x1 cluster=1x1 stages=2",
+        source: Source::File("test/Inputs/bytes_of_warpgroups.mlir", &[]),
+        sms: Some(1),
+        mutated: Mutated::Synchronization,
     },
     // Two consumers of one tile, and a cluster whose blocks share tiles of B.
     Subject {
@@ -352,6 +360,11 @@ fn two_stages() {
 #[test]
 fn bytes() {
     check_one("bytes");
+}
+
+#[test]
+fn bytes_of_warpgroups() {
+    check_one("bytes-of-warpgroups");
 }
 
 #[test]

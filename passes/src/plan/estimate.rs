@@ -128,6 +128,8 @@ mod roles {
     pub(super) const COMPUTED_TURN: i64 = 175_000;
     /// Picoseconds of such a turn for each 1024 elements that are computed.
     pub(super) const COMPUTED: i64 = 9_600;
+    /// Picoseconds of such a turn that reads numbers for groups along K, by way of a product of 16 rows.
+    pub(super) const READ: i64 = 140_000;
     /// Picoseconds of the kernel that adds parts of C up where that lies by columns, beside its bytes.
     pub(super) const ADDED_BY_COLUMNS: i64 = 2_800_000;
     /// Picoseconds that are not waited for each column of C where its parts go out through several tiles in shared memory: 0.36 us of a tile of 128 x 256, 0.19 of 256 x 128
@@ -232,6 +234,8 @@ pub(super) struct TileOfRoles {
     pub out: [i64; 2],
     /// Blocks that share the tile, a range of K each.
     pub split: i64,
+    /// Tells whether each turn reads numbers from global memory, of which what is multiplied is computed.
+    pub reads: bool,
 }
 
 /// The time that lines of a tile take in a turn where some lie outside of A or B, as M or N is no multiple of the tile's.
@@ -531,6 +535,7 @@ impl Estimate {
             true => {
                 multiplied * parts * roles::CYCLE / 1000
                     + roles::COMPUTED_TURN
+                    + if of.reads { roles::READ } else { 0 }
                     + roles::COMPUTED * m * k / 1024
             }
             false => 0,

@@ -158,6 +158,8 @@ pub(super) struct Builder<'c> {
     scaled: Option<Scaled>,
     /// The type of A's elements in shared memory, where a prologue computes in registers what is multiplied.
     stored: Option<Type<'c>>,
+    /// Tells whether that prologue reads numbers of groups along K.
+    reads: bool,
 }
 
 impl<'c> Builder<'c> {
@@ -199,6 +201,7 @@ impl<'c> Builder<'c> {
             counts_tiles: problem.counts_tiles(),
             scaled: problem.scaled,
             stored,
+            reads: problem.fed[0].is_some_and(|fed| fed.group.is_some()),
         };
         builder.row(PART)?;
         Ok(builder)
@@ -559,6 +562,7 @@ impl<'c> Builder<'c> {
                         stages: 0,
                         out: [0; 2],
                         split: *split,
+                        reads: self.reads,
                     };
                     match self.with_stages(choice, request.stages, archs) {
                         Ok(choice) => all.push((choice, self.estimate(choice))),
@@ -812,6 +816,7 @@ pub(super) fn check_given(
             plan.extents(Operand::C)[1],
         ],
         split: plan.split,
+        reads: builder.reads,
     };
     let choice = builder.with_stages(choice, Some(plan.stages), archs)?;
     let raster = builder.raster(choice, archs.first().multiprocessors().into());

@@ -1,7 +1,7 @@
 //! The plans that estimates choose for `sm_90a`, as they were measured to be fast (`docs/performance.md`).
 
 use super::super::{
-    Access, Chosen, Instructions, Packed, Problem, Reduced, Request, Rules, Table, choose,
+    Access, Chosen, Fed, Instructions, Packed, Problem, Reduced, Request, Rules, Table, choose,
     request::Cluster,
 };
 use cute_target::Archs;
@@ -26,7 +26,38 @@ fn chosen<'c>(
     pitch: i64,
     request: &Request,
 ) -> Chosen<'c> {
-    let problem = Problem {
+    choose_one(&problem(context, extents, pitch), request).unwrap()
+}
+
+fn choose_one<'c>(problem: &Problem<'c>, request: &Request) -> Result<Chosen<'c>, String> {
+    let arch: Archs = "sm_90a".parse::<cute_target::Arch>().unwrap().into();
+    let table = Table::default();
+    let made = choose(problem, Rules::of(request, &table), &arch, 1)?;
+    Ok(made.into_iter().next().unwrap())
+}
+
+/// The same with B of bytes, and a scale for each column of C or for groups of so many along K.
+fn of_bytes<'c>(context: &'c Context, extents: [i64; 3], group: Option<i64>) -> Problem<'c> {
+    let fed = Fed {
+        stored: Type::parse(context, "i8").unwrap(),
+        vector: 16,
+        bits: 8,
+        held: 1,
+        group,
+    };
+    let bytes = Access {
+        lines: 16,
+        ..rows(128)
+    };
+    Problem {
+        fed: [None, Some(fed)],
+        accesses: [rows(64), bytes, rows(64)],
+        ..problem(context, extents, 64)
+    }
+}
+
+fn problem(context: &Context, extents: [i64; 3], pitch: i64) -> Problem<'_> {
+    Problem {
         extents: extents.map(Some),
         batch: Some(1),
         has_groups: false,
@@ -38,11 +69,52 @@ fn chosen<'c>(
         reduced: Reduced::default(),
         epilogue: None,
         packed: Packed::default(),
+    }
+}
+
+#[test]
+fn weights_of_bytes_are_what_warpgroups_take_from_registers() {
+    let context = cute_ir::context();
+    let of = |extents| choose_one(&of_bytes(&context, extents, None), &Request::default()).unwrap();
+    // Measured: each is the fastest of those of its grid.
+    for (extents, tile, cluster) in [
+        ([16, 4096, 4096], [64, 16], [1, 1, 2]),
+        ([32, 8192, 8192], [128, 32], [1, 1, 2]),
+        ([64, 4096, 4096], [64, 64], [1, 1, 2]),
+        ([128, 8192, 8192], [128, 128], [1, 1, 2]),
+        ([512, 4096, 4096], [64, 256], [1, 1, 1]),
+        ([4096, 4096, 4096], [128, 256], [1, 1, 1]),
+    ] {
+        let chosen = of(extents);
+        let plan = &chosen.plan;
+        assert!(chosen.exchanged, "{extents:?}");
+        assert_eq!(
+            (&plan.tile[..], plan.cluster),
+            (&[tile[0], tile[1], 128][..], cluster),
+            "{extents:?}"
+        );
+        assert_eq!(plan.part_along_k(), Some(64));
+    }
+    // Rows of the other factor that TMA cannot have, and rows or K that tiles do not divide, are left to warps.
+    for extents in [[16, 4096, 4096 + 64], [16, 4096 + 32, 4096]] {
+        assert!(!of(extents).exchanged, "{extents:?}");
+    }
+    // Numbers of groups are read in each turn: of 16 rows warps are faster.
+    let few = of_bytes(&context, [16, 4096, 4096], Some(128));
+    assert!(!choose_one(&few, &Request::default()).unwrap().exchanged);
+    let many = of_bytes(&context, [64, 4096, 4096], Some(128));
+    assert!(choose_one(&many, &Request::default()).unwrap().exchanged);
+    // What needs both factors from registers has no such plan.
+    let both = Problem {
+        fed: [few.fed[1]; 2],
+        ..few
     };
-    let arch: Archs = "sm_90a".parse::<cute_target::Arch>().unwrap().into();
-    let table = Table::default();
-    let made = choose(&problem, Rules::of(request, &table), &arch, 1).unwrap();
-    made.into_iter().next().unwrap()
+    let request = Request {
+        instructions: Some(Instructions::Wgmma),
+        ..Request::default()
+    };
+    let why = choose_one(&both, &request).unwrap_err();
+    assert!(why.contains("a prologue of one factor"), "{why}");
 }
 
 #[test]

@@ -160,7 +160,7 @@ impl Input {
         let mut options = vec![("arch", on.arch(random.pick::<&str>(&ARCHS)))];
         let [tm, tn, tk] = tile;
         if options[0].1 == "sm_90a" && random.chance(60) {
-            of_warpgroups(random, &mut options);
+            of_warpgroups(random, &mut options, problem.is_narrow);
             return Input { problem, options };
         }
         if random.chance(30) {
@@ -235,13 +235,16 @@ impl Input {
     }
 }
 
-/// Asks for products of warpgroups, and for one of their tiles or none, which not every type has.
-fn of_warpgroups(random: &mut Random, options: &mut Vec<(&'static str, String)>) {
+/// Asks for products of warpgroups, and for one of their tiles or none, which not every type has; where `is_narrow` mostly for one of bytes.
+fn of_warpgroups(random: &mut Random, options: &mut Vec<(&'static str, String)>, is_narrow: bool) {
     options.push(("instructions", "wgmma".to_owned()));
     if random.chance(50) {
         let (rows, groups) = *random.pick(&[(64, 1), (128, 2), (128, 1), (192, 3), (256, 2)]);
         let columns = *random.pick(&[64, 64, 128, 192, 256, 96, 32, 160, 224]);
-        let k = *random.pick(&[64, 64, 64, 32, 128]);
+        let k = match is_narrow && random.chance(90) {
+            true => 128,
+            false => *random.pick(&[64, 64, 64, 32, 128]),
+        };
         options.push(("tile", format!("{rows}x{columns}x{k}")));
         options.push(("warps", format!("{}x1", groups * 4)));
     }

@@ -16,6 +16,8 @@ pub(super) struct Problem {
     pub(super) text: String,
     /// The layouts of the tensors of which the text leaves something open.
     pub(super) given: Vec<Given>,
+    /// Tells whether factors are of bytes, as threads compute in registers what is multiplied.
+    pub(super) is_narrow: bool,
 }
 
 /// Types of the elements of A and of B, of the sums, and of C.
@@ -174,10 +176,12 @@ impl Problem {
             false => [false; 2],
         };
         let is_narrow = narrow != [false; 2];
-        let whole = |extent: i64| (extent + WHOLE / 2) / WHOLE * WHOLE;
+        // Warpgroups take bytes of a whole swizzle along K.
+        let along_k = if random.chance(60) { 2 * WHOLE } else { WHOLE };
+        let whole = |extent: i64, of: i64| ((extent + of / 2) / of * of).max(of);
         for (axis, is_whole) in [narrow[0], narrow[1], is_narrow].into_iter().enumerate() {
             if is_whole {
-                extents[axis] = whole(extents[axis]).max(WHOLE);
+                extents[axis] = whole(extents[axis], if axis == 2 { along_k } else { WHOLE });
             }
         }
         let [m, n, k] = extents;
@@ -351,6 +355,7 @@ impl Problem {
         Problem {
             text,
             given: given.collect(),
+            is_narrow,
         }
     }
 }
