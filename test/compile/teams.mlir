@@ -34,6 +34,6 @@
 // SPLIT: expected one team where K is split, and where warps have no roles, found teams = 2 and split = 2
 // MANY: expected teams of 1 to 4, found 5
 // TABLE: expected a tile of 128x192x64, {{.*}}64x128x64, or warps=4x1 as well, which takes others; found tile=64x64x64 of 2 teams
-// DEPTH: expected a tile of 64 along K, the bytes of the widest swizzle, found tile=128x128x32
+// DEPTH: expected a tile of 64 along K, found tile=128x128x32
 // WARPS: expected warpgroups along M alone, such as warps=8x1, found warps=4x2
 // THREE: expected 1 or 2 teams, or a tile and its warps for others, found teams=3

@@ -128,8 +128,10 @@ mod roles {
     pub(super) const COMPUTED_TURN: i64 = 175_000;
     /// Picoseconds of such a turn for each 1024 elements that are computed.
     pub(super) const COMPUTED: i64 = 9_600;
-    /// Picoseconds of such a turn that reads numbers for groups along K, by way of a product of 16 rows.
-    pub(super) const READ: i64 = 140_000;
+    /// Picoseconds that such a turn takes longer where it reads a number of a row, as of products of 16 rows.
+    pub(super) const READ_GROUPS: i64 = 140_000;
+    /// The same where it reads one for each element along K.
+    pub(super) const READ_ALL: i64 = 450_000;
     /// Picoseconds of the kernel that adds parts of C up where that lies by columns, beside its bytes.
     pub(super) const ADDED_BY_COLUMNS: i64 = 2_800_000;
     /// Picoseconds that are not waited for each column of C where its parts go out through several tiles in shared memory: 0.36 us of a tile of 128 x 256, 0.19 of 256 x 128
@@ -234,8 +236,21 @@ pub(super) struct TileOfRoles {
     pub out: [i64; 2],
     /// Blocks that share the tile, a range of K each.
     pub split: i64,
-    /// Tells whether each turn reads numbers from global memory, of which what is multiplied is computed.
-    pub reads: bool,
+    /// Tells whether what is multiplied of A is computed in registers.
+    pub computes: bool,
+    /// The numbers that each turn reads from global memory, of which what is multiplied is computed.
+    pub reads: Reads,
+}
+
+/// The numbers beside a factor that a turn reads.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Reads {
+    /// None: they are held for all turns.
+    Nothing,
+    /// One for a row, or for some rows.
+    Groups,
+    /// One for each element along K.
+    All,
 }
 
 /// The time that lines of a tile take in a turn where some lie outside of A or B, as M or N is no multiple of the tile's.
@@ -472,7 +487,7 @@ impl Estimate {
     }
 
     /// The estimate of a tile of warpgroups, whose blocks stay and have a multiprocessor each; of elements of so many bits of A and B in shared memory, of the sums and of C,
-    /// and accesses to A, B and C; of groups of rows or not. Where elements of A are narrower than those of B, what is multiplied is computed of them in registers.
+    /// and accesses to A, B and C; of groups of rows or not.
     pub(super) fn of_roles(
         of: TileOfRoles,
         [bits_a, bits_b, sum_bits, out_bits]: [i64; 4],
@@ -482,13 +497,12 @@ impl Estimate {
         let ([m, n, k], [cm, cn, ck]) = (of.tile, of.cluster);
         let blocks = cm * cn * ck;
         let bits = [bits_a, bits_b];
-        let computes = bits_a < bits_b;
         // In parts of 128 bytes along K: each is two cycles for a row and a column of 64 x 8 sums.
         let [parts_a, parts] = bits.map(|bits| (k * bits / 1024).max(1));
         let atoms = m / 64;
         let multiplied = atoms * 2 * n * 1000;
-        // Threads load two bytes at a time, a warp 64, where they compute what is multiplied.
-        let of_a = if computes {
+        // Threads load pairs of elements where they compute what is multiplied, and of bytes a warp half of what shared memory gives at once.
+        let of_a = if of.computes {
             m * parts_a
         } else {
             atoms * 64 * parts
@@ -531,11 +545,15 @@ impl Estimate {
             1 => roles::LATENCY / others,
             _ => (roles::LATENCY_OF_CLUSTER / others).max(roles::TURN_OF_CLUSTER),
         };
-        let computed = match computes {
+        let computed = match of.computes {
             true => {
                 multiplied * parts * roles::CYCLE / 1000
                     + roles::COMPUTED_TURN
-                    + if of.reads { roles::READ } else { 0 }
+                    + match of.reads {
+                        Reads::Nothing => 0,
+                        Reads::Groups => roles::READ_GROUPS,
+                        Reads::All => roles::READ_ALL,
+                    }
                     + roles::COMPUTED * m * k / 1024
             }
             false => 0,

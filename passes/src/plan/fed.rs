@@ -9,6 +9,12 @@ use cute_ir::{
 use cute_layout::{Operand, atoms::Completion};
 use melior::ir::Type;
 
+/// Bits of an element that warpgroups take from registers, where it is computed there.
+const HALF: i64 = 16;
+
+/// Bits of an element that such a one is computed of.
+const COMPUTED_OF: [i64; 3] = [8, 16, 32];
+
 /// The source that a prologue makes a factor of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fed<'c> {
@@ -22,6 +28,8 @@ pub struct Fed<'c> {
     pub held: i64,
     /// Elements along K that share a number of another tensor, where there are such groups.
     pub group: Option<i64>,
+    /// Tells whether another tensor differs along K, so that each turn reads it.
+    pub along_k: bool,
 }
 
 impl Fed<'_> {
@@ -81,16 +89,17 @@ impl<'c> Problem<'c> {
                 ),
             };
         };
+        let bits = |ty: Type<'_>| element_bits(ty).unwrap_or(0);
+        let is_held = fed.bits == bits(fed.stored) && fed.vector * fed.bits == WIDEST;
+        let are_words = COMPUTED_OF.contains(&fed.bits) && bits(self.elements[0]) == HALF;
         let is_known = self.extents[0].is_some() && self.extents[2].is_some();
         let is_plain = !self.has_groups && self.scaled.is_none();
-        if self.is_narrow(0) && self.accesses[0].major == 1 && is_known && is_plain {
+        if is_held && are_words && self.accesses[0].major == 1 && is_known && is_plain {
             return Ok(Some(fed.stored));
         }
         Err(format!(
-            "expected a prologue of a factor that is contiguous along K and whose extents are known, of elements of {} bits, which makes elements of {} bits of them, with tensors \
-             beside them that are the same along rows, along K or in groups",
-            sm80::STORED,
-            2 * sm80::STORED,
+            "expected a prologue of a factor that is contiguous along K and whose extents are known, of which {WIDEST} bits can be loaded at once, that makes elements of {HALF} bits \
+             of ones of 8, 16 or 32, with tensors beside them that are the same along rows, along K or in groups"
         ))
     }
 

@@ -442,6 +442,7 @@ impl<'c> Builder<'c> {
                 bits,
                 held: 0,
                 group: None,
+                along_k: false,
             })
         };
         let fed = [fed(Operand::A, &accesses[0]), fed(Operand::B, &accesses[1])];

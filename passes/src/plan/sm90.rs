@@ -4,8 +4,8 @@
 //! Blocks stay, and take one tile of C after another: loads of the next tile run while the sums of the last one go out.
 
 use super::{
-    Access, Candidate, Epilogue, Problem, Prologue, Request, Scaled, SwizzleChoice, WIDEST,
-    estimate::{Estimate, LEFT_OUT, TileOfRoles},
+    Access, Candidate, Epilogue, Fed, Problem, Prologue, Request, Scaled, SwizzleChoice, WIDEST,
+    estimate::{Estimate, LEFT_OUT, Reads, TileOfRoles},
     request::{Cluster, Instructions},
     require, takes_sums,
 };
@@ -89,9 +89,7 @@ fn not_of_the_table(request: &Request, tiles: &[([i64; 2], i64, i64)], k: i64) -
     let teams = request.teams.unwrap_or(1);
     match (request.tile, request.warps) {
         (Some([m, n, of_k]), _) if of_k != k => {
-            format!(
-                "expected a tile of {k} along K, the bytes of the widest swizzle, found tile={m}x{n}x{of_k}"
-            )
+            format!("expected a tile of {k} along K, found tile={m}x{n}x{of_k}")
         }
         (Some([m, n, _]), None) => {
             let tiles = tiles.iter().filter(|(.., of)| *of == teams);
@@ -158,8 +156,8 @@ pub(super) struct Builder<'c> {
     scaled: Option<Scaled>,
     /// The type of A's elements in shared memory, where a prologue computes in registers what is multiplied.
     stored: Option<Type<'c>>,
-    /// Tells whether that prologue reads numbers of groups along K.
-    reads: bool,
+    /// The numbers that each turn reads for that prologue.
+    reads: Reads,
 }
 
 impl<'c> Builder<'c> {
@@ -201,7 +199,15 @@ impl<'c> Builder<'c> {
             counts_tiles: problem.counts_tiles(),
             scaled: problem.scaled,
             stored,
-            reads: problem.fed[0].is_some_and(|fed| fed.group.is_some()),
+            reads: match problem.fed[0] {
+                Some(Fed {
+                    along_k: true,
+                    group: None,
+                    ..
+                }) => Reads::All,
+                Some(Fed { along_k: true, .. }) => Reads::Groups,
+                _ => Reads::Nothing,
+            },
         };
         builder.row(PART)?;
         Ok(builder)
@@ -247,9 +253,13 @@ impl<'c> Builder<'c> {
         }
     }
 
-    /// Elements of a tile along K: of A the bytes of the widest swizzle.
+    /// Elements of a tile along K: the bytes of the widest swizzle, or twice as many where A is computed in registers, of which one half is while the other is multiplied.
     fn along_k(&self) -> i64 {
-        ROW * 8 / self.shared_bits()[0]
+        let multiplied = ROW * 8 / self.elems[0].bits();
+        match self.stored {
+            Some(_) => 2 * multiplied,
+            None => multiplied,
+        }
     }
 
     /// Tells whether all tiles are whole, of what a prologue computes.
@@ -562,6 +572,7 @@ impl<'c> Builder<'c> {
                         stages: 0,
                         out: [0; 2],
                         split: *split,
+                        computes: self.stored.is_some(),
                         reads: self.reads,
                     };
                     match self.with_stages(choice, request.stages, archs) {
@@ -816,6 +827,7 @@ pub(super) fn check_given(
             plan.extents(Operand::C)[1],
         ],
         split: plan.split,
+        computes: builder.stored.is_some(),
         reads: builder.reads,
     };
     let choice = builder.with_stages(choice, Some(plan.stages), archs)?;

@@ -186,6 +186,7 @@ impl<'c> Matrices<'c> {
             bits: bits(stored),
             held: 0,
             group: None,
+            along_k: false,
         };
         for matrix in &self.beside[factor] {
             let groups = [fed.group, matrix.group()];
@@ -198,6 +199,7 @@ impl<'c> Matrices<'c> {
                 ));
             }
             fed.group = fed.group.or(matrix.group());
+            fed.along_k |= !matrix.is_same_along(K);
             match matrix.group().is_some() || (0..=K).any(|mode| matrix.is_same_along(mode)) {
                 true => fed.held += 1,
                 false => fed.bits += bits(matrix),

@@ -14,7 +14,7 @@ use crate::{
 };
 use cute_layout::{
     Layout, MmaAtom, Operand, Swizzle, Tile, TiledCopy, TiledMma,
-    atoms::{Completion, CopyAtom},
+    atoms::{Completion, CopyAtom, FragKind},
     int,
     tma::TmaBox,
     tuple,
@@ -276,9 +276,13 @@ impl<'c> Plan<'c> {
             .element()
     }
 
-    /// Tells whether a prologue computes what is multiplied of A or B in registers: its tile in shared memory has elements as they are stored.
-    /// Errors: as of [`Plan::element`] and [`Plan::tiled_mma`].
+    /// Tells whether a prologue computes what is multiplied of A or B in registers: its tile in shared memory has elements as they are stored. Of warpgroups it is A, where they
+    /// take it from registers. Errors: as of [`Plan::element`] and [`Plan::tiled_mma`].
     pub fn computes_fragments(&self, operand: Operand) -> Result<bool, String> {
+        if self.has_roles() {
+            let kind = self.tiled_mma()?.atom().frag_kind();
+            return Ok(operand == Operand::A && kind == FragKind::Rs);
+        }
         let [a, b, _] = self.multiplied()?;
         match operand {
             Operand::A => Ok(self.element(operand)? != a),

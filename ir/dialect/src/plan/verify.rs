@@ -4,7 +4,7 @@ use super::{Movement, OPERANDS, Plan, SharedTile, copy_threads, name_of_operand,
 use crate::types::{MOST_STAGES, element_bits};
 use cute_layout::{
     Layout, Operand, TiledMma,
-    atoms::{Completion, CopyAtom, FragKind, Issue},
+    atoms::{Completion, CopyAtom, Issue},
 };
 use cute_target::{Space, THREADS_PER_BLOCK};
 use std::sync::Arc;
@@ -252,14 +252,7 @@ impl Plan<'_> {
         if load.tma().is_none_or(|(_, stores)| stores) {
             return Err(format!("expected a TMA load of {expected}"));
         }
-        let takes_registers = mma.atom().frag_kind() == FragKind::Rs;
-        if operand == Operand::A && takes_registers {
-            if element_bits(loaded) >= element_bits(expected) {
-                return Err(format!(
-                    "expected a TMA load of elements that are narrower than {expected}, of which what {} takes from registers is computed, found {loaded}",
-                    mma.atom().name
-                ));
-            }
+        if self.computes_fragments(operand)? {
             let [_, k] = extents;
             if let Some(part) = self.part_along_k().filter(|part| k % part != 0) {
                 return Err(format!(

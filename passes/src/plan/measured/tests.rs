@@ -104,6 +104,7 @@ fn products_have_names() {
                 bits: 8,
                 held: 1,
                 group: Some(64),
+                along_k: false,
             }),
             None,
         ],

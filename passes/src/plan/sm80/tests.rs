@@ -352,6 +352,7 @@ fn of_bytes(context: &Context, extents: [i64; 3]) -> Problem<'_> {
                 bits: 8,
                 held: 1,
                 group: None,
+                along_k: false,
             }),
         ],
         ..problem(context, extents)

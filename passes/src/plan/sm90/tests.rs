@@ -44,6 +44,7 @@ fn of_bytes<'c>(context: &'c Context, extents: [i64; 3], group: Option<i64>) -> 
         bits: 8,
         held: 1,
         group,
+        along_k: group.is_some(),
     };
     let bytes = Access {
         lines: 16,
