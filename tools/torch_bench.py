@@ -33,6 +33,30 @@ WAYS = {
 }
 
 
+class Bytes(nn.Module):
+    """A linear layer with weights of bytes, and a scale for each of its results."""
+
+    def __init__(self, layer):
+        super().__init__()
+        weight = layer.weight.detach()
+        scale = weight.abs().amax(1).float() / 127
+        self.register_buffer("weight", (weight.float() / scale[:, None]).round().to(torch.int8))
+        self.register_buffer("scale", scale.to(weight.dtype))
+
+    def forward(self, x):
+        return F.linear(x, self.weight.to(x.dtype)) * self.scale
+
+
+def of_bytes(model):
+    """Puts weights of bytes into all linear layers of a model."""
+    for name, layer in list(model.named_children()):
+        if isinstance(layer, nn.Linear):
+            setattr(model, name, Bytes(layer))
+        else:
+            of_bytes(layer)
+    return model
+
+
 class Shape:
     """Sizes of a model."""
 
@@ -319,6 +343,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=10 if ON_GPU else 1)
     parser.add_argument("--kernels", type=int, default=0, help="print so many kernels of each way that take longest")
     parser.add_argument("--said", action="store_true", help="print what stays PyTorch's, and why")
+    parser.add_argument("--bytes", action="store_true", help="weights of bytes, with a scale for each row, in all linear layers of what is timed")
     parser.add_argument("--json", help="write the results into a file")
     options = parser.parse_args()
     if options.said:
@@ -330,7 +355,7 @@ def main():
         results = {"host_us": host()}
         shape = Shape(options.layers) if ON_GPU else Shape(options.layers, 64, 96, 4, 2, 128)
         length, batch, room = (4096, 16, 1024) if ON_GPU else (16, 2, 16)
-        model = made(shape)
+        model = of_bytes(made(shape)) if options.bytes else made(shape)
         tokens = torch.randint(0, shape.words, (1, length), device=DEVICE)
         results["prefill"] = measure("prefill", model, (tokens, torch.arange(length, device=DEVICE)), options.rounds, options.kernels)
         torch._dynamo.reset()

@@ -382,6 +382,49 @@ class Compiled(unittest.TestCase, Near):
             torch.testing.assert_close(mine.float(), exact, rtol=1e-2, atol=1e-2)
             self.assertEqual((graphs.counts, graphs.left()), ([1], []))
 
+    def test_weights_of_bytes(self):
+        torch.manual_seed(17)
+        ways = {
+            # As gpt-fast and torchao write it.
+            "scaled behind": lambda x, w, s: F.linear(x, w.to(x.dtype)) * s,
+            "scaled before": lambda x, w, s: F.linear(x, w.to(x.dtype) * s[:, None]),
+            "transposed first": lambda x, w, s: x @ (w.t().to(x.dtype) * s),
+            "on the left": lambda x, w, s: ((w.to(x.dtype) * s[:, None]) @ x.t()).t(),
+        }
+        stored = [torch.int8, torch.uint8, torch.float8_e4m3fn, torch.float8_e5m2]
+        for (name, way), kind, dtype in zip(ways.items(), stored, [torch.float16, torch.bfloat16] * 2):
+            torch._dynamo.reset()
+            w = torch.randint(0, 127, (64, 128)).to(kind)
+            x, s = torch.randn(24, 128).to(dtype), (torch.rand(64) / 64).to(dtype)
+            with Rewritten() as graphs, torch.no_grad():
+                mine, theirs = torch.compile(way, backend="cute")(x, w, s), way(x, w, s)
+            exact = x.double() @ (w.double() * s.double()[:, None]).t()
+            self.assert_near(mine, theirs, exact)
+            # Nothing is converted outside of the kernel.
+            self.assertEqual(graphs.counts, [1], name)
+            self.assertLessEqual(set(graphs.left()), {"unsqueeze"}, name)
+
+    def test_weights_of_bytes_that_are_converted_before(self):
+        torch.manual_seed(18)
+        w = torch.randint(-127, 128, (128, 40), dtype=torch.int8)
+        # Many rows, with weights that warpgroups cannot take; and a tensor that is written between its conversion and the product.
+        many = torch.randn(300, 128).half()
+        with Rewritten() as graphs, torch.no_grad():
+            compiled = torch.compile(lambda x, w: x @ w.half(), backend="cute")
+            self.assert_near(compiled(many, w), many @ w.half(), many.double() @ w.double())
+        self.assertEqual(len(graphs.left()), 1)
+
+        def written(x, w):
+            wide = w.half()
+            w.add_(1)
+            return x @ wide
+
+        torch._dynamo.reset()
+        few, mine, theirs = many[:8], w.clone(), w.clone()
+        with torch.no_grad():
+            self.assert_near(torch.compile(written, backend="cute")(few, mine), written(few, theirs), few.double() @ w.double())
+        self.assertTrue(torch.equal(mine, theirs))
+
     def test_scales_of_blocks(self):
         torch.manual_seed(13)
         w = torch.randn(256, 384).to(torch.float8_e4m3fn)

@@ -8,14 +8,14 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 import torch
 
 from .._errors import CuteError
-from ._call import Plan, caller, log
-from ._fuse import Extra, Group, Refused, anchors, block_scales, extents, group, operand, region, through
+from ._call import ELEMENTS, Plan, caller, log
+from ._fuse import CONVERSIONS, Extra, Group, Refused, Stored, anchors, block_scales, converts, extents, group, operand, region, stored, through
 from ._in_place import write_in_place
 from ._rows import Rows, is_whole, reduces, result, rows
 from ._rows import operand as row_operand
 from ._rows import sizes as row_sizes
 from ._rows import text as rows_text
-from ._text import Operand, compile_ahead, compiled_function, product
+from ._text import Made, Operand, compile_ahead, compiled_function, product
 
 aten = torch.ops.aten
 
@@ -186,9 +186,10 @@ def _replace(graph: torch.fx.GraphModule, anchor: torch.fx.Node, options: Mappin
         found = None
         try:
             found = group(anchor, order, most)
-            if found.members and not _can_move(_behind(found), order):
-                raise Refused("a tensor is written in between")
             described = _described(found)
+            moves = bool(found.members or described.inside)
+            if moves and not _can_move([*_behind(found), *described.inside], order):
+                raise Refused("a tensor is written in between")
             made = _caller(f"cute_{anchor.name}", described.text, described.plan, found.a.meta["val"].device, options)
         except (Refused, CuteError) as error:
             if most == 0:
@@ -253,6 +254,8 @@ class _Described(NamedTuple):
     factors: List[torch.fx.Node]
     #: What else it reads.
     read: List[Extra]
+    #: What it computes of tensors that factors are made of.
+    inside: List[torch.fx.Node]
 
 
 def _described(found: Group) -> _Described:
@@ -262,17 +265,34 @@ def _described(found: Group) -> _Described:
     factors: List[torch.fx.Node] = []
     operands: List[Operand] = []
     places: Dict[int, Tuple[int, int]] = {}
+    made_of: List[Optional[Made]] = []
+    scales: List[Tuple[torch.fx.Node, Operand]] = []
+    inside: List[torch.fx.Node] = []
+    is_plain = not batched and found.ends is None and not found.blocks and not found.scales
     for at, (name, node, (outer, inner)) in enumerate([("A", found.a, (_M, _K)), ("B", found.b, (_K, _N))]):
         # The factors of a batch, and the matrices of groups of rows.
         many = batched or (found.ends is not None and at == 1)
-        source, is_swapped = (node, False) if many else through(node)
-        dims = {outer: 1, inner: 0} if is_swapped else {outer: int(many), inner: 1 + int(many)}
         mode = _M if at == 0 else _N
+        made_here = Stored(node, False) if many else stored(node, at)
+        other = (found.b, found.a)[at].meta["val"].shape[1 - at]
+        if made_here.chain and not (is_plain and converts(made_here, at, other)):
+            made_here = Stored(*through(node))
+        source, is_swapped, chain, scale = made_here
+        dims = {outer: 1, inner: 0} if is_swapped else {outer: int(many), inner: 1 + int(many)}
         modes = ((mode, dims[mode]), (_K, dims[_K]), *([(_L, 0)] if many else []))
         value = source.meta["val"]
         made = operand(name, source, modes, sizes)
         if not any(stride.value == 1 for stride in made.strides[:2]):
             raise Refused(f"neither rows nor columns of {name} lie side by side: strides {list(value.stride())}")
+        made_of.append(None)
+        if chain:
+            inside += chain
+            element = ELEMENTS[node.meta["val"].dtype][0]
+            beside = None
+            if scale is not None:
+                beside = operand(f"S{name}", scale[0], ((mode, scale[1]), (_K, None)), sizes)
+                scales.append((scale[0], beside))
+            made_of[-1] = Made(CONVERSIONS[source.meta["val"].dtype], element, beside)
         factors.append(source)
         operands.append(made)
         places.setdefault(mode, (at, dims[mode]))
@@ -296,21 +316,22 @@ def _described(found: Group) -> _Described:
         of_blocks.append(made)
         factors.append(source)
         more += own
-    text = product(operands[0], operands[1], outs, extras, lines, dtype == torch.float32, ends, of_blocks)
+    factors += [node for node, _ in scales]
+    text = product(operands[0], operands[1], outs, extras, lines, dtype == torch.float32, ends, of_blocks, made_of)
     shape = (_L, _M, _N) if batched else (_M, _N)
     if found.ends is not None:
         factors.append(found.ends)
     first = len(factors)
     given = first + len(extras)
     arguments = [0, 1, *range(given, given + len(outs)), *range(first, given), *range(2, first)]
-    behind = [*([ends] if ends is not None else []), *of_blocks]
+    behind = [*([ends] if ends is not None else []), *of_blocks, *(one for _, one in scales)]
     plan = Plan(
         given,
         [*(f"t{factor}.shape[{dim}]" for factor, dim in (places[extent] for extent in range(len(sizes)))), *more],
         [(out.dtype, f"({', '.join(f'e{extent}' for extent in shape)})") for out in outs],
         [(at, one.modes, one.dtype, one.align) for at, one in zip(arguments, [*operands, *outs, *extras, *behind])],
     )
-    return _Described(text, plan, factors, read)
+    return _Described(text, plan, factors, read, inside)
 
 
 def _behind(found: Group) -> List[torch.fx.Node]:

@@ -22,6 +22,8 @@ ELEMENTS = {
     torch.int32: ("i32", 0, 32),
     torch.float8_e4m3fn: ("f8E4M3FN", 10, 8),
     torch.float8_e5m2: ("f8E5M2", 12, 8),
+    torch.int8: ("i8", 0, 8),
+    torch.uint8: ("ui8", 1, 8),
 }
 
 _DEVICES = {"cpu": 1, "cuda": 2}

@@ -337,6 +337,98 @@ def through(node: torch.fx.Node) -> Tuple[torch.fx.Node, bool]:
     return node, False
 
 
+class Stored(NamedTuple):
+    """The tensor that a factor is made of."""
+
+    node: torch.fx.Node
+    #: Tells whether its rows are the factor's columns.
+    is_swapped: bool
+    #: What is done to its elements; nothing where they are the factor's.
+    chain: Tuple[torch.fx.Node, ...] = ()
+    #: A number for each row or column that is not summed over, by which they are multiplied, and its dimension.
+    scale: Optional[Tuple[torch.fx.Node, int]] = None
+
+
+def stored(node: torch.fx.Node, line: int) -> Stored:
+    """The tensor that a factor is made of, of which the dimension `line` is not summed over: numbers of 8 bits that are converted, and may be multiplied by one for each
+    line; else the factor itself, but for a transposition."""
+    source, is_swapped = through(node)
+    plain = Stored(source, is_swapped)
+    dtype, chain, scale = node.meta["val"].dtype, [], None
+    while dtype in (torch.float16, torch.bfloat16) and source.op == "call_function":
+        before, swaps = through(source)
+        if swaps:
+            source, is_swapped = before, not is_swapped
+            continue
+        own = 1 - line if is_swapped else line
+        if source.target in _CASTS and _stored_kind(source) is not None:
+            of = source.args[0]
+            assert isinstance(of, torch.fx.Node)
+            inner, swaps = through(of)
+            return Stored(inner, is_swapped != swaps, (*chain, source), scale)
+        if source.target is not aten.mul.Tensor or scale is not None:
+            break
+        pairs = [pair for pair in (source.args, source.args[::-1]) if all(isinstance(one, torch.fx.Node) for one in pair)]
+        found = next(((x, dim) for x, by in pairs for dim in [_line_of(by, source, own)] if dim is not None and _is_cast_of_bytes(x)), None)
+        if found is None:
+            break
+        of, dim = found
+        by = source.args[1] if of is source.args[0] else source.args[0]
+        scale = (by, dim)
+        chain.append(source)
+        source = of
+    return plain
+
+
+#: Rows of the other factor, at most, for which weights of bytes are converted in a kernel by whatever instructions multiply them: of more, one that is converted before is read
+#: so often that the products decide.
+_FEW = 256
+
+
+def converts(found: Stored, line: int, other: Any) -> bool:
+    """Tells whether a kernel is to convert a factor that is made of bytes, where the other one has so many lines: where warpgroups can, or where there are few."""
+    value = found.node.meta["val"]
+    own = 1 - line if found.is_swapped else line
+    lines, size = value.shape[own], value.shape[1 - own]
+    is_whole = isinstance(lines, int) and isinstance(size, int) and lines % 64 == 0 and size % 128 == 0
+    of_warpgroups = value.device.type != "cuda" or torch.cuda.get_device_capability(value.device) == (9, 0)
+    if of_warpgroups and is_whole and same(value.stride(1 - own), 1):
+        return True
+    return isinstance(other, int) and other <= _FEW
+
+
+_CASTS = {aten._to_copy.default, torch.ops.prims.convert_element_type.default}
+
+#: Numbers of 8 bits that products are stored in, and what makes longer ones of them.
+CONVERSIONS = {torch.int8: "arith.sitofp", torch.uint8: "arith.uitofp", torch.float8_e4m3fn: "arith.extf", torch.float8_e5m2: "arith.extf"}
+
+
+def _stored_kind(cast: torch.fx.Node) -> Optional[torch.dtype]:
+    """The type of numbers of 8 bits that a cast converts where they are; none of another cast."""
+    source = cast.args[0]
+    if not isinstance(source, torch.fx.Node) or len(shape_of(source)) != 2:
+        return None
+    before, after = source.meta["val"], cast.meta["val"]
+    return before.dtype if before.dtype in CONVERSIONS and before.device == after.device else None
+
+
+def _is_cast_of_bytes(node: torch.fx.Node) -> bool:
+    """Tells whether a node is a cast of numbers of 8 bits, or a transposition of one."""
+    source, _ = through(node)
+    return source.op == "call_function" and source.target in _CASTS and _stored_kind(source) is not None
+
+
+def _line_of(scale: torch.fx.Node, product: torch.fx.Node, line: int) -> Optional[int]:
+    """The dimension of a tensor that has a number for each line of a product of it and of a matrix; none of another tensor, and of one of another type."""
+    own, shape = shape_of(scale), shape_of(product)
+    if scale.meta["val"].dtype != product.meta["val"].dtype or not 1 <= len(own) <= 2:
+        return None
+    dim = line - (2 - len(own))
+    others = [size for at, size in enumerate(own) if at != dim]
+    is_line = dim >= 0 and same(own[dim], shape[line]) and all(same(size, 1) for size in others)
+    return dim if is_line and not same(shape[line], 1) else None
+
+
 def operand(name: str, node: torch.fx.Node, modes: Modes, sizes: Sequence[Leaf], is_view: bool = False) -> Operand:
     """What a kernel takes of a node's tensor. One that is viewed, or new, is contiguous."""
     value = node.meta["val"]

@@ -52,6 +52,16 @@ class Operand(NamedTuple):
         return f'!cute.memref<{element}, gmem, align<{self.align}>, "{layout}">'
 
 
+class Made(NamedTuple):
+    """A factor that is made of numbers of 8 bits."""
+
+    #: The operation that makes longer ones of them, and their type in IR.
+    conversion: str
+    element: str
+    #: The numbers by which they are multiplied.
+    scale: Optional[Operand]
+
+
 def _tuple(leaves: Sequence[Leaf], nested: Sequence[int]) -> str:
     """Leaves as a tuple of modes with so many of them each, or with one."""
     modes, left = [], list(map(str, leaves))
@@ -83,9 +93,10 @@ def product(
     tf32: bool,
     ends: Optional[Operand] = None,
     scales: Sequence[Operand] = (),
+    made: Sequence[Optional[Made]] = (None, None),
 ) -> str:
     """The text of C = A B^T with what is done to it: lines of a region, without its first one, or none; `ends` are those of groups of rows, `scales` those of blocks of A
-    and of B."""
+    and of B, and `made` says what A and B are made of."""
     factor = "tf32" if tf32 else None
     types = [a.type(factor), b.type(factor), *(out.type() for out in outs), *(extra.type() for extra in extras)]
     names = [f"%{one.name}" for one in (a, b, *outs, *extras)]
@@ -93,7 +104,7 @@ def product(
     if ends is not None:
         types.append(ends.type())
         names.append(f"%{ends.name}")
-    for scale in scales:
+    for scale in [*scales, *(one.scale for one in made if one is not None and one.scale is not None)]:
         types.append(scale.type())
         names.append(f"%{scale.name}")
     head = ", ".join(f'{name}: {kind} {{cute.name = "{name[1:]}"}}' for name, kind in zip(names, types))
@@ -107,6 +118,21 @@ def product(
         lines[-1] += f" prologue {'AB'[at]} ins(%{scale.name} : {scale.type()}) {{"
         lines.append(f"  ^bb0(%x: {element}, %scale: {of}):")
         lines.append(f"    cute.yield %x, %scale : {element}, {of}")
+        lines.append("  }")
+    for at, one in enumerate(made):
+        if one is None:
+            continue
+        # Registers have no sign: IR's conversion says it.
+        given = [f"%x: {ELEMENTS[(a, b)[at].dtype][0].replace('ui8', 'i8')}"]
+        body, result = [f"%y = {one.conversion} %x : {given[0][4:]} to {one.element}"], "%y"
+        if one.scale is not None:
+            given.append(f"%s: {one.element}")
+            body.append(f"%z = arith.mulf %y, %s : {one.element}")
+            result = "%z"
+        read = "" if one.scale is None else f" ins(%{one.scale.name} : {one.scale.type()})"
+        lines[-1] += f" prologue {'AB'[at]}{read} {{"
+        lines.append(f"  ^bb0({', '.join(given)}):")
+        lines += [f"    {line}" for line in [*body, f"cute.yield {result} : {one.element}"]]
         lines.append("  }")
     if region is not None:
         read = f" ins({', '.join(names[last:behind])} : {', '.join(types[last:behind])})" if extras else ""
