@@ -3,7 +3,7 @@
 //     cute-opt examples/w8a16.mlir --cute-compile="arch=sm_90a package=w8a16.cutepkg" -o /dev/null
 //     cute-run w8a16.cutepkg --bench
 //
-// What is multiplied is said by a region, computed on the way to shared memory: half of the bytes of f16 weights are read, and nothing
+// What is multiplied is said by a region, which the threads that multiply compute in registers: half of the bytes of f16 weights are read, and nothing
 // is written in between. `cute-run` verifies by the same region.
 !inputs = !cute.memref<f16, gmem, align<16>, "(16,8192):(8192,1)">
 !weights = !cute.memref<i8, gmem, align<16>, "(8192,8192):(8192,1)">

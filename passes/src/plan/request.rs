@@ -137,7 +137,7 @@ impl OptionValue for Pack {
 pub enum Prologue {
     /// On the way to shared memory: once for all warps of a block.
     Shared,
-    /// In registers, of elements that lie in shared memory as they are stored.
+    /// In registers, of elements that lie in shared memory as they are stored: of 8 bits by warps, of 8, 16 or 32 by warpgroups.
     Registers,
 }
 
@@ -185,7 +185,7 @@ cute_ir::options! {
         pack: Option<Pack> = None, "",
             "Factors that are copied into a workspace first, in lines that begin at multiples of 128 bytes, as their own begin at no multiples of 16: none, a, b or ab; chosen where not given";
         prologue: Option<Prologue> = None, "",
-            "The place where a prologue computes: shared, on the way to shared memory, or registers, where elements of 8 bits become fragments of 16; chosen where not given";
+            "The place where a prologue computes: shared, on the way to shared memory, or registers, where threads make what they multiply of elements as they are stored; chosen where not given";
         variants: Option<i64> = None, "",
             "Kernels for a problem whose sizes are open, at most, of which a launch takes one; where not given 30 for a product and 16 for a map";
         candidates: Option<i64> = None, "",
