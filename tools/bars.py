@@ -281,7 +281,8 @@ def rows():
     all_ += [plain(4095, 4095, 4096, over=(4096,) * 3), plain(4096, 4096, 4095, over=(4096,) * 3), plain(1001, 999, 1003, over=(1024,) * 3)]
     all_ += [plain(m, size, size) for size in (4096, 8192) for m in (1, 8, 16, 64)]
     all_ += [plain(128, 4096, 11008), fp8(4096, 4096, 4096), fp8(8192, 8192, 8192), block_scales(), gelu(), with_residual()]
-    all_ += [weights_of_bytes(m, size, size) for size in (4096, 8192) for m in (16, 64)]
+    all_ += [weights_of_bytes(m, size, size) for size in (4096, 8192) for m in (16, 64, 512)]
+    all_ += [weights_of_bytes(4096, 4096, 4096)]
     all_ += [grouped(8, 14336, 4096, 8192), grouped(64, 2048, 7168, 8192), grouped(64, 2048, 7168, 512)]
     return all_
 

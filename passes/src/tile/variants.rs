@@ -160,7 +160,8 @@ fn taken<'c>(host: Builder<'c>, ways: &[Gemm<'c>]) -> Result<Option<Val<'c>>, Fa
     let either =
         |condition, one, other| host.value(arith::SELECT, &[condition, one, other], index, &[]);
     let numbers: Vec<usize> = (0..ways.len()).collect();
-    let alike = numbers.chunk_by(|one, other| ways[*one].expected() == ways[*other].expected());
+    let expected: Vec<_> = ways.iter().map(Gemm::expected_of_op).collect();
+    let alike = numbers.chunk_by(|one, other| expected[*one] == expected[*other]);
     let mut chosen = None;
     for group in alike.rev() {
         let fastest = fastest(host, ways, group)?;
@@ -257,6 +258,18 @@ impl<'c> Gemm<'c> {
             leaves.map(move |(leaf, divisor)| (matrix, leaf, divisor))
         });
         all.collect()
+    }
+
+    /// The same by the matrices of the product, where the way's are those of the transposed one.
+    fn expected_of_op(&self) -> Vec<(usize, usize, i64)> {
+        let mut all = self.expected();
+        for (matrix, ..) in all.iter_mut().filter(|(matrix, ..)| *matrix < 2) {
+            if self.exchanged {
+                *matrix = 1 - *matrix;
+            }
+        }
+        all.sort_unstable();
+        all
     }
 
     /// The condition that a launch brings that; none where nothing is expected.

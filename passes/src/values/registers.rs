@@ -339,15 +339,16 @@ impl<'c> Values<'c> {
     }
 }
 
-/// The elements of a file at these offsets that are moved as one, and the type that they are moved as: bytes that lie side by side as wider integers, as LLVM takes several
-/// instructions for each byte of a vector; of other files each element as it is.
+/// The elements of a file at these offsets that are moved as one, and the type that they are moved as: bytes that lie side by side in a longer vector as wider integers, as LLVM
+/// takes several instructions for each byte of one; of other files each element as it is.
 fn moved_as<'c>(
     b: Builder<'c>,
     offsets: &[i64],
     file: &File<'c>,
 ) -> Result<(i64, Type<'c>), Failure> {
     for (by, name) in [(4, "i32"), (2, "i16")] {
-        let are_whole = file.chunk % by == 0 && offsets.len() as i64 % by == 0;
+        let is_part = file.chunk > by && file.chunk % by == 0;
+        let are_whole = is_part && offsets.len() as i64 % by == 0;
         let mut runs = offsets.chunks(by as usize);
         if bits(file.element) == 8 && are_whole && runs.all(|run| is_run(run) && run[0] % by == 0) {
             return Ok((by, b.ty(name)?));
