@@ -22,6 +22,8 @@ struct Case {
     space: (&'static str, bool),
     /// The words before and behind the types of the product.
     options: [&'static str; 2],
+    /// The words of an operation on bits, behind `wmma.mma`.
+    op: &'static str,
 }
 
 const SPACES: [(&str, bool); 5] = [
@@ -32,18 +34,22 @@ const SPACES: [(&str, bool); 5] = [
     ("", true),
 ];
 
-fn bytes_of(ty: &str) -> usize {
+fn bits_of(ty: &str) -> usize {
     match ty {
-        "s8" | "u8" => 1,
-        "f16" | "bf16" => 2,
-        "f64" => 8,
-        _ => 4,
+        "b1" => 1,
+        "s4" | "u4" => 4,
+        "s8" | "u8" => 8,
+        "f16" | "bf16" => 16,
+        "f64" => 64,
+        _ => 32,
     }
 }
 
 /// A number as an element of a type, which holds it.
 fn encode(ty: &str, x: i64) -> Vec<u8> {
     match ty {
+        "b1" => vec![x as u8 & 1],
+        "s4" | "u4" => vec![x as u8 & 15],
         "s8" | "u8" => vec![x as u8],
         "f16" => f16::from_f64(x as f64).to_le_bytes().into(),
         "bf16" => bf16::from_f64(x as f64).to_le_bytes().into(),
@@ -67,6 +73,7 @@ impl Case {
             gap: None,
             space: SPACES[0],
             options: [""; 2],
+            op: "",
         }
     }
 
@@ -95,7 +102,7 @@ impl Case {
             "row" => columns,
             _ => rows,
         };
-        let gap = self.gap.unwrap_or(0) / bytes_of(self.ty(operand));
+        let gap = self.gap.unwrap_or(0) * 8 / bits_of(self.ty(operand));
         [length, length + gap]
     }
 
@@ -104,17 +111,22 @@ impl Case {
         let [rows, columns] = self.size(operand);
         let [length, stride] = self.lines(operand);
         let lines = rows * columns / length;
-        (lines * stride * bytes_of(self.ty(operand))).next_multiple_of(128)
+        (lines * stride * bits_of(self.ty(operand)) / 8).next_multiple_of(128)
     }
 
-    /// The place of an element, in bytes.
-    fn place(&self, operand: usize, row: usize, column: usize) -> usize {
+    /// The place of an element, in bits.
+    fn bit(&self, operand: usize, row: usize, column: usize) -> usize {
         let [_, stride] = self.lines(operand);
         let index = match self.layouts[operand] {
             "row" => row * stride + column,
             _ => column * stride + row,
         };
-        index * bytes_of(self.ty(operand))
+        index * bits_of(self.ty(operand))
+    }
+
+    /// The place of an element of whole bytes, in bytes.
+    fn place(&self, operand: usize, row: usize, column: usize) -> usize {
+        self.bit(operand, row, column) / 8
     }
 
     /// Registers of an operand, as the ISA's table "Matrix Fragments for WMMA" has them.
@@ -122,7 +134,7 @@ impl Case {
         let [rows, columns] = self.size(operand);
         match (self.ty(operand), operand) {
             ("f16", 0 | 1) => 8,
-            (ty, _) => rows * columns / 32 * bytes_of(ty) / bytes_of(ty).max(4),
+            (ty, _) => rows * columns / 32 * bits_of(ty) / bits_of(ty).max(32),
         }
     }
 
@@ -174,8 +186,8 @@ impl Case {
         let [of_a, of_b, _, _] = self.layouts;
         let [a, b, c, d] = [0, 1, 2, 3].map(|operand| self.fragment(operand));
         format!(
-            "wmma.mma.sync.aligned.{of_a}.{of_b}.{}{before}.{types}{behind} {d}, {a}, {b}, {c};",
-            self.shape
+            "wmma.mma{}.sync.aligned.{of_a}.{of_b}.{}{before}.{types}{behind} {d}, {a}, {b}, {c};",
+            self.op, self.shape
         )
     }
 
@@ -236,7 +248,10 @@ impl Case {
         for row in 0..rows {
             for column in 0..columns {
                 let value = encode(self.ty(operand), element(row, column));
-                bytes[self.place(operand, row, column)..][..value.len()].copy_from_slice(&value);
+                let bit = self.bit(operand, row, column);
+                for (to, from) in bytes[bit / 8..].iter_mut().zip(value) {
+                    *to |= from << (bit % 8);
+                }
             }
         }
         bytes
@@ -299,19 +314,40 @@ fn shapes_and_types() -> Vec<(&'static str, [&'static str; 4])> {
     all
 }
 
+/// Products of elements of less than a byte: D, A, B and C, and the operation.
+fn narrow() -> Vec<(&'static str, [&'static str; 4], &'static str)> {
+    vec![
+        ("m8n8k32", ["s32", "s4", "s4", "s32"], ""),
+        ("m8n8k32", ["s32", "u4", "u4", "s32"], ""),
+        ("m8n8k128", ["s32", "b1", "b1", "s32"], ".xor.popc"),
+        ("m8n8k128", ["s32", "b1", "b1", "s32"], ".and.popc"),
+    ]
+}
+
 /// Every shape, type and layout, each in one of the spaces, with a gap between lines or none.
 fn cases() -> Vec<Case> {
     let ways = ["row", "col"];
     let mut cases = Vec::new();
+    let mut push = |shape, types, op, layouts| {
+        let number = cases.len();
+        cases.push(Case {
+            gap: [None, Some(16), Some(32), None, Some(0), Some(48), None][number % 7],
+            space: SPACES[number % SPACES.len()],
+            op,
+            ..Case::new(shape, types, layouts)
+        });
+    };
     for (shape, types) in shapes_and_types() {
         for index in 0..16usize {
             let layouts = [0, 1, 2, 3].map(|operand| ways[index >> operand & 1]);
-            let number = cases.len();
-            cases.push(Case {
-                gap: [None, Some(16), Some(32), None, Some(0), Some(48), None][number % 7],
-                space: SPACES[number % SPACES.len()],
-                ..Case::new(shape, types, layouts)
-            });
+            push(shape, types, "", layouts);
+        }
+    }
+    for (shape, types, op) in narrow() {
+        // Each with several gaps and spaces.
+        for index in 0..16usize {
+            let [of_c, of_d] = [ways[index & 1], ways[index >> 1 & 1]];
+            push(shape, types, op, ["row", "col", of_c, of_d]);
         }
     }
     cases
@@ -325,18 +361,27 @@ fn small(seed: usize) -> impl Fn(usize, usize) -> i64 {
 #[test]
 fn every_shape_type_and_layout_is_the_right_product() {
     let cases = cases();
-    assert_eq!(cases.len(), 23 * 16);
+    assert_eq!(cases.len(), (23 + 4) * 16);
     for case in cases {
         // Signed where the type is.
-        let shift = if case.types[1] == "u8" { 0 } else { 4 };
+        let (shift, most) = match case.types[1] {
+            "b1" => (0, 1),
+            "u4" | "u8" => (0, 7),
+            _ => (4, 7),
+        };
         let (first, second, third) = (small(1), small(2), small(3));
-        let a = |row, column| first(row, column) - shift;
-        let b = |row, column| second(row, column) - shift;
+        let a = |row, column| (first(row, column) & most) - shift;
+        let b = |row, column| (second(row, column) & most) - shift;
+        let times = |a: i64, b: i64| match case.op {
+            ".xor.popc" => a ^ b,
+            ".and.popc" => a & b,
+            _ => a * b,
+        };
         let c = |row, column| third(row, column) - 3;
         let [_, _, k] = case.extents();
         let found = case.run(&case.matrix(0, a), &case.matrix(1, b), &case.matrix(2, c));
         let sum = |row, column| -> i64 {
-            let products = (0..k).map(|at| a(row, at) * b(at, column));
+            let products = (0..k).map(|at| times(a(row, at), b(at, column)));
             c(row, column) + products.sum::<i64>()
         };
         assert!(found == case.matrix(3, sum), "{case:?}");

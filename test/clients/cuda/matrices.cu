@@ -113,6 +113,62 @@ static void shapes(const char *name) {
   layouts<32, 8, 16, Factor, Factor, Sum, Result>(name);
 }
 
+// An element of less than a byte.
+struct Narrow {
+  int bits;
+  bool is_signed;
+};
+
+template <typename Factor, int K, int Operation>
+__global__ void packed_product(const unsigned *a, const unsigned *b, int *d, int stride) {
+  wmma::fragment<wmma::matrix_a, 8, 8, K, Factor, wmma::row_major> of_a;
+  wmma::fragment<wmma::matrix_b, 8, 8, K, Factor, wmma::col_major> of_b;
+  wmma::fragment<wmma::accumulator, 8, 8, K, int> of_d;
+  wmma::load_matrix_sync(of_a, a, stride);
+  wmma::load_matrix_sync(of_b, b, stride);
+  wmma::fill_fragment(of_d, 1);
+  if constexpr (Operation == 0) {
+    wmma::mma_sync(of_d, of_a, of_b, of_d);
+  } else {
+    wmma::bmma_sync(of_d, of_a, of_b, of_d, static_cast<wmma::experimental::bmmaBitOp>(Operation));
+  }
+  wmma::store_matrix_sync(d, of_d, 8, wmma::mem_row_major);
+}
+
+// An element of a line, which lies packed in words.
+static int element(const unsigned *line, int place, Narrow kind) {
+  unsigned value = line[place * kind.bits / 32] >> (place * kind.bits % 32) & ((1u << kind.bits) - 1);
+  bool is_negative = kind.is_signed && value >> (kind.bits - 1);
+  return static_cast<int>(value) - (is_negative ? 1 << kind.bits : 0);
+}
+
+template <typename Factor, int K, int Operation>
+static void packed(const char *name, Narrow kind) {
+  constexpr int words = 8;
+  std::vector<unsigned> a(8 * words);
+  std::vector<unsigned> b(8 * words);
+  std::vector<int> d(64);
+  for (auto &value : a) value = rand() * 40503u;
+  for (auto &value : b) value = rand() * 40503u;
+  unsigned *on_a = device(a), *on_b = device(b);
+  int *on_d = device(d);
+  packed_product<Factor, K, Operation><<<1, 32>>>(on_a, on_b, on_d, words * 32 / kind.bits);
+  cudaMemcpy(d.data(), on_d, d.size() * sizeof(int), cudaMemcpyDeviceToHost);
+  cudaFree(on_a), cudaFree(on_b), cudaFree(on_d);
+  for (int place = 0; place < 64; place++) {
+    int sum = 1;
+    for (int k = 0; k < K; k++) {
+      int left = element(&a[place / 8 * words], k, kind), right = element(&b[place % 8 * words], k, kind);
+      sum += Operation == 0 ? left * right : Operation == 1 ? left ^ right : left & right;
+    }
+    if (d[place] != sum) {
+      printf("%s: expected %d at (%d,%d), found %d\n", name, sum, place / 8, place % 8, d[place]);
+      wrong++;
+      return;
+    }
+  }
+}
+
 int main() {
   shapes<half, float, float>("f16");
   shapes<half, half, half>("f16");
@@ -123,6 +179,10 @@ int main() {
   shapes<unsigned char, int, int>("u8");
   layouts<16, 16, 8, wmma::precision::tf32, float, float, float>("tf32");
   layouts<8, 8, 4, double, double, double, double>("f64");
+  packed<wmma::experimental::precision::s4, 32, 0>("s4", {4, true});
+  packed<wmma::experimental::precision::u4, 32, 0>("u4", {4, false});
+  packed<wmma::experimental::precision::b1, 128, wmma::experimental::bmmaBitOpXOR>("b1 xor", {1, false});
+  packed<wmma::experimental::precision::b1, 128, wmma::experimental::bmmaBitOpAND>("b1 and", {1, false});
   printf(wrong == 0 ? "PASS\n" : "FAIL\n");
   return wrong != 0;
 }

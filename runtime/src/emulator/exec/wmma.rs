@@ -103,7 +103,7 @@ impl Context<'_> {
                 self.agrees(warp, row, "stride", here, pc);
                 row[leader] & 0xffff_ffff
             }
-            None => op.fragment.length as u64,
+            None => (op.fragment.length * op.fragment.elements) as u64,
         };
         self.agrees(warp, &at, "address", here, pc);
         let place = Some((op.space, start));
@@ -115,19 +115,26 @@ impl Context<'_> {
             });
             return None;
         }
-        let stride = stride * op.fragment.bytes as u64;
         let size = op.fragment.size() as u64;
         let apart = size.min(STRIDE);
-        if !in_space.is_multiple_of(size) || !stride.is_multiple_of(apart) {
+        // Elements of less than a byte may leave a part of one.
+        let elements = op.fragment.elements as u64;
+        let of_all = stride * op.fragment.bytes as u64;
+        let are_apart = of_all.is_multiple_of(elements * apart);
+        if !in_space.is_multiple_of(size) || !are_apart {
             self.find(Kind::Misaligned, pc, None, warp.index, leader, place, || {
                 format!(
                     "expected a fragment at a multiple of its {size} bytes, with lines a multiple of {apart} bytes apart, found the address \
-                     {in_space:#x} and {stride} bytes; align the matrix and pad its lines"
+                     {in_space:#x} and {} bytes; align the matrix and pad its lines",
+                    of_all as f64 / elements as f64
                 )
             });
             return None;
         }
-        Some(Lines { start, stride })
+        Some(Lines {
+            start,
+            stride: of_all / elements,
+        })
     }
 
     /// Notes lanes that have another operand than the first one.

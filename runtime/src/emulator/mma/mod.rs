@@ -16,7 +16,7 @@ mod wmma;
 #[cfg(test)]
 mod tests;
 
-use cute_layout::atoms::{Elem, MmaAtom};
+use cute_layout::atoms::{BitOp, Elem, MmaAtom};
 
 pub(super) use matrix::{Matrices, transpose};
 pub(super) use warpgroup::{CHUNK, Descriptor, WARP_ROWS, WarpgroupMma, ZEROS};
@@ -37,6 +37,8 @@ pub(super) struct Mma {
     /// D, A, B, C.
     types: [Elem; 4],
     saturate: bool,
+    /// The operation that multiplies elements of one bit.
+    bit_op: Option<BitOp>,
     /// The rounding of each step of a product of `f64`.
     rounding: Mode,
     /// The places of the values that lanes hold: A by rows, B and C by rows too.
@@ -48,6 +50,8 @@ pub(super) struct Mma {
 
 /// Columns of B and C in every shape.
 const N: usize = 8;
+/// The most elements of A, which are of one bit.
+const MOST: usize = 16 * 256;
 
 const TYPES: &[(&str, Elem)] = &[
     ("f16", Elem::F16),
@@ -55,6 +59,7 @@ const TYPES: &[(&str, Elem)] = &[
     ("tf32", Elem::TF32),
     ("f32", Elem::F32),
     ("f64", Elem::F64),
+    ("b1", Elem::B1),
     ("s4", Elem::I4),
     ("u4", Elem::U4),
     ("s8", Elem::I8),
@@ -65,6 +70,8 @@ const TYPES: &[(&str, Elem)] = &[
 ];
 
 const LAYOUTS: &[(&str, bool)] = &[("row", false), ("col", true)];
+
+const BIT_OPS: &[(&str, BitOp)] = &[("xor", BitOp::Xor), ("and", BitOp::And)];
 
 impl Mma {
     /// `mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32` without its first word. Errors: a modifier that is
@@ -83,19 +90,24 @@ impl Mma {
         for ty in &mut types {
             *ty = mods.required(TYPES)?;
         }
-        mods.end()?;
         let [d, a, b, c] = types;
+        let bit_op = match a {
+            Elem::B1 => Some(bit_op(&mut mods)?),
+            _ => None,
+        };
+        mods.end()?;
         let unknown = || mods.unknown("a shape with types and layouts that it has", "others");
         // Of shapes but this, A is always by rows and B by columns.
         let quad_pairs = shape == [8, 8, 4] && a == Elem::F16;
-        if saturate && d != Elem::I32 || !quad_pairs && columns != [false, true] {
+        if saturate && !can_saturate(a, d) || !quad_pairs && columns != [false, true] {
             return Err(unknown());
         }
         let atom = match quad_pairs {
             true => MmaAtom::named(&quad_pair_name(types, columns)),
             false => MmaAtom::find(shape, a, b, c, d),
         };
-        let atom = atom.map_err(|_| unknown())?;
+        let mut atom = atom.map_err(|_| unknown())?;
+        atom.bit_op = bit_op;
         Mma::from_atom(&atom, saturate).ok_or_else(unknown)
     }
 
@@ -103,7 +115,7 @@ impl Mma {
     fn from_atom(atom: &MmaAtom, saturate: bool) -> Option<Mma> {
         let extent = |i: usize| usize::try_from(atom.shape_mnk[i]).ok();
         let [m, n, k] = [extent(0)?, extent(1)?, extent(2)?];
-        if n != N || m > 16 || k > 64 {
+        if n != N || m * k > MOST {
             return None;
         }
         Some(Mma {
@@ -111,6 +123,7 @@ impl Mma {
             tiles: LANES / usize::try_from(atom.num_threads().ok()?).ok()?,
             types: [atom.d, atom.a, atom.b, atom.c],
             saturate,
+            bit_op: atom.bit_op,
             rounding: Mode::Rn,
             a: Table::of(&atom.thr_id, &atom.a_tv, [m, k], false, atom.a)?,
             b: Table::of(&atom.thr_id, &atom.b_tv, [n, k], true, atom.b)?,
@@ -140,7 +153,13 @@ impl Mma {
         let [_, _, k] = self.shape;
         match (self.types[1], k) {
             (Elem::F64, _) => self.doubles(a, b, c, d),
-            (Elem::I4 | Elem::U4 | Elem::I8 | Elem::U8, _) => self.integers(a, b, c, d),
+            (Elem::I4 | Elem::U4 | Elem::I8 | Elem::U8, _) => {
+                self.integers::<1024, 512>(a, b, c, d, |a, b| a * b);
+            }
+            (Elem::B1, _) => match self.bit_op {
+                Some(BitOp::And) => self.bits(a, b, c, d, |a, b| a & b),
+                _ => self.bits(a, b, c, d, |a, b| a ^ b),
+            },
             // Of at most these many elements.
             (_, 0..=16) => self.floats::<256, 128>(a, b, c, d),
             _ => self.floats::<512, 256>(a, b, c, d),
@@ -191,16 +210,34 @@ impl Mma {
         });
     }
 
-    fn integers(&self, a: &[Row], b: &[Row], c: &[Row], d: &mut [Row]) {
+    fn bits(
+        &self,
+        a: &[Row],
+        b: &[Row],
+        c: &[Row],
+        d: &mut [Row],
+        times: impl Fn(i32, i32) -> i32,
+    ) {
+        self.integers::<MOST, { MOST / 2 }>(a, b, c, d, times);
+    }
+
+    fn integers<const A: usize, const B: usize>(
+        &self,
+        a: &[Row],
+        b: &[Row],
+        c: &[Row],
+        d: &mut [Row],
+        times: impl Fn(i32, i32) -> i32,
+    ) {
         let [m, _, k] = self.shape;
-        let (mut left, mut right) = ([0i32; 1024], [0i32; 512]);
+        let (mut left, mut right) = ([0i32; A], [0i32; B]);
         let (mut start, mut sum) = ([0i32; 128], [0i32; 128]);
         gather_integers(&self.a, self.types[1], a, &mut left);
         gather_integers(&self.b, self.types[2], b, &mut right);
         gather_integers(&self.c, Elem::I32, c, &mut start);
         // 64 products of bytes are far from 2^31.
         multiply(m, k, self.tiles, &left, &right, &mut sum, |a, b, c| {
-            a * b + c
+            times(a, b) + c
         });
         for (sum, start) in sum.iter_mut().zip(start) {
             *sum = match self.saturate {
@@ -268,6 +305,7 @@ fn gather(table: &Table, ty: Elem, rows: &[Row], to: &mut [f64]) {
 
 fn gather_integers(table: &Table, ty: Elem, rows: &[Row], to: &mut [i32]) {
     match ty {
+        Elem::B1 => table.read(rows, to, |x| x as i32 & 1),
         Elem::I4 => table.read(rows, to, |x| (x as i32) << 28 >> 28),
         Elem::U4 => table.read(rows, to, |x| x as i32 & 15),
         Elem::I8 => table.read(rows, to, |x| (x as i8).into()),
@@ -280,6 +318,18 @@ fn gather_integers(table: &Table, ty: Elem, rows: &[Row], to: &mut [i32]) {
 fn gather_bits(table: &Table, bytes: usize, rows: &[Row], to: &mut [u64]) {
     let mask = u64::MAX >> (64 - 8 * bytes);
     table.read(rows, to, |x| x & mask);
+}
+
+/// `.xor.popc` or `.and.popc`.
+fn bit_op(mods: &mut Mods<'_>) -> Result<BitOp, Unknown> {
+    let op = mods.required(BIT_OPS)?;
+    mods.required(&[("popc", ())])?;
+    Ok(op)
+}
+
+/// Tells whether there is `.satfinite` of these types of A and D; sums of bits have none.
+fn can_saturate(a: Elem, d: Elem) -> bool {
+    d == Elem::I32 && a != Elem::B1
 }
 
 /// M, N, K of `m16n8k16`.

@@ -164,6 +164,36 @@ const FRAGMENTS: &[Ptx] = &[
         c: c16x8,
     },
     Ptx {
+        shape: "m8n8k128",
+        bits: 1,
+        a: |l, i| (g(l), t(l) * 32 + (i & 31)),
+        b: |l, i| (t(l) * 32 + (i & 31), g(l)),
+        c: c8x8,
+    },
+    Ptx {
+        shape: "m16n8k128",
+        bits: 1,
+        a: |l, i| (if i < 32 { g(l) } else { g(l) + 8 }, t(l) * 32 + (i & 31)),
+        b: |l, i| (t(l) * 32 + (i & 31), g(l)),
+        c: c16x8,
+    },
+    Ptx {
+        shape: "m16n8k256",
+        bits: 1,
+        a: |l, i| {
+            (
+                if i < 32 || (64..96).contains(&i) {
+                    g(l)
+                } else {
+                    g(l) + 8
+                },
+                t(l) * 32 + (i & 31) + if i >= 64 { 128 } else { 0 },
+            )
+        },
+        b: |l, i| (t(l) * 32 + (i & 31) + if i >= 32 { 128 } else { 0 }, g(l)),
+        c: c16x8,
+    },
+    Ptx {
         shape: "m16n8k32",
         bits: 8,
         a: |l, i| {
@@ -183,6 +213,7 @@ const FRAGMENTS: &[Ptx] = &[
 
 fn bits_of(ty: &str) -> usize {
     match ty {
+        "b1" => 1,
         "s4" | "u4" => 4,
         "s8" | "u8" | "e4m3" | "e5m2" => 8,
         "f16" | "bf16" => 16,
@@ -194,6 +225,7 @@ fn bits_of(ty: &str) -> usize {
 /// A small integer as an element of a type.
 fn encode(ty: &str, x: i64) -> u64 {
     match ty {
+        "b1" => (x & 1) as u64,
         "s4" | "u4" => (x & 15) as u64,
         "s8" | "u8" => (x & 255) as u64,
         "s32" => u64::from(x as u32),
@@ -240,17 +272,30 @@ fn check(
 ) {
     let modifiers: Vec<_> = name.split('.').collect();
     let mma = Mma::of(&modifiers).unwrap_or_else(|error| panic!("{error}"));
-    let [.., d_type, a_type, b_type, c_type] = modifiers[..] else {
+    let op = modifiers
+        .iter()
+        .position(|word| ["xor", "and"].contains(word));
+    let types = &modifiers[..op.unwrap_or(modifiers.len())];
+    let [.., d_type, a_type, b_type, c_type] = *types else {
         panic!("{name}")
+    };
+    let times = |a: i64, b: i64| match op.map(|at| modifiers[at]) {
+        Some("xor") => a ^ b,
+        Some(_) => a & b,
+        None => a * b,
     };
     let m = mma.shape[0];
     assert_eq!(mma.macs(), (m * 8 * k * tiles) as u64, "{name}");
     let mut random = random(name);
     for _ in 0..20 {
         let mut numbers = |ty: &str, count: usize, limit: i64| -> Vec<i64> {
-            let low = if ty.starts_with('u') { 0 } else { -limit };
+            let (low, different) = match ty {
+                "b1" => (0, 2),
+                _ if ty.starts_with('u') => (0, 8),
+                _ => (-limit, 8),
+            };
             (0..count)
-                .map(|_| low + (random.next_u64() % 8) as i64)
+                .map(|_| low + (random.next_u64() % different) as i64)
                 .collect()
         };
         let a = numbers(a_type, m * k * tiles, 4);
@@ -267,7 +312,7 @@ fn check(
         for tile in 0..tiles {
             for (row, column) in (0..m).flat_map(|row| (0..8).map(move |column| (row, column))) {
                 d[(tile * m + row) * 8 + column] += (0..k)
-                    .map(|i| a[(tile * m + row) * k + i] * b[(tile * k + i) * 8 + column])
+                    .map(|i| times(a[(tile * m + row) * k + i], b[(tile * k + i) * 8 + column]))
                     .sum::<i64>();
             }
         }
@@ -279,6 +324,11 @@ fn check(
 }
 
 fn check_types(shape: &str, types: &[[&str; 4]]) {
+    check_products(shape, types, "");
+}
+
+/// The same, with words behind the types.
+fn check_products(shape: &str, types: &[[&str; 4]], behind: &str) {
     for [d, a, b, c] in types {
         let ptx = FRAGMENTS
             .iter()
@@ -298,7 +348,7 @@ fn check_types(shape: &str, types: &[[&str; 4]]) {
             row * 8 + column
         };
         check(
-            &format!("sync.aligned.{shape}.row.col.{d}.{a}.{b}.{c}"),
+            &format!("sync.aligned.{shape}.row.col.{d}.{a}.{b}.{c}{behind}"),
             1,
             [&a_at, &b_at, &c_at],
             k,
@@ -339,6 +389,11 @@ fn small_integers_and_floats() {
     for [a, b] in [["s4", "s4"], ["s4", "u4"], ["u4", "s4"], ["u4", "u4"]] {
         for shape in ["m8n8k32", "m16n8k32", "m16n8k64"] {
             check_types(shape, &[["s32", a, b, "s32"]]);
+        }
+    }
+    for shape in ["m8n8k128", "m16n8k128", "m16n8k256"] {
+        for op in [".xor.popc", ".and.popc"] {
+            check_products(shape, &[["s32", "b1", "b1", "s32"]], op);
         }
     }
     for a in ["e4m3", "e5m2"] {
@@ -472,7 +527,11 @@ fn what_is_not_known_is_an_error() {
         "sync.aligned.m17n8k16.row.col.f32.f16.f16.f32",
         "sync.aligned.mxnykz.row.col.f32.f16.f16.f32",
         "sync.m16n8k16.row.col.f32.f16.f16.f32",
-        "sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.xor.popc",
+        "sync.aligned.m16n8k256.row.col.s32.b1.b1.s32",
+        "sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.or.popc",
+        "sync.aligned.m16n8k256.row.col.satfinite.s32.b1.b1.s32.xor.popc",
+        "sync.aligned.m16n8k64.row.col.s32.s4.s4.s32.xor.popc",
+        "sync.aligned.m16n8k64.row.col.s32.b1.b1.s32.xor.popc",
         "",
     ] {
         let error = Mma::of(&name.split('.').collect::<Vec<_>>()).unwrap_err();

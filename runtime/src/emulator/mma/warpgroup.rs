@@ -6,7 +6,7 @@
 
 use cute_layout::atoms::Elem;
 
-use super::{E4M3, E5M2, TYPES, shape};
+use super::{E4M3, E5M2, TYPES, can_saturate, shape};
 use crate::emulator::alu::{Format, Mode, Mods, Unknown, bf16_to_f32, f16_to_f64, narrow};
 use crate::emulator::lanes::{LANES, Row};
 use crate::tensor_map::MapSwizzle;
@@ -54,28 +54,29 @@ impl WarpgroupMma {
             *ty = mods.required(TYPES)?;
         }
         saturate |= mods.eat("satfinite");
-        mods.end()?;
         let [d, a, b] = types;
-        let bytes = |ty| match ty {
-            Elem::F16 | Elem::BF16 => 2,
-            Elem::TF32 => 4,
-            _ => 1,
-        };
+        if a == Elem::B1 {
+            for word in ["and", "popc"] {
+                mods.required(&[(word, ())])?;
+            }
+        }
+        mods.end()?;
         let is_f8 = |ty| matches!(ty, Elem::F8E4M3 | Elem::F8E5M2);
         let is_i8 = |ty| matches!(ty, Elem::I8 | Elem::U8);
         let types_go = match (d, a, b) {
             (Elem::F16 | Elem::F32, Elem::F16, Elem::F16) => true,
             (Elem::F32, Elem::BF16, Elem::BF16) | (Elem::F32, Elem::TF32, Elem::TF32) => true,
             (Elem::F16 | Elem::F32, a, b) if is_f8(a) && is_f8(b) => true,
+            (Elem::I32, Elem::B1, Elem::B1) => true,
             (Elem::I32, a, b) => is_i8(a) && is_i8(b),
             _ => false,
         };
-        if !types_go || saturate && d != Elem::I32 {
+        if !types_go || saturate && !can_saturate(a, d) {
             return Err(mods.unknown("types of D, A and B that wgmma has", "others"));
         }
         let n_goes =
             (8..=256).contains(&n) && n % 8 == 0 && (d != Elem::I32 || n <= 24 || n % 16 == 0);
-        if m != ROWS as i64 || !n_goes || k * bytes(a) != ROW_BYTES as i64 {
+        if m != ROWS as i64 || !n_goes || k * a.bits() != 8 * ROW_BYTES as i64 {
             return Err(wrong);
         }
         Ok(WarpgroupMma {
@@ -110,12 +111,12 @@ impl WarpgroupMma {
 
     /// Tells whether A and B may be negated, and whether they may lie along M and N.
     pub(crate) fn options(&self) -> (bool, bool) {
-        (self.d != Elem::I32, self.element_bytes() == 2)
+        (self.d != Elem::I32, self.element_bits() == 16)
     }
 
-    /// Bytes of an element of A and B.
-    pub(crate) fn element_bytes(&self) -> usize {
-        ROW_BYTES / self.k
+    /// Bits of an element of A and B.
+    fn element_bits(&self) -> usize {
+        8 * ROW_BYTES / self.k
     }
 
     /// Multiplications with an addition of one warp.
@@ -123,9 +124,14 @@ impl WarpgroupMma {
         (WARP_ROWS * self.n * self.k) as u64
     }
 
-    fn number(ty: Elem, bytes: &[u8]) -> f64 {
+    /// The element of a type at a place among those side by side in bytes.
+    fn number(&self, ty: Elem, bytes: &[u8], place: usize) -> f64 {
+        let bit = place * self.element_bits();
+        let bytes = &bytes[bit / 8..];
         let half = || u16::from_le_bytes([bytes[0], bytes[1]]);
         match ty {
+            // A product of these is their conjunction.
+            Elem::B1 => (bytes[0] >> (bit % 8) & 1).into(),
             Elem::F16 => f16_to_f64(half().into()),
             Elem::BF16 => bf16_to_f32(half()).into(),
             Elem::TF32 => {
@@ -172,11 +178,10 @@ impl WarpgroupMma {
         extent: usize,
         mut put: impl FnMut(usize, usize, f64),
     ) {
-        let bytes = self.element_bytes();
-        let each = CHUNK / bytes;
+        let each = 8 * CHUNK / self.element_bits();
         for (index, chunk) in chunks.iter().enumerate() {
-            for (place, element) in chunk.chunks_exact(bytes).enumerate() {
-                let value = Self::number(ty, element);
+            for place in 0..each {
+                let value = self.number(ty, chunk, place);
                 match transposed {
                     false => put(index / 2, index % 2 * each + place, value),
                     true => {
@@ -202,15 +207,14 @@ impl WarpgroupMma {
 
     /// A, 16 rows by K, of four registers.
     pub(crate) fn a_of_registers(&self, rows: &[Row], a: &mut [f64]) {
-        let bytes = self.element_bytes();
-        let each = 4 / bytes;
+        let each = 32 / self.element_bits();
         for (register, row) in rows.iter().enumerate() {
             for (lane, word) in row.iter().enumerate() {
                 let word = (*word as u32).to_le_bytes();
                 let at = lane / 4 + register % 2 * 8;
                 let start = lane % 4 * each + register / 2 * (self.k / 2);
-                for (place, element) in word.chunks_exact(bytes).enumerate() {
-                    a[at * self.k + start + place] = Self::number(self.a, element);
+                for place in 0..each {
+                    a[at * self.k + start + place] = self.number(self.a, &word, place);
                 }
             }
         }
@@ -257,7 +261,7 @@ impl WarpgroupMma {
                         let half = |x: f64| narrow(x, Format::F16, Mode::Rn);
                         half(from[1]) << 16 | half(from[0])
                     }
-                    // Exact: 32 products of bytes and a number of 32 bits.
+                    // Exact: 32 products of bytes, or 256 of bits, and a number of 32 bits.
                     Elem::I32 if self.saturate => u64::from(from[0] as i32 as u32),
                     Elem::I32 => u64::from(from[0] as i64 as u32),
                     _ if from[0].is_nan() => Format::F32.nan,

@@ -8,7 +8,7 @@
 //! | m16n16k16, m16n16k8 | A with the left and with the right half of B's columns |
 //! | m32n8k16 | the upper and the lower half of A's rows with B |
 //! | m8n32k16 | turned: B's columns are the rows of the left operand, in two halves, and A's rows the columns of the right one |
-//! | m8n8k4 | the same as `mma.sync` |
+//! | m8n8k4, m8n8k32, m8n8k128 | the same as `mma.sync` |
 //!
 //! A and B of `f16` have eight registers in every shape. Those that are too many hold the first ones again.
 //!
@@ -20,7 +20,7 @@ use std::fmt;
 
 use cute_layout::atoms::{Elem, MmaAtom};
 
-use super::{LAYOUTS, Mma, N, TYPES};
+use super::{LAYOUTS, Mma, N, TYPES, bit_op, can_saturate};
 use crate::emulator::alu::{Mode, Mods, Unknown};
 use crate::emulator::lanes::{LANES, Row};
 pub(crate) use fragment::{Fragment, Move};
@@ -98,6 +98,8 @@ const SHAPES: &[(&str, Shape)] = &[
     ("m8n32k16", shape([8, 32, 16], Way::Turned, 2)),
     ("m16n16k8", shape([16, 16, 8], Way::Columns, 2)),
     ("m8n8k4", shape([8, 8, 4], Way::Columns, 1)),
+    ("m8n8k32", shape([8, 8, 32], Way::Columns, 1)),
+    ("m8n8k128", shape([8, 8, 128], Way::Columns, 1)),
 ];
 
 impl Shape {
@@ -107,6 +109,8 @@ impl Shape {
             Elem::F16 | Elem::BF16 | Elem::I8 | Elem::U8 => self.extents[2] == 16,
             Elem::TF32 => self.extents[2] == 8,
             Elem::F64 => self.extents[2] == 4,
+            Elem::I4 | Elem::U4 => self.extents[2] == 32,
+            Elem::B1 => self.extents[2] == 128,
             _ => false,
         }
     }
@@ -127,8 +131,12 @@ impl Wmma {
     /// shape that has no such types.
     pub(crate) fn of(modifiers: &[&str]) -> Result<Wmma, Unknown> {
         let mut mods = Mods::new("wmma", modifiers);
-        refuse_narrow(&mods)?;
-        for name in ["mma", "sync", "aligned"] {
+        mods.required(&[("mma", ())])?;
+        let bit_op = match mods.peek() {
+            Some("xor" | "and") => Some(bit_op(&mut mods)?),
+            _ => None,
+        };
+        for name in ["sync", "aligned"] {
             mods.required(&[(name, ())])?;
         }
         // The places of elements are the same for both layouts.
@@ -158,14 +166,27 @@ impl Wmma {
         };
         let unknown = || mods.unknown("a shape with types that it has", "others");
         let [d, a, _, _] = types;
-        if saturate && d != Elem::I32 || rounding.is_some() && a != Elem::F64 {
+        if saturate && !can_saturate(a, d) || rounding.is_some() && a != Elem::F64 {
             return Err(mods.unknown(
                 "`.satfinite` of integers alone, and a rounding of `.f64` alone",
                 "another type",
             ));
         }
+        if bit_op.is_some() != (a == Elem::B1) {
+            return Err(mods.unknown(
+                "`.xor.popc` or `.and.popc` behind `wmma.mma` where A and B are `.b1`, and there alone",
+                "another type",
+            ));
+        }
+        if is_narrow(a) && columns != [false, true] {
+            return Err(mods.unknown(
+                "`.row.col` where elements have less than a byte",
+                "another layout",
+            ));
+        }
         let mut wmma = Wmma::new(shape, types, saturate).ok_or_else(unknown)?;
         wmma.mma.rounding = rounding.unwrap_or(Mode::Rn);
+        wmma.mma.bit_op = bit_op;
         wmma.columns = columns;
         Ok(wmma)
     }
@@ -174,15 +195,16 @@ impl Wmma {
     fn new(shape: Shape, [d, a, b, c]: [Elem; 4], saturate: bool) -> Option<Wmma> {
         let sum = match a {
             Elem::F16 | Elem::BF16 | Elem::TF32 => Elem::F32,
-            Elem::I8 | Elem::U8 => Elem::I32,
+            Elem::I8 | Elem::U8 | Elem::I4 | Elem::U4 | Elem::B1 => Elem::I32,
             other => other,
         };
         let has = |ty| ty == sum || a == Elem::F16 && ty == Elem::F16;
         if a != b || !shape.has(a) || !has(c) || !has(d) {
             return None;
         }
-        let rows = if a == Elem::F64 { 8 } else { 16 };
-        let base = [rows, N as i64, shape.extents[2] as i64];
+        let [m, _, k] = shape.extents;
+        let rows = if shape.products == 1 { m } else { 16 };
+        let base = [rows as i64, N as i64, k as i64];
         let mut atom = MmaAtom::find(base, a, b, sum, sum).ok()?;
         (atom.c, atom.d) = (c, d);
         let mma = Mma::from_atom(&atom, saturate)?;
@@ -302,14 +324,7 @@ fn part(rows: &[Row], first: usize, count: usize) -> &[Row] {
     &rest[..count.min(rest.len())]
 }
 
-/// Error: elements of less than a byte, which no fragment here has.
-fn refuse_narrow(mods: &Mods<'_>) -> Result<(), Unknown> {
-    let narrow = ["s4", "u4", "b1"];
-    match mods.rest().iter().find(|name| narrow.contains(name)) {
-        None => Ok(()),
-        Some(name) => Err(mods.unknown(
-            "elements of a byte and more (products of 4 bits are had by `mma.sync`)",
-            &format!(".{name}"),
-        )),
-    }
+/// Tells whether elements have less than a byte.
+fn is_narrow(element: Elem) -> bool {
+    element.bits() < 8
 }

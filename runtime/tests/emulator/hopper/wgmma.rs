@@ -64,9 +64,21 @@ impl Product {
         encode(self.ty[1], 0).len()
     }
 
-    /// K of one instruction.
+    /// K of one instruction; of bits, bytes of them.
     fn k(&self) -> usize {
         32 / self.bytes()
+    }
+
+    fn is_of_bits(&self) -> bool {
+        self.ty[1] == "b1"
+    }
+
+    /// The product of two numbers that were seen; of bytes of bits, the number of those that both have.
+    fn times(&self, a: i32, b: i32) -> i32 {
+        match self.is_of_bits() {
+            true => (a as u8 & b as u8).count_ones() as i32,
+            false => a * b,
+        }
     }
 
     fn value(&self, operand: usize, row: usize, k: usize) -> i32 {
@@ -205,9 +217,10 @@ impl Product {
             options += &format!(", {}", u8::from(self.transpose[1]));
         }
         text += &format!(
-            "wgmma.mma_async.sync.aligned.m64n{}k{}.{d}.{a}.{b} {{{}}}, {left}, %s23, %p5{options};",
+            "wgmma.mma_async.sync.aligned.m64n{}k{}.{d}.{a}.{b}{} {{{}}}, {left}, %s23, %p5{options};",
             self.n,
-            self.k(),
+            self.k() * if self.is_of_bits() { 8 } else { 1 },
+            if self.is_of_bits() { ".and.popc" } else { "" },
             registers.join(", ")
         );
         text
@@ -310,7 +323,7 @@ impl Product {
                 let (row, column) = (place % 64, place / 64);
                 let all = 0..self.k() * self.steps;
                 let expected: i32 = all
-                    .map(|k| self.seen(0, row, k) * self.seen(1, column, k))
+                    .map(|k| self.times(self.seen(0, row, k), self.seen(1, column, k)))
                     .sum();
                 let got = match self.ty[0] {
                     "f32" => f32::from_bits(found[thread * self.registers() + value]) as i32,
@@ -370,6 +383,8 @@ fn every_type_multiplies() {
         (["f16", "e5m2", "e4m3"], true),
         (["s32", "s8", "u8"], false),
         (["s32", "u8", "s8"], true),
+        (["s32", "b1", "b1"], false),
+        (["s32", "b1", "b1"], true),
     ] {
         for n in [8, 48] {
             Product {

@@ -79,6 +79,16 @@ fn rows_begin_where_the_fragment_is_aligned() {
         let ran = changed(false, &[(text, &text.replace(from, to))]);
         finds(&ran, Kind::Misaligned, words);
     }
+    // Lines of 4 bits and less begin at whole registers.
+    for (load, found) in [
+        ("load.a.sync.aligned.row.m8n8k32.s4", "and 16.5 bytes"),
+        ("load.b.sync.aligned.col.m8n8k128.b1", "and 4.125 bytes"),
+    ] {
+        let body = format!("wmma.{load} {{%a0}}, [%s0], 33;");
+        let ran = changed(false, &[(&a, &body)]);
+        finds(&ran, Kind::Misaligned, "lines a multiple of 4 bytes apart");
+        finds(&ran, Kind::Misaligned, found);
+    }
     // CUDA allows lines of 24 halves.
     let ran = changed(
         true,

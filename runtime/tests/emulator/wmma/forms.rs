@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The lines that clang 22 makes of its `__hmma`, `__imma`, `__mma` and `__dmma` builtins at `-O2`, but for names and strides.
+/// The lines that clang 22 makes of its `__hmma`, `__imma`, `__bmma`, `__mma` and `__dmma` builtins at `-O2`, but for names and strides.
 const PRINTED: &str = "
 wmma.load.a.sync.aligned.row.m16n16k16.f16 	{%r10, %r11, %r12, %r13, %r14, %r15, %r16, %r17}, [%s0], %r1;
 wmma.load.b.sync.aligned.col.m16n16k16.f16 	{%r20, %r21, %r22, %r23, %r24, %r25, %r26, %r27}, [%s0], %r1;
@@ -38,12 +38,35 @@ wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64
 		{%s3},
 		{%s4, %s5};
 wmma.store.d.sync.aligned.row.m8n8k4.f64 	[%s1],{%s6, %s7}, %r1;
+wmma.load.a.sync.aligned.row.m8n8k32.s4 	{%r2}, [%s0], %r3;
+wmma.load.b.sync.aligned.col.m8n8k32.s4 	{%r4}, [%s0], %r3;
+wmma.load.c.sync.aligned.row.m8n8k32.s32 	{%r5, %r6}, [%s0], %r1;
+wmma.mma.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32
+		{%r7, %r8},
+		{%r2},
+		{%r4},
+		{%r5, %r6};
+wmma.store.d.sync.aligned.row.m8n8k32.s32 	[%s1],{%r7, %r8}, %r1;
+wmma.load.a.sync.aligned.row.m8n8k128.b1 	{%r10}, [%s0], %r9;
+wmma.load.b.sync.aligned.col.m8n8k128.b1 	{%r11}, [%s0], %r9;
+wmma.load.c.sync.aligned.row.m8n8k128.s32 	{%r12, %r13}, [%s0], %r1;
+wmma.mma.xor.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32
+		{%r14, %r15},
+		{%r10},
+		{%r11},
+		{%r12, %r13};
+wmma.mma.and.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32
+		{%r16, %r17},
+		{%r10},
+		{%r11},
+		{%r14, %r15};
+wmma.store.d.sync.aligned.row.m8n8k128.s32 	[%s1],{%r16, %r17}, %r1;
 ";
 
 fn module(body: &str) -> String {
     format!(
         "{HEAD}.visible .entry k(.param .u64 from, .param .u64 to) {{ .reg .b32 %r<50>; .reg .b64 %s<9>;
-        ld.param.u64 %s0, [from]; ld.param.u64 %s1, [to]; mov.b32 %r1, 16;\n{body}\nret; }}\n"
+        ld.param.u64 %s0, [from]; ld.param.u64 %s1, [to]; mov.b32 %r1, 16; mov.b32 %r3, 32; mov.b32 %r9, 128;\n{body}\nret; }}\n"
     )
 }
 
@@ -73,12 +96,40 @@ fn modifiers_come_in_any_order() {
 fn what_there_is_not_is_refused() {
     for (text, words) in [
         (
-            "wmma.load.a.sync.aligned.row.m8n8k32.s4 {%r2}, [%s0];",
-            "found `.s4`",
+            "wmma.load.a.sync.aligned.col.m8n8k32.s4 {%r2}, [%s0];",
+            "`.row` of A and `.col` of B",
         ),
         (
-            "wmma.mma.xor.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32 {%r2, %r3}, {%r4}, {%r5}, {%r6, %r7};",
-            "found `.b1`",
+            "wmma.load.b.sync.aligned.row.m8n8k128.b1 {%r2}, [%s0];",
+            "`.row` of A and `.col` of B",
+        ),
+        (
+            "wmma.load.a.sync.aligned.row.m8n8k32.b1 {%r2}, [%s0];",
+            "a shape with a type that it has",
+        ),
+        (
+            "wmma.load.c.sync.aligned.row.m8n8k32.s4 {%r2, %r3}, [%s0];",
+            "a shape with a type that it has",
+        ),
+        (
+            "wmma.mma.sync.aligned.row.row.m8n8k32.s32.s4.s4.s32 {%r2, %r3}, {%r4}, {%r5}, {%r6, %r7};",
+            "`.row.col` where elements",
+        ),
+        (
+            "wmma.mma.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32 {%r2, %r3}, {%r4}, {%r5}, {%r6, %r7};",
+            "`.xor.popc` or `.and.popc`",
+        ),
+        (
+            "wmma.mma.xor.popc.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32 {%r2, %r3}, {%r4}, {%r5}, {%r6, %r7};",
+            "`.xor.popc` or `.and.popc`",
+        ),
+        (
+            "wmma.mma.or.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32 {%r2, %r3}, {%r4}, {%r5}, {%r6, %r7};",
+            "`.sync`",
+        ),
+        (
+            "wmma.mma.and.popc.sync.aligned.row.col.m8n8k128.satfinite.s32.b1.b1.s32 {%r2, %r3}, {%r4}, {%r5}, {%r6, %r7};",
+            "`.satfinite` of integers",
         ),
         (
             "wmma.load.a.sync.row.m16n16k16.s8 {%r2, %r3}, [%s0];",

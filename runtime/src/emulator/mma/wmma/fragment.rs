@@ -4,7 +4,7 @@ use cute_layout::atoms::Elem;
 
 use super::super::table::Table;
 use super::super::{LAYOUTS, TYPES, gather_bits};
-use super::{Form, HALVES, Part, Places, SHAPES, Shape, Wmma, refuse_narrow};
+use super::{Form, HALVES, Part, Places, SHAPES, Shape, Wmma, is_narrow};
 use crate::emulator::alu::{Mods, Unknown};
 use crate::emulator::lanes::{LANES, Row};
 use crate::emulator::program::Space;
@@ -16,9 +16,11 @@ pub(crate) struct Fragment {
     pub form: Form,
     /// The places of values in the matrix, line by line: a line is a row, or with `.col` a column.
     table: Table,
-    /// Bytes of an element.
+    /// Bytes of what is moved as one: of an element, or of a register of those that have less than a byte.
     pub bytes: usize,
-    /// Elements of a line.
+    /// Elements of what is moved as one.
+    pub elements: usize,
+    /// What a line has of these.
     pub length: usize,
     /// The accesses of the warp, which reach every element once.
     pub pieces: Vec<Piece>,
@@ -46,7 +48,6 @@ impl Move {
     /// or that is missing; a shape that has no such type.
     pub(crate) fn of(modifiers: &[&str]) -> Result<Move, Unknown> {
         let mut mods = Mods::new("wmma", modifiers);
-        refuse_narrow(&mods)?;
         let is_store = mods.required(&[("load", false), ("store", true)])?;
         let part = match is_store {
             true => mods.required(&[("d", Part::C)])?,
@@ -74,6 +75,12 @@ impl Move {
         let (Some(columns), Some(shape), Some(ty)) = (columns, shape, ty) else {
             return Err(mods.unexpected("a layout, a shape and a type"));
         };
+        if is_narrow(ty) && columns != (part == Part::B) {
+            return Err(mods.unknown(
+                "`.row` of A and `.col` of B where elements have less than a byte",
+                "the other layout",
+            ));
+        }
         let fragment = Fragment::of(shape, part, ty, columns);
         Ok(Move {
             fragment: fragment
@@ -100,12 +107,16 @@ impl Fragment {
             (Part::A | Part::B, ty) => ty,
             (Part::C, Elem::F32) if shape.extents[2] == 8 => Elem::TF32,
             (Part::C, Elem::F16 | Elem::F32) => Elem::F16,
-            (Part::C, Elem::I32) => Elem::I8,
+            (Part::C, Elem::I32) => match shape.extents[2] {
+                32 => Elem::I4,
+                128 => Elem::B1,
+                _ => Elem::I8,
+            },
             (Part::C, ty) => ty,
         };
         let sum = match (part, element) {
             (Part::C, _) => ty,
-            (_, Elem::I8 | Elem::U8) => Elem::I32,
+            (_, Elem::I8 | Elem::U8 | Elem::I4 | Elem::U4 | Elem::B1) => Elem::I32,
             (_, Elem::F64) => Elem::F64,
             _ => Elem::F32,
         };
@@ -116,21 +127,25 @@ impl Fragment {
             Part::B => (k, n),
             Part::C => (m, n),
         };
-        let length = if columns { rows } else { width };
+        let of_element = usize::try_from(ty.bits()).ok()?;
+        // What a lane has of these fills a register, and lies side by side.
+        let bits = if is_narrow(ty) { 32 } else { of_element };
+        let (bytes, elements) = (bits / 8, bits / of_element);
+        let length = if columns { rows } else { width } / elements;
         let turn = |(row, column)| {
-            if columns {
+            let (line, offset) = if columns {
                 (column, row)
             } else {
                 (row, column)
-            }
+            };
+            (line, offset / elements)
         };
         let lines: Places = wmma
             .places(part)
             .into_iter()
+            .step_by(elements)
             .map(|lanes| lanes.map(turn))
             .collect();
-        let bits = usize::try_from(ty.bits()).ok()?;
-        let bytes = bits / 8;
         let place = |(line, offset): (usize, usize)| (line * length + offset) as u16;
         let mut table: Vec<[u16; LANES]> = lines.iter().map(|lanes| lanes.map(place)).collect();
         if part != Part::C && ty == Elem::F16 {
@@ -145,6 +160,7 @@ impl Fragment {
             },
             table: Table::with_places(bits, table),
             bytes,
+            elements,
             length,
             pieces: pieces(&lines, bytes),
         })
