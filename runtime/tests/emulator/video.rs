@@ -135,7 +135,8 @@ fn wrong_forms_are_refused() {
 #[test]
 fn what_the_page_says_is_refused() {
     for body in [
-        "wmma.load.a.sync.aligned.row.m8n8k32.s4 {%r1}, [%s1], %r9;",
+        "mma.sp.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r1, %r2}, {%r3, %r4}, {%r5, %r6}, {%r1, %r2}, %r7, 0;",
+        "wgmma.mma_async.sp.sync.aligned.m64n8k32.f16.f16.f16 {%r1, %r2}, %s1, %s2, %r3, 0, %p1, 1, 1, 0, 0;",
         "mov.u32 %r1, %reserved_smem_offset_cap;",
         "red.async.relaxed.cluster.global.add.u32 [%r1], %r1;",
         "st.async.weak.shared::cluster.u32 [%r1], %r1, [%r2];",
