@@ -14,23 +14,11 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-import cute_opt.torch  # noqa: F401
+from torch_bench import DEVICE, ON_GPU, captured, of_bytes, timed, wait
 
-ON_GPU = torch.cuda.is_available()
-DEVICE = torch.device("cuda" if ON_GPU else "cpu")
 SIZE, WIDE = (4096, 14336) if ON_GPU else (128, 256)
-
-
-class Bytes(nn.Module):
-    """A linear layer with weights of bytes, and a scale for each of its results, as gpt-fast writes it."""
-
-    def __init__(self, results, size):
-        super().__init__()
-        self.weight = torch.randint(-127, 128, (results, size), device=DEVICE, dtype=torch.int8)
-        self.scale = (torch.rand(results, device=DEVICE) / 64 / size**0.5).half()
-
-    def forward(self, x):
-        return F.linear(x, self.weight.to(x.dtype)) * self.scale.to(x.dtype)
+# Replays of a graph between two events.
+REPLAYS = 5
 
 
 class Mlp(nn.Module):
@@ -38,34 +26,11 @@ class Mlp(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.gate, self.up, self.down = Bytes(WIDE, SIZE), Bytes(WIDE, SIZE), Bytes(SIZE, WIDE)
+        layers = [(SIZE, WIDE), (SIZE, WIDE), (WIDE, SIZE)]
+        self.gate, self.up, self.down = (nn.Linear(size, results, bias=False, device=DEVICE, dtype=torch.float16) for size, results in layers)
 
     def forward(self, x):
         return self.down(F.silu(self.gate(x)) * self.up(x))
-
-
-def captured(run):
-    """A CUDA graph of a call."""
-    stream = torch.cuda.Stream()
-    stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):
-        run()
-    torch.cuda.current_stream().wait_stream(stream)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        run()
-    return graph
-
-
-def timed(graph):
-    """Microseconds of a graph's replay."""
-    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    start.record()
-    for _ in range(5):
-        graph.replay()
-    end.record()
-    torch.cuda.synchronize()
-    return start.elapsed_time(end) / 5 * 1e3
 
 
 def main():
@@ -73,7 +38,7 @@ def main():
     parser.add_argument("--rows", type=int, nargs="+", default=[16, 4096] if ON_GPU else [16])
     options = parser.parse_args()
     torch.manual_seed(0)
-    model = Mlp()
+    model = of_bytes(Mlp())
     for rows in options.rows:
         x = torch.randn(rows, SIZE, device=DEVICE).half()
         with torch.no_grad():
@@ -83,14 +48,14 @@ def main():
                 call = model if way == "eager" else torch.compile(model, backend=way)
                 start = time.perf_counter()
                 found = call(x)
-                if ON_GPU:
-                    torch.cuda.synchronize()
+                wait()
                 first = time.perf_counter() - start
                 off = (found.float() - exact).abs().max() / exact.abs().max()
                 took = ""
                 if ON_GPU:
-                    graph = captured(lambda: call(x))
-                    took = f"{statistics.median(timed(graph) for _ in range(8)):.1f} us, "
+                    replay = captured(lambda: call(x))
+                    times = [timed(lambda: [replay() for _ in range(REPLAYS)]) / REPLAYS * 1e3 for _ in range(8)]
+                    took = f"{statistics.median(times):.1f} us, "
                 print(f"{rows} rows, {way}: {took}first call {first:.1f} s, off by {off.item():.1e} of the largest result", flush=True)
 
 

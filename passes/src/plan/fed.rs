@@ -38,6 +38,11 @@ impl Fed<'_> {
         (WIDEST / element_bits(multiplied).unwrap_or(WIDEST).max(1)).max(1)
     }
 
+    /// Tells whether a thread can load the widest vectors of what is stored, and nothing is read along with each element.
+    fn is_in_vectors(&self) -> bool {
+        Some(self.bits) == element_bits(self.stored) && self.vector * self.bits == WIDEST
+    }
+
     /// Checks that each of a plan's tiles along K is within a group, or consists of groups of whole vectors.
     pub(super) fn check_groups(&self, plan: &Plan<'_>, operand: Operand) -> Result<(), String> {
         let Some(group) = self.group else {
@@ -68,12 +73,9 @@ impl<'c> Problem<'c> {
     /// Tells whether a prologue makes elements of twice as many bits of the stored ones of a factor, of which a thread can load the widest vectors, with nothing read beside
     /// them but what is held.
     fn is_narrow(&self, at: usize) -> bool {
-        let bits = |ty: Type<'_>| element_bits(ty).unwrap_or(WIDEST);
+        let multiplied = element_bits(self.elements[at]);
         self.fed[at].is_some_and(|fed| {
-            fed.bits == bits(fed.stored)
-                && fed.bits == sm80::STORED
-                && bits(self.elements[at]) == 2 * fed.bits
-                && fed.vector * fed.bits == WIDEST
+            fed.is_in_vectors() && fed.bits == sm80::STORED && multiplied == Some(2 * fed.bits)
         })
     }
 
@@ -89,12 +91,11 @@ impl<'c> Problem<'c> {
                 ),
             };
         };
-        let bits = |ty: Type<'_>| element_bits(ty).unwrap_or(0);
-        let is_held = fed.bits == bits(fed.stored) && fed.vector * fed.bits == WIDEST;
-        let are_words = COMPUTED_OF.contains(&fed.bits) && bits(self.elements[0]) == HALF;
+        let are_words =
+            COMPUTED_OF.contains(&fed.bits) && element_bits(self.elements[0]) == Some(HALF);
         let is_known = self.extents[0].is_some() && self.extents[2].is_some();
         let is_plain = !self.has_groups && self.scaled.is_none();
-        if is_held && are_words && self.accesses[0].major == 1 && is_known && is_plain {
+        if fed.is_in_vectors() && are_words && self.accesses[0].major == 1 && is_known && is_plain {
             return Ok(Some(fed.stored));
         }
         Err(format!(

@@ -68,7 +68,7 @@ impl<'c> Gemm<'c> {
         all.collect()
     }
 
-    /// Computes in registers what is multiplied of a tile of a factor that lies in shared memory as it is stored, or of a part of it along K.
+    /// Computes what is multiplied of a tile of a factor, or of a part of it along K: in registers where the tile lies in shared memory as it is stored, else in its place there.
     pub(super) fn compute(
         &self,
         l: Builder<'c>,
@@ -102,11 +102,10 @@ impl<'c> Gemm<'c> {
         let computes = self.plan.computes_fragments(operand);
         let in_registers = computes.map_err(|e| l.error(e))?;
         let mut located = tile.located(0);
-        let prologue = self.prologues[operand as usize].as_ref();
-        let Some(prologue) = prologue else {
+        if self.prologues[operand as usize].is_none() {
             block_copy(l, operand, [tile.tensor, shared], &located)?;
             return Ok(shared);
-        };
+        }
         let mut inputs = vec![tile.tensor];
         if in_registers {
             block_copy(l, operand, [tile.tensor, shared], &located)?;
@@ -119,20 +118,12 @@ impl<'c> Gemm<'c> {
             }
             inputs.push(other.at(l, coord)?);
         }
-        if in_registers {
-            let made = self.multiplied_registers(l, operand)?;
-            self.compute(l, operand, (&inputs, made), &located, value)?;
-            return Ok(made);
-        }
-        let on = On {
-            operand,
-            inputs: &inputs,
-            outputs: &[shared],
-            reduce: &[],
-            located: &located,
+        let made = match in_registers {
+            true => self.multiplied_registers(l, operand)?,
+            false => shared,
         };
-        prologue.transform(l, on, value)?;
-        Ok(shared)
+        self.compute(l, operand, (&inputs, made), &located, value)?;
+        Ok(made)
     }
 
     /// A part along K, as much as is computed at once, of a turn's tile of a factor or of a tensor that is read beside it.

@@ -454,7 +454,11 @@ impl<'c> Gemm<'c> {
         let computed = match computes.map_err(|e| t.error(e))? {
             true => Some(Computed {
                 beside: self.beside_a(t, body, at)?,
-                parts: self.parts_of_a(t)?,
+                // As many as B has. A product of one goes on while another is written.
+                parts: shared[1]
+                    .iter()
+                    .map(|_| self.multiplied_registers(t, Operand::A))
+                    .collect::<Result<_, _>>()?,
             }),
             false => None,
         };
@@ -555,15 +559,6 @@ impl<'c> Gemm<'c> {
                 .op(cute::BLOCK_GEMM, &[*a, *b, accumulators], &[], &[])?;
         }
         Ok(())
-    }
-
-    /// The registers of the parts of a turn's tile of A along K. A product of one goes on while another is written.
-    fn parts_of_a(&self, t: Builder<'c>) -> Result<Vec<Val<'c>>, Failure> {
-        let [_, of_part] = self.plan.computed(Operand::A);
-        let parts = 0..self.plan.tile[2] / of_part.max(1);
-        parts
-            .map(|_| self.multiplied_registers(t, Operand::A))
-            .collect()
     }
 
     /// The tensors that the prologue of A reads beside it, at the place of a tile of C. All tiles of A are whole.

@@ -156,10 +156,11 @@ impl Mma {
             (Elem::I4 | Elem::U4 | Elem::I8 | Elem::U8, _) => {
                 self.integers::<1024, 512>(a, b, c, d, |a, b| a * b);
             }
-            (Elem::B1, _) => match self.bit_op {
-                Some(BitOp::And) => self.bits(a, b, c, d, |a, b| a & b),
-                _ => self.bits(a, b, c, d, |a, b| a ^ b),
-            },
+            (Elem::B1, _) => {
+                let is_and = self.bit_op == Some(BitOp::And);
+                let times = |a: i32, b: i32| if is_and { a & b } else { a ^ b };
+                self.integers::<MOST, { MOST / 2 }>(a, b, c, d, times);
+            }
             // Of at most these many elements.
             (_, 0..=16) => self.floats::<256, 128>(a, b, c, d),
             _ => self.floats::<512, 256>(a, b, c, d),
@@ -208,17 +209,6 @@ impl Mma {
             true => Format::F64.nan,
             false => x.to_bits(),
         });
-    }
-
-    fn bits(
-        &self,
-        a: &[Row],
-        b: &[Row],
-        c: &[Row],
-        d: &mut [Row],
-        times: impl Fn(i32, i32) -> i32,
-    ) {
-        self.integers::<MOST, { MOST / 2 }>(a, b, c, d, times);
     }
 
     fn integers<const A: usize, const B: usize>(

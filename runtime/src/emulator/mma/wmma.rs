@@ -193,11 +193,7 @@ impl Wmma {
 
     /// None where the shape has no such types, of D, A, B and C.
     fn new(shape: Shape, [d, a, b, c]: [Elem; 4], saturate: bool) -> Option<Wmma> {
-        let sum = match a {
-            Elem::F16 | Elem::BF16 | Elem::TF32 => Elem::F32,
-            Elem::I8 | Elem::U8 | Elem::I4 | Elem::U4 | Elem::B1 => Elem::I32,
-            other => other,
-        };
+        let sum = sum_of(a);
         let has = |ty| ty == sum || a == Elem::F16 && ty == Elem::F16;
         if a != b || !shape.has(a) || !has(c) || !has(d) {
             return None;
@@ -322,6 +318,15 @@ impl Wmma {
 fn part(rows: &[Row], first: usize, count: usize) -> &[Row] {
     let rest = rows.get(first..).unwrap_or_default();
     &rest[..count.min(rest.len())]
+}
+
+/// The type of sums of products; of `f16` there are those of that type, too.
+fn sum_of(factor: Elem) -> Elem {
+    match factor {
+        Elem::F16 | Elem::BF16 | Elem::TF32 => Elem::F32,
+        Elem::I8 | Elem::U8 | Elem::I4 | Elem::U4 | Elem::B1 => Elem::I32,
+        other => other,
+    }
 }
 
 /// Tells whether elements have less than a byte.

@@ -4,7 +4,7 @@ use cute_layout::atoms::Elem;
 
 use super::super::table::Table;
 use super::super::{LAYOUTS, TYPES, gather_bits};
-use super::{Form, HALVES, Part, Places, SHAPES, Shape, Wmma, is_narrow};
+use super::{Form, HALVES, Part, Places, SHAPES, Shape, Wmma, is_narrow, sum_of};
 use crate::emulator::alu::{Mods, Unknown};
 use crate::emulator::lanes::{LANES, Row};
 use crate::emulator::program::Space;
@@ -114,11 +114,9 @@ impl Fragment {
             },
             (Part::C, ty) => ty,
         };
-        let sum = match (part, element) {
-            (Part::C, _) => ty,
-            (_, Elem::I8 | Elem::U8 | Elem::I4 | Elem::U4 | Elem::B1) => Elem::I32,
-            (_, Elem::F64) => Elem::F64,
-            _ => Elem::F32,
+        let sum = match part {
+            Part::C => ty,
+            _ => sum_of(element),
         };
         let wmma = Wmma::new(shape, [sum, element, element, sum], false)?;
         let [m, n, k] = shape.extents;
