@@ -8,7 +8,9 @@ use crate::{
 };
 use cute_ir::{
     Anchor, Expected, Failure, PassSpec,
-    attributes::{DYNAMIC_SMEM, FUSED, GPU_KERNEL, NVVM_KERNEL, PLAN, PTX, SPILLED, TENSOR_MAPS},
+    attributes::{
+        DYNAMIC_SMEM, FUSED, GPU_KERNEL, NVVM_KERNEL, PLAN, PTX, SHORT_OF_REGISTERS, TENSOR_MAPS,
+    },
     diag,
     mlir::*,
     ops::{gpu, llvm},
@@ -271,7 +273,7 @@ fn assemble<'c>(rewriter: &Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Re
             match objects(&b, op, lineinfo, &candidates)? {
                 (objects, troubles) if troubles.is_empty() => break objects,
                 (_, troubles) => {
-                    note_spills(&b, module, &candidates, &troubles)?;
+                    note_short(&b, module, &candidates, &troubles)?;
                     diag::each(troubles, |trouble| candidates.leave_out(&b, &trouble))?
                 }
             }
@@ -315,6 +317,11 @@ fn objects<'c>(
             Err(error) => {
                 let alone = |ptx: &str| ptxas::assemble(ptx, arch, lineinfo).map(drop);
                 let found = left_out::refused(&ptx, candidates.kernels(), alone);
+                let found = if found.is_empty() {
+                    one_after_another(b.context, &error, object.properties, arch)
+                } else {
+                    found
+                };
                 if found.is_empty() {
                     return Err(refused(&error, &ptx, b));
                 }
@@ -377,8 +384,46 @@ fn refused<'c>(error: &ptxas::PtxasError, ptx: &str, b: &Builder<'c>) -> Failure
     diag::error_with_notes(at, error.to_string(), &[(b.location, "the kernels")])
 }
 
-/// Leaves on the module which kernels spill that are of no candidates, with their plans: whoever chose these may choose others.
-fn note_spills<'c>(
+/// The trouble with kernels whose products have too few registers to run beside each other, where all of them were made by plans. Empty where
+/// that is not what ptxas remarks.
+fn one_after_another<'c>(
+    context: &'c Context,
+    error: &ptxas::PtxasError,
+    notes: Option<Attribute<'c>>,
+    arch: Arch,
+) -> Vec<Trouble<'c>> {
+    let ptxas::PtxasError::Remarked { log, .. } = error else {
+        return Vec::new();
+    };
+    let troubles = remarks::short_of_registers(log).into_iter().map(|kernel| {
+        let note = notes.and_then(|notes| entry_of(notes, kernel));
+        let plan = note.and_then(|note| entry_of(note, PLAN))?;
+        let mut why = format!(
+            "products of the kernel {kernel} run one after another for want of registers, says ptxas"
+        );
+        why += &match lighter(plan, arch) {
+            Some(fits) => format!("; try {fits}"),
+            None => "; choose a smaller tile of C".to_owned(),
+        };
+        Some(Trouble {
+            kernel: kernel.to_owned(),
+            why,
+            lacks_registers: true,
+            plan: Some(plan),
+            at: note.and_then(|note| place_noted(context, note)),
+        })
+    });
+    troubles.collect::<Option<Vec<_>>>().unwrap_or_default()
+}
+
+/// The options of a plan that gives a thread less to hold.
+fn lighter(plan: Attribute<'_>, arch: Arch) -> Option<String> {
+    let lighter = plan::lighter(&Plan::of(plan)?, arch)?;
+    Some(plan::options_of(&lighter))
+}
+
+/// Leaves on the module which kernels lack registers that are of no candidates, with their plans: whoever chose these may choose others.
+fn note_short<'c>(
     b: &Builder<'c>,
     module: Op<'c>,
     candidates: &Candidates<'c>,
@@ -386,7 +431,7 @@ fn note_spills<'c>(
 ) -> Result<(), Failure> {
     let of_candidates: Vec<&str> = candidates.kernels().collect();
     let is_chosen = |trouble: &&Trouble<'c>| {
-        trouble.spills && !of_candidates.contains(&trouble.kernel.as_str())
+        trouble.lacks_registers && !of_candidates.contains(&trouble.kernel.as_str())
     };
     let kernels = troubles.iter().filter(is_chosen).map(|trouble| {
         let plan = trouble.plan;
@@ -395,7 +440,11 @@ fn note_spills<'c>(
     });
     let kernels = kernels.collect::<Result<Vec<_>, _>>()?;
     if !kernels.is_empty() {
-        set_attribute(module, SPILLED, array_attribute(b.context, &kernels));
+        set_attribute(
+            module,
+            SHORT_OF_REGISTERS,
+            array_attribute(b.context, &kernels),
+        );
     }
     Ok(())
 }
@@ -417,11 +466,8 @@ fn spills<'c>(
     let noted = |name| note.and_then(|note| entry_of(note, name));
     let (plan, fused) = (noted(PLAN), noted(FUSED));
     // Fewer accumulators a thread: more warps, or a smaller tile.
-    let lighter = plan
-        .and_then(Plan::of)
-        .and_then(|plan| plan::lighter(&plan, arch));
-    if let Some(fits) = lighter {
-        why += &format!("; try {}", plan::options_of(&fits));
+    if let Some(fits) = plan.and_then(|plan| lighter(plan, arch)) {
+        why += &format!("; try {fits}");
     } else if fused.is_some() {
         why += "; write it as several maps, with fewer products or fewer tensors beside them";
     } else if plan.is_none() {
@@ -430,7 +476,7 @@ fn spills<'c>(
     Some(Trouble {
         kernel: usage.kernel.clone(),
         why,
-        spills: true,
+        lacks_registers: true,
         plan: plan.or(fused),
         at: note.and_then(|note| place_noted(context, note)),
     })

@@ -1,4 +1,5 @@
-//! `cute-try-plans`: the pipeline, and where the assembler finds that a chosen plan spills registers, the pipeline once more without that plan.
+//! `cute-try-plans`: the pipeline, and where the assembler finds that a chosen plan has too few registers (its kernel spills, or runs products of
+//! `wgmma` one after another), the pipeline once more without that plan.
 //!
 //! The choice is made at the pipeline's beginning by an estimate, and the assembler has the last word at its end. What is compiled again is the module
 //! as it was, so that nothing is half done; which plans are left out follows from the module and the options alone. A plan that somebody wrote stays
@@ -7,7 +8,7 @@
 use crate::pipeline::CompileOptions;
 use cute_ir::{
     AttemptsSpec, Outcome,
-    attributes::{PLAN, SPILLED},
+    attributes::{PLAN, SHORT_OF_REGISTERS},
     diag,
     mlir::{Op, array_of, attribute_of, entry_of, name_of, nested_ops, string_value},
     ops::cute,
@@ -20,7 +21,7 @@ use melior::ir::operation::OperationLike;
 /// The pass.
 pub(crate) const PASS: AttemptsSpec = AttemptsSpec {
     name: "cute-try-plans",
-    description: "Compile as --cute-compile does, with other plans where chosen ones spill registers",
+    description: "Compile as --cute-compile does, with other plans where chosen ones have too few registers",
     options: CompileOptions::SPECS,
     pipeline,
     judge,
@@ -39,7 +40,7 @@ fn pipeline(options: &[&str], state: &str) -> Result<String, String> {
 
 /// The state has the names of plans that are left out, a word for those of each compilation.
 fn judge<'c>(failed: Op<'c>, before: Op<'c>, state: &str) -> Outcome {
-    let spilled = attribute_of(failed, SPILLED).and_then(array_of);
+    let spilled = attribute_of(failed, SHORT_OF_REGISTERS).and_then(array_of);
     let Some(spilled) = spilled.filter(|all| !all.is_empty()) else {
         return Outcome::Failed;
     };
@@ -66,7 +67,7 @@ fn judge<'c>(failed: Op<'c>, before: Op<'c>, state: &str) -> Outcome {
         if !names.contains(&name) {
             names.push(name);
             remarks.push(format!(
-                "the kernel {} spills registers by {}; another plan is chosen in its place",
+                "the kernel {} has too few registers by {}; another plan is chosen in its place",
                 entry_of(kernel, "kernel")
                     .and_then(string_value)
                     .unwrap_or_default(),

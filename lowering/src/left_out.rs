@@ -16,8 +16,8 @@ pub(crate) struct Trouble<'c> {
     pub kernel: String,
     /// The reason.
     pub why: String,
-    /// True of one that spills registers.
-    pub spills: bool,
+    /// True of one that registers are too few for.
+    pub lacks_registers: bool,
     /// The plan that it was made by, where there is one.
     pub plan: Option<Attribute<'c>>,
     /// The place of the kernel in the text, where it is known.
@@ -206,7 +206,7 @@ pub(crate) fn refused<'k>(
             ) => Some(Trouble {
                 kernel: kernel.to_owned(),
                 why: error.to_string(),
-                spills: false,
+                lacks_registers: false,
                 plan: None,
                 at: None,
             }),

@@ -126,7 +126,7 @@ impl CompileOptions {
         Ok(format!("builtin.module({passes})"))
     }
 
-    /// The architectures, and the passes as text, or the one pass that runs them with other plans where chosen ones spill: where a tile is asked
+    /// The architectures, and the passes as text, or the one pass that runs them with other plans where chosen ones have too few registers: where a tile is asked
     /// for there are no others. Errors: those of [`CompileOptions::pipeline`].
     pub(crate) fn tried(&self) -> Result<(Archs, String), String> {
         let resolved = self.resolved()?;

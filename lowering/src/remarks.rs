@@ -91,6 +91,26 @@ pub(crate) fn of(log: &str) -> Option<String> {
     (!found.is_empty()).then(|| found.join("; "))
 }
 
+/// The kernels of a report of [`of`] whose products run one after another for want of registers, where it remarks on nothing else: a plan with
+/// smaller tiles may have enough.
+pub(crate) fn short_of_registers(remarks: &str) -> Vec<&str> {
+    let mut kernels = Vec::new();
+    // What is in front of the first number is no remark.
+    for remark in remarks.split("(C75").skip(1) {
+        let named = remark.split_once("the function '");
+        let kernel = named.and_then(|(_, rest)| rest.split_once('\''));
+        match kernel {
+            Some((kernel, _)) if remark.starts_with("11)") || remark.starts_with("12)") => {
+                if !kernels.contains(&kernel) {
+                    kernels.push(kernel);
+                }
+            }
+            _ => return Vec::new(),
+        }
+    }
+    kernels
+}
+
 /// The place in the program that the line of PTX is from which a log names first, `around line 479`: that of the last instruction up to there.
 pub(crate) fn place(log: &str, text: &str) -> Option<Place> {
     let (_, rest) = log.split_once("around line ")?;
@@ -142,6 +162,20 @@ mod tests {
             of("ptxas info    : (C7508) Potential Performance Loss: 'setmaxnreg' ignored").unwrap();
         assert!(found.contains("nvvm.maxnreg"), "{found}");
         assert_eq!(of("ptxas info    : Used 168 registers"), None);
+    }
+
+    #[test]
+    fn kernels_that_are_short_of_registers_are_named() {
+        let line = |number: &str, kernel: &str| {
+            format!(
+                "ptxas info    : ({number}) Potential Performance Loss: wgmma.mma_async instructions are serialized due to insufficient \
+                 register resources for the function '{kernel}'\n"
+            )
+        };
+        let both = line("C7512", "a") + &line("C7511", "b") + &line("C7512", "a");
+        assert_eq!(short_of_registers(&of(&both).unwrap()), ["a", "b"]);
+        let other = both + &line("C7514", "a");
+        assert!(short_of_registers(&of(&other).unwrap()).is_empty());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 // an error.
 //
 // RUN: cute-opt %s --cute-compile="arch=sm_90 package=%t.cutepkg" -o %t.mlir 2>&1 | FileCheck %s --check-prefix=SAID
-// SAID:     spills.mlir:{{[0-9]+}}:3: remark: the kernel gemm_kernel{{.*}} spills registers by tile=32x32x32 warps=1x2 stages=4; another plan is chosen in its place
+// SAID:     spills.mlir:{{[0-9]+}}:3: remark: the kernel gemm_kernel{{.*}} has too few registers by tile=32x32x32 warps=1x2 stages=4; another plan is chosen in its place
 // SAID-NOT: error
 // RUN: FileCheck %s --input-file=%t.mlir
 // CHECK:     spill_loads = 0 : i32

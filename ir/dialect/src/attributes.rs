@@ -57,8 +57,8 @@ pub const DEPENDENT: &str = "cute.dependent";
 pub const DISJOINT: &str = "cute.disjoint";
 /// The products that a function of the host computes, so that a run can be verified.
 pub const COMPUTES: &str = "cute.computes";
-/// The kernels that spill registers, each with its plan if it has one, on a module that failed to be assembled.
-pub const SPILLED: &str = "cute.spilled";
+/// The kernels that registers are too few for, each with its plan if it has one, on a module that failed to be assembled.
+pub const SHORT_OF_REGISTERS: &str = "cute.short_of_registers";
 /// The PTX version that instructions of a GPU module need, as in 84 for 8.4, where it is more than that of its target.
 pub const PTX: &str = "cute.ptx";
 /// The name of an argument of a function of the host.
