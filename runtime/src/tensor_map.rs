@@ -10,7 +10,7 @@ mod im2col;
 use crate::element::Element;
 
 pub use check::{GRANULE, TensorMapError, is_map_start};
-pub use emulated::EmulatedMapError;
+pub use emulated::{EmulatedMapError, MapField};
 pub use im2col::PixelBox;
 
 /// Bytes of a tensor map, on a GPU and on the emulator.

@@ -19,11 +19,11 @@ CLANG = os.environ["CUTE_CLANG"]
 PER_THREAD = ("--cuda-include-ptx=all", "-DCUDA_API_PER_THREAD_DEFAULT_STREAM", "-Xclang", "-fgpu-default-stream=per-thread")
 
 
-def compiled(folder, name, *flags):
+def compiled(folder, name, *flags, arch="sm_80"):
     """Compiles a program of the folder `cuda`."""
     program = os.path.join(folder, name + "".join(flag.replace("/", "_") for flag in flags))
     command = [CLANG, "--driver-mode=g++", "-x", "cuda", os.path.join(HERE, "cuda", name + ".cu"), "--no-offload-new-driver", "-O1",
-               "-gline-tables-only", "-std=c++17", "--cuda-gpu-arch=sm_80", f"--cuda-path={CUDA}", "-Wno-unknown-cuda-version", "-o", program,
+               "-gline-tables-only", "-std=c++17", f"--cuda-gpu-arch={arch}", f"--cuda-path={CUDA}", "-Wno-unknown-cuda-version", "-o", program,
                "-L", os.path.join(CUDA, "lib"), *(flags or ("--cuda-include-ptx=all",)), "-lcudart"]
     subprocess.run(command, check=True)
     return program
@@ -134,6 +134,11 @@ class Programs(unittest.TestCase):
         done = run("--cuda", compiled(self.folder.name, "matrices"))
         self.assertEqual((done.returncode, done.stdout), (0, "PASS\n"), done.stderr)
         self.assertIn("96 launches on sm_80: no findings", done.stderr)
+
+    def test_maps_that_kernels_make_and_products_of_bits_are_right(self):
+        done = run("--cuda", compiled(self.folder.name, "hopper", arch="sm_90a"))
+        self.assertEqual((done.returncode, done.stdout), (0, "PASS\n"), done.stderr)
+        self.assertIn("7 launches on sm_90a: no findings", done.stderr)
 
     def test_every_order_of_warps_is_right(self):
         for seed in ("1", "2"):

@@ -518,9 +518,7 @@ impl Emulated {
             // One was loaded for each launch of the function.
             let kernel = &self.kernels[launch.launch];
             let registers = self.registers[launch.launch];
-            for buffer in &mut global.tensors {
-                buffer.start_launch(kernel.global_granule, cores == 1);
-            }
+            global.start_launch(kernel.global_granule, cores == 1);
             memory::declare(&mut global, kernel, cores == 1);
             let mut params = vec![0; kernel.param_bytes as usize];
             for ((_, offset, _), value) in kernel.params.iter().zip(&launch.params) {

@@ -2,6 +2,7 @@
 
 mod access;
 mod handed;
+mod maps;
 mod record;
 mod snapshot;
 
@@ -14,6 +15,7 @@ pub(super) use access::{Accessor, NOWHERE, Unordered, Who};
 use access::{Class, RECORD};
 use handed::Place;
 pub(super) use handed::{Handed, Seen};
+pub(super) use maps::{Lack, Maps};
 use record::Record;
 
 /// Accesses of nearby addresses take turns, so that a value, its writer and what is handed on belong together.
@@ -580,6 +582,8 @@ pub(super) struct Global {
     variables: Vec<Vec<Buffer>>,
     /// Bytes that `malloc` has given.
     allocated: AtomicU64,
+    /// What the launch has done to make tensor maps known.
+    pub maps: Maps,
 }
 
 impl Global {
@@ -589,6 +593,15 @@ impl Global {
             tensors,
             variables: Vec::new(),
             allocated: AtomicU64::new(0),
+            maps: Maps::default(),
+        }
+    }
+
+    /// Forgets what the launch before did, as [`Buffer::start_launch`] of all memory.
+    pub(super) fn start_launch(&mut self, granule: u32, places: bool) {
+        self.maps.clear();
+        for buffer in self.buffers_mut() {
+            buffer.start_launch(granule, places);
         }
     }
 

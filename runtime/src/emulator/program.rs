@@ -15,7 +15,7 @@ use super::lanes::Row;
 use super::mma::Matrices;
 use crate::ptx::{Class, Place};
 pub(super) use asynchronous::{
-    At, Bulk, BulkKind, ClusterBarrier, MaxRegisters, StoreAsync, WarpgroupOperand, Wgmma,
+    At, Bulk, BulkKind, ClusterBarrier, MapOp, MaxRegisters, StoreAsync, WarpgroupOperand, Wgmma,
 };
 pub(super) use matrices::{FragmentAccess, MmaOp, Product, WmmaOp};
 pub(super) use speculation::{Fate, Speculation};
@@ -339,6 +339,7 @@ pub(super) enum Op {
         s: Reg,
     },
     Bulk(Box<Bulk>),
+    Map(Box<MapOp>),
     StoreAsync(Box<StoreAsync>),
     BulkCommit,
     /// Waits for all but the newest groups; `read` for their reads alone.

@@ -95,6 +95,7 @@ fn is_seen(op: &Op) -> bool {
         | Op::Barrier(_)
         | Op::Mbarrier(_)
         | Op::Bulk(_)
+        | Op::Map(_)
         | Op::StoreAsync(_)
         | Op::Wgmma(_)
         | Op::MaxRegisters(_)

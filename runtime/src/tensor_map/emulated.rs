@@ -6,8 +6,86 @@ use super::{
 };
 
 const MAGIC: [u8; 8] = *b"CuTeMap2";
+/// Offsets of the fields, which stand in the order that [`TensorMap::to_emulated`] writes them in.
+const ELEMENT: usize = MAGIC.len();
+const RANK: usize = ELEMENT + 1;
+const SWIZZLE: usize = ELEMENT + 2;
+const FILL: usize = ELEMENT + 4;
+const ADDRESS: usize = ELEMENT + 5;
+const SIZES: usize = ADDRESS + 8;
+const STRIDES: usize = SIZES + 4 * MAX_RANK;
+const BOXES: usize = STRIDES + 8 * (MAX_RANK - 1);
+const STEPS: usize = BOXES + 2 * MAX_RANK;
 /// The checksum stands last, of all that is before it.
 const CHECKED: usize = TENSOR_MAP_BYTES - 4;
+
+/// A field of a tensor map that a kernel may replace (PTX ISA, "tensormap.replace"). Modes count from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MapField {
+    /// Address of the first element in global memory.
+    Address,
+    /// Modes of the tensor, less one.
+    Rank,
+    /// Elements that one copy traverses along a mode.
+    Box(u8),
+    /// Elements along a mode.
+    Size(u8),
+    /// Bytes between elements along the mode behind this one.
+    Stride(u8),
+    /// Elements from one that is copied to the next, along a mode.
+    ElementStride(u8),
+    /// The type of the elements, by the driver's number.
+    Element,
+    /// The pattern in shared memory, by the driver's number.
+    Swizzle,
+    /// The fill of elements outside, by the driver's number.
+    Fill,
+}
+
+impl MapField {
+    /// Bits of a value of the field in its instruction.
+    pub fn bits(self) -> u32 {
+        match self {
+            MapField::Address | MapField::Stride(_) => 64,
+            _ => 32,
+        }
+    }
+
+    /// The number of modes that the field has a value for; none of a field without modes.
+    pub fn modes(self) -> Option<usize> {
+        match self {
+            MapField::Box(_) | MapField::Size(_) | MapField::ElementStride(_) => Some(MAX_RANK),
+            MapField::Stride(_) => Some(MAX_RANK - 1),
+            _ => None,
+        }
+    }
+
+    /// Offset and bytes of the field in a map.
+    fn place(self) -> (usize, usize) {
+        let of_mode = |start: usize, bytes: usize, mode: u8| start + bytes * usize::from(mode);
+        match self {
+            MapField::Address => (ADDRESS, 8),
+            MapField::Rank => (RANK, 1),
+            MapField::Box(mode) => (of_mode(BOXES, 2, mode), 2),
+            MapField::Size(mode) => (of_mode(SIZES, 4, mode), 4),
+            MapField::Stride(mode) => (of_mode(STRIDES, 8, mode), 8),
+            MapField::ElementStride(mode) => (of_mode(STEPS, 1, mode), 1),
+            MapField::Element => (ELEMENT, 1),
+            MapField::Swizzle => (SWIZZLE, 1),
+            MapField::Fill => (FILL, 1),
+        }
+    }
+
+    /// The smallest and the largest value that there is room for, and what is added to a value where it stands.
+    fn room(self) -> (u64, u64, i64) {
+        match self {
+            MapField::Rank => (0, MAX_RANK as u64 - 1, 1),
+            // As in `to_emulated`: 2^32 has no room in four bytes.
+            MapField::Size(_) => (1, 1 << 32, -1),
+            _ => (0, u64::MAX >> (64 - 8 * self.place().1), 0),
+        }
+    }
+}
 
 /// 128 bytes that are no tensor map of the emulator.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -22,6 +100,16 @@ pub enum EmulatedMapError {
         "these 128 bytes begin as a tensor map but were changed since the host made them; pass the parameter's own address"
     )]
     Changed,
+    /// A value that a field cannot hold.
+    #[error("expected {least} to {most} in this field of a tensor map, found {found}")]
+    Value {
+        /// The smallest value.
+        least: u64,
+        /// The largest value.
+        most: u64,
+        /// The value.
+        found: u64,
+    },
     /// A map that breaks the driver's rules.
     #[error(transparent)]
     Rule(#[from] TensorMapError),
@@ -105,9 +193,39 @@ impl TensorMap {
                 out.put(&along.to_le_bytes());
             }
         }
-        let sum = crc32fast::hash(&out.bytes[..CHECKED]);
-        out.bytes[CHECKED..].copy_from_slice(&sum.to_le_bytes());
+        close(&mut out.bytes);
         Ok(out.bytes)
+    }
+
+    /// Replaces a field of a map that [`TensorMap::to_emulated`] made, or of 128 zero bytes, which become the map of one mode whose other
+    /// fields are zero. Whether the fields fit each other is seen when the map is read.
+    ///
+    /// # Errors
+    /// If the bytes are neither, were changed in another way, or if the field cannot hold the value.
+    pub fn replace_emulated(
+        bytes: &mut [u8; TENSOR_MAP_BYTES],
+        field: MapField,
+        value: u64,
+    ) -> Result<(), EmulatedMapError> {
+        if bytes.iter().all(|byte| *byte == 0) {
+            bytes[..MAGIC.len()].copy_from_slice(&MAGIC);
+            bytes[RANK] = 1;
+        } else {
+            opened(bytes)?;
+        }
+        let (least, most, added) = field.room();
+        if !(least..=most).contains(&value) {
+            return Err(EmulatedMapError::Value {
+                least,
+                most,
+                found: value,
+            });
+        }
+        let (at, length) = field.place();
+        let stored = value.wrapping_add_signed(added);
+        bytes[at..at + length].copy_from_slice(&stored.to_le_bytes()[..length]);
+        close(bytes);
+        Ok(())
     }
 
     /// Reads what [`TensorMap::to_emulated`] made.
@@ -115,12 +233,7 @@ impl TensorMap {
     /// # Errors
     /// If the bytes are no map, were changed, or say what no map may.
     pub fn from_emulated(bytes: &[u8; TENSOR_MAP_BYTES]) -> Result<TensorMap, EmulatedMapError> {
-        if bytes[..MAGIC.len()] != MAGIC {
-            return Err(EmulatedMapError::NoMap);
-        }
-        if bytes[CHECKED..] != crc32fast::hash(&bytes[..CHECKED]).to_le_bytes() {
-            return Err(EmulatedMapError::Changed);
-        }
+        opened(bytes)?;
         let mut from = Reader {
             bytes,
             at: MAGIC.len(),
@@ -175,4 +288,21 @@ impl TensorMap {
         map.check()?;
         Ok(map)
     }
+}
+
+/// Writes the checksum of a map.
+fn close(bytes: &mut [u8; TENSOR_MAP_BYTES]) {
+    let sum = crc32fast::hash(&bytes[..CHECKED]);
+    bytes[CHECKED..].copy_from_slice(&sum.to_le_bytes());
+}
+
+/// Tells what is wrong with bytes that should be a map.
+fn opened(bytes: &[u8; TENSOR_MAP_BYTES]) -> Result<(), EmulatedMapError> {
+    if bytes[..MAGIC.len()] != MAGIC {
+        return Err(EmulatedMapError::NoMap);
+    }
+    if bytes[CHECKED..] != crc32fast::hash(&bytes[..CHECKED]).to_le_bytes() {
+        return Err(EmulatedMapError::Changed);
+    }
+    Ok(())
 }

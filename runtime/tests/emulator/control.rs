@@ -91,9 +91,9 @@ fn an_endless_loop_is_stopped() {
 
 #[test]
 fn instructions_that_are_not_known_are_refused() {
-    let error = kernel("ret;\ntensormap.replace.tile.rank.global.b1024.b32 [%s90], 1;").refused();
+    let error = kernel("ret;\ntensormap.replace.im2col.rank.global.b1024.b32 [%s90], 1;").refused();
     assert!(
-        error.contains("PTX line 9") && error.contains("tensormap.replace.tile"),
+        error.contains("PTX line 9") && error.contains("tensormap.replace.im2col"),
         "{error}"
     );
     let error = kernel("add.s128 %r1, %r2, %r3;").refused();

@@ -7,6 +7,7 @@ mod distributed;
 mod gemm;
 mod im2col;
 mod llvm;
+mod made_maps;
 mod reductions;
 mod tma;
 mod wgmma;

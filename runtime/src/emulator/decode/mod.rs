@@ -13,6 +13,7 @@ mod passing;
 mod stack;
 mod statements;
 mod sync;
+mod tensormap;
 mod used;
 mod video;
 mod warpgroup;

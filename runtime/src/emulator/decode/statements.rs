@@ -122,6 +122,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
             }
             "shfl" | "vote" | "match" | "redux" | "elect" | "activemask" => self.warp_wide(i),
             "membar" | "fence" => self.fence(i),
+            "tensormap" => self.tensor_map(i),
             "mbarrier" => self.mbarrier(i),
             "prefetch" | "prefetchu" | "nanosleep" | "applypriority" | "discard" | "pmevent" => {
                 self.hint(i)

@@ -97,6 +97,7 @@ impl<'a> Decoder<'_, 'a> {
                     "global" | "shared::cta" | "shared::cluster",
                 ],
             ) => Ok(Op::FenceProxy),
+            ("fence", ["proxy", "tensormap::generic", names @ ..]) => self.map_fence(i, names),
             ("fence", ["mbarrier_init", "release", "cluster"]) => Ok(Op::FenceMbarrierInit),
             _ => self.unknown(i),
         }

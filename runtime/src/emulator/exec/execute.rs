@@ -88,6 +88,7 @@ impl Context<'_> {
                 Self::set(warp, *d, &value, active);
             }
             Op::Bulk(op) => self.bulk(warp, op, active, pc),
+            Op::Map(op) => return self.tensor_map_op(warp, at, op, active),
             Op::StoreAsync(op) => self.store_async(warp, op, active, pc),
             Op::BulkCommit => self.bulk_commit(warp, active),
             Op::BulkWait { newest, read } => self.bulk_wait(warp, active, pc, (*newest, *read)),

@@ -16,6 +16,7 @@ mod speculation;
 mod stack;
 mod strong;
 mod system;
+mod tensormap;
 mod unwritten;
 mod warp_wide;
 mod warpgroup;

@@ -162,6 +162,27 @@ impl Record {
         found
     }
 
+    /// The last writes of all threads, by any kind of write.
+    pub(super) fn writers(&self) -> Vec<Who> {
+        let mut found = Vec::new();
+        for set in self.sets.iter().filter(|set| set.class.writes) {
+            let who = |thread: u32, time: u32| Who {
+                block: set.block,
+                thread,
+                time,
+                inst: set.inst,
+            };
+            match &set.times {
+                Times::One(thread, time) => found.push(who(*thread, *time)),
+                Times::Each(each) => {
+                    let each = each.iter().enumerate().filter(|(_, time)| **time != 0);
+                    found.extend(each.map(|(thread, time)| who(thread as u32, *time)));
+                }
+            }
+        }
+        found
+    }
+
     /// The only weak write and the only weak read, where there is nothing else.
     pub(super) fn simple(&self) -> Option<[Option<Who>; 2]> {
         if self.sets.len() > 2 {

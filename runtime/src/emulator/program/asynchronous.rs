@@ -1,7 +1,8 @@
 //! Instructions of the asynchronous proxy, and those that come with them: bulk copies, `wgmma`, registers that warps hand over.
 
 use super::super::mma::WarpgroupMma;
-use super::{Guard, Reg, Space};
+use super::{Guard, Reg, Scope, Space};
+use crate::tensor_map::MapField;
 
 /// An address: its space, and a register with an offset.
 #[derive(Clone, Copy, Debug)]
@@ -94,4 +95,17 @@ pub(in crate::emulator) struct Wgmma {
     pub b: Reg,
     /// Tells whether the accumulators are added; else they are only written.
     pub scale_d: Guard,
+}
+
+/// What is done with tensor maps that kernels make.
+#[derive(Debug)]
+pub(in crate::emulator) enum MapOp {
+    /// `tensormap.replace`
+    Replace { at: At, field: MapField, value: Reg },
+    /// `tensormap.cp_fenceproxy`: copies a map from shared to global memory, and releases it.
+    Copy { to: At, from: At, scope: Scope },
+    /// `fence.proxy.tensormap::generic.release`
+    Release(Scope),
+    /// `fence.proxy.tensormap::generic.acquire` of a map.
+    Acquire(At, Scope),
 }

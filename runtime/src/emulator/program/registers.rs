@@ -1,6 +1,6 @@
 //! The registers that an instruction touches.
 
-use super::{BarrierKind, Callee, MbarrierOp, Op, Pred, Reg};
+use super::{BarrierKind, Callee, MapOp, MbarrierOp, Op, Pred, Reg};
 
 impl Op {
     /// Calls `f` for each register that the instruction reads (`false`) or writes (`true`). Those of `wgmma` itself are left out: it says
@@ -67,6 +67,12 @@ impl Op {
                 reads.extend(access.regs.iter().flatten());
             }
             Op::StoreBulk { base, size, .. } => reads.extend([base, size]),
+            Op::Map(op) => match op.as_ref() {
+                MapOp::Replace { at, value, .. } => reads.extend([at.base, *value]),
+                MapOp::Copy { to, from, .. } => reads.extend([to.base, from.base]),
+                MapOp::Acquire(at, _) => reads.push(at.base),
+                MapOp::Release(_) => {}
+            },
             Op::Cvta { d, s, .. } => {
                 reads.push(*s);
                 writes.push(*d);

@@ -143,9 +143,7 @@ impl Session {
         let params = parameters(kernel, arguments)?;
         let planned = planned(kernel, grid);
         let run = |global: &mut Global, cores: usize| -> Outcome {
-            for buffer in global.buffers_mut() {
-                buffer.start_launch(kernel.global_granule, cores == 1);
-            }
+            global.start_launch(kernel.global_granule, cores == 1);
             launch::run(&Running {
                 steering: self.steering.as_ref(),
                 watched: self.config.timeline,

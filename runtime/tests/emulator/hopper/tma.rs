@@ -15,12 +15,12 @@ fn element(x: i64, y: i64) -> u16 {
     }
 }
 
-fn tensor() -> Vec<u8> {
+pub(super) fn tensor() -> Vec<u8> {
     let all = (0..HEIGHT).flat_map(|y| (0..WIDTH).map(move |x| element(x, y)));
     all.flat_map(u16::to_le_bytes).collect()
 }
 
-fn map(box_sizes: [u32; 2], swizzle: MapSwizzle) -> TensorMap {
+pub(super) fn map(box_sizes: [u32; 2], swizzle: MapSwizzle) -> TensorMap {
     TensorMap {
         element: MapElement::U16,
         address: 0,

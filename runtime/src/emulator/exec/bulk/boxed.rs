@@ -32,6 +32,7 @@ impl Context<'_> {
                 return None;
             }
         };
+        self.check_map(warp, lane, pc, at);
         if let Some(message) = wrong(&map, &named) {
             self.find(Kind::Undefined, pc, None, warp.index, lane, None, || {
                 message
