@@ -14,6 +14,9 @@ const PROGRAMS: [&str; 2] = ["cute-opt", "cute-run"];
 /// The argument by which the linker writes the places of pointers as bits: a hundred thousand of LLVM's take 19 KB in place of 2.6 MB. glibc reads them since 2.36, which the
 /// wheel asks for then. Texts that end as others do are kept once (`-O2` of the linker).
 const PACKED: &str = "-Wl,-z,pack-relative-relocs,-O2";
+/// The same, and functions of equal code are one, for what is Rust alone: nothing there tells functions apart by their addresses, which a lint
+/// sees to. Of LLVM and MLIR that is not known.
+const FOLDED: &str = "-Wl,-z,pack-relative-relocs,-O2,--icf=all";
 /// The extension module; `cute-run` brings the library that packages are exported into.
 const MODULE: &str = "cute-python";
 /// The largest wheel, in bytes: PyPI takes 100 MB, and nobody waits for it gladly.
@@ -24,7 +27,11 @@ pub fn run(workspace: &Workspace) -> Result<bool> {
     let setup = setup::run(workspace)?;
     let [compiler, others @ ..] = PROGRAMS;
     workspace.build(Profile::Release, &[&others[..], &[MODULE]].concat())?;
-    workspace.link(compiler, PACKED)?;
+    workspace.link(compiler, true, PACKED)?;
+    for program in others {
+        workspace.link(program, true, FOLDED)?;
+    }
+    workspace.link(MODULE, false, FOLDED)?;
     let folder = workspace.target.join("wheels");
     let step = Step::new("the wheel");
     let mut make = Command::new(&setup.python);

@@ -133,10 +133,15 @@ impl Workspace {
         Ok(())
     }
 
-    /// Builds the release program of a package, linked with other arguments; an error says which.
-    pub fn link(&self, package: &str, argument: &str) -> Result<()> {
+    /// Builds the release program of a package, or its library where it has no program, linked with other arguments; an error says which.
+    pub fn link(&self, package: &str, is_program: bool, argument: &str) -> Result<()> {
         let mut cargo = self.cargo();
-        cargo.args(["rustc", "--release", "--package", package, "--bin", package]);
+        cargo.args(["rustc", "--release", "--package", package]);
+        if is_program {
+            cargo.args(["--bin", package]);
+        } else {
+            cargo.arg("--lib");
+        }
         cargo.args(["--", "-C", &format!("link-arg={argument}")]);
         if !crate::process::show(&mut cargo)? {
             bail!("{package} was not linked with {argument}: see the compiler's messages above");
