@@ -74,6 +74,9 @@ const MEMORY: [i64; 2] = [250, 210];
 /// eleven shapes with odd K on an H200 (`docs/performance.md`).
 const ONE_BY_ONE: i64 = 500_000;
 
+/// Bytes of a line of L2, and of the widest swizzle.
+const LINE: i64 = 128;
+
 /// Bits of an access to memory by asynchronous copies, at least.
 const ASYNCHRONOUS: i64 = 32;
 
@@ -98,6 +101,9 @@ mod roles {
     pub(super) const SHARED: i64 = 800;
     /// Picoseconds for 128 bytes from L2, of lines that begin at multiples of 128 bytes, and of others, which touch two of L2's.
     pub(super) const LINE: [i64; 2] = [720, 1_580];
+    /// The same for each run of less than 128 bytes, of a tile that lies along M or N and whose extent there is no multiple of that: fitted to ten plans of five products whose B lies
+    /// along N, by tiles of 96 and 160 columns, on an H200.
+    pub(super) const RUN: [i64; 2] = [900, 1_400];
     /// Hundredths of that which lines take where blocks of one warpgroup have them for themselves: then the next kernel starts late, and neighbours ask for the same lines at the same time.
     pub(super) const LINE_OF_NEIGHBOURS: i64 = 60;
     /// Hundredths of the time of whole lines that such blocks take longer for each of their first turns where lines of A or B begin elsewhere than at multiples of 128 bytes: fitted
@@ -265,6 +271,14 @@ struct Outside {
 /// Picoseconds that a line outside takes, of so many elements of so many bits.
 fn outside(elements: i64, bits: i64) -> i64 {
     roles::OUTSIDE * (elements * bits / 1024).max(1)
+}
+
+/// The parts in which 128 bytes come of a tile that has so many bytes along its contiguous mode: runs of what the widest swizzle spans that divides these.
+fn runs_of_line(bytes: i64) -> i64 {
+    [1, 2]
+        .into_iter()
+        .find(|runs| bytes % (LINE / runs) == 0)
+        .unwrap_or(4)
 }
 
 /// The extents that say where lines of A and B begin, as far as only a launch knows it, and what follows.
@@ -521,7 +535,6 @@ impl Estimate {
             let is = |access: &Access| access.known && !is_aligned(factor, access);
             factors[factor].is_some_and(is)
         });
-        let lines = elsewhere.map(|elsewhere| roles::LINE[usize::from(elsewhere)]);
         let are_neighbours = !has_groups && matches!((blocks, of.groups, of.teams), (1, ..=1, 1));
         let share = match are_neighbours {
             _ if has_groups => roles::LINE_OF_GROUPS,
@@ -536,10 +549,23 @@ impl Estimate {
             false => 0,
         };
         let is_late = elsewhere.contains(&true);
-        let moved_of = |lines: [i64; 2]| {
-            (m * parts_a * lines[0] / cn + n * parts * lines[1] / cm) * share / 100
+        // A tile that lies along M or N comes in runs of what its swizzle spans.
+        let runs = [0, 1].map(|factor: usize| match factors[factor] {
+            Some(access) if access.major == 0 => runs_of_line([m, n][factor] * bits[factor] / 8),
+            _ => 1,
+        });
+        let moved_of = |is_elsewhere: [usize; 2]| {
+            let of = |factor: usize, lines: i64, sharers: i64| {
+                let is = is_elsewhere[factor];
+                let each = match runs[factor] {
+                    1 => roles::LINE[is] * share / 100,
+                    runs => roles::RUN[is] * runs,
+                };
+                lines * each / sharers
+            };
+            of(0, m * parts_a, cn) + of(1, n * parts, cm)
         };
-        let moved = moved_of(lines);
+        let moved = moved_of(elsewhere.map(usize::from));
         let others = of.stages.max(2) - 1;
         let latency = match cm * cn {
             1 => roles::LATENCY / others,
@@ -570,8 +596,8 @@ impl Estimate {
         let busy_by_lines = [0, 1].map(|of_a: usize| {
             [0, 1].map(|of_b: usize| {
                 let elsewhere = |factor: usize, is: usize| match apart[factor] {
-                    Some(_) => roles::LINE[is],
-                    None => lines[factor],
+                    Some(_) => is,
+                    None => usize::from(elsewhere[factor]),
                 };
                 busy_of(moved_of([elsewhere(0, of_a), elsewhere(1, of_b)]))
             })

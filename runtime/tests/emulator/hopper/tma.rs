@@ -90,15 +90,15 @@ fn boxes_arrive_in_their_pattern() {
     compare([16, 16], MapSwizzle::B64, [0, 0]);
     compare([24, 20], MapSwizzle::B64, [0, 0]);
     compare([64, 16], MapSwizzle::B128, [0, 2]);
-    compare([8, 3], MapSwizzle::B128, [3, 1]);
+    compare([8, 3], MapSwizzle::B128, [8, 1]);
 }
 
 #[test]
 fn what_is_outside_arrives_as_zero() {
-    compare([16, 8], MapSwizzle::None, [-3, -2]);
-    compare([16, 8], MapSwizzle::B32, [17, 15]);
-    compare([64, 16], MapSwizzle::B128, [-5, -7]);
-    compare([16, 8], MapSwizzle::None, [100, 0]);
+    compare([16, 8], MapSwizzle::None, [-8, -2]);
+    compare([16, 8], MapSwizzle::B32, [16, 15]);
+    compare([64, 16], MapSwizzle::B128, [-8, -7]);
+    compare([16, 8], MapSwizzle::None, [104, 0]);
     compare([16, 8], MapSwizzle::None, [0, -100]);
 }
 
@@ -107,17 +107,52 @@ fn what_is_outside_may_arrive_as_nan() {
     let map = TensorMap {
         element: MapElement::F16,
         oob_fill: OobFill::Nan,
-        ..map([8, 1], MapSwizzle::None)
+        ..map([16, 1], MapSwizzle::None)
     };
-    let mut run = load(map, &[20, 0]);
+    let mut run = load(map, &[16, 0]);
     run.tensors.insert(0, (tensor(), Way::In));
     let found = halves(&run.clean(1));
-    assert_eq!(found[..4], [20, 21, 22, 23]);
+    assert_eq!(found[..8], [16, 17, 18, 19, 20, 21, 22, 23]);
     assert!(
-        found[4..]
+        found[8..]
             .iter()
             .all(|&bits| half::f16::from_bits(bits).is_nan())
     );
+}
+
+/// As an H200 has it, of elements of 1 to 8 bytes, loads, stores, reductions, prefetches and columns of pixels.
+#[test]
+fn boxes_begin_at_multiples_of_16_bytes() {
+    for x in [-4, 1, 4, 12, 20] {
+        let mut run = load(map([16, 8], MapSwizzle::None), &[x, 0]);
+        run.tensors.insert(0, (tensor(), Way::In));
+        run.finds(
+            Kind::Undefined,
+            "a multiple of 16 bytes, which are 8 elements",
+        );
+        if x < 0 {
+            continue;
+        }
+        let run = store(
+            "cp.async.bulk.tensor.2d.global.shared::cta",
+            &format!("{x}, 0"),
+            MapSwizzle::None,
+        );
+        run.finds(
+            Kind::Undefined,
+            "a multiple of 16 bytes, which are 8 elements",
+        );
+    }
+    let words = TensorMap {
+        element: MapElement::U32,
+        sizes: vec![12, 20],
+        ..map([8, 8], MapSwizzle::None)
+    };
+    for (x, is_right) in [(4, true), (2, false)] {
+        let mut run = load(words.clone(), &[x, 0]);
+        run.tensors.insert(0, (tensor(), Way::In));
+        assert_eq!(run.kinds().is_empty(), is_right);
+    }
 }
 
 #[test]
@@ -223,14 +258,14 @@ fn stores_end_where_the_tensor_does() {
     for swizzle in [MapSwizzle::None, MapSwizzle::B32] {
         let run = store(
             "cp.async.bulk.tensor.2d.global.shared::cta",
-            "12, 7",
+            "16, 7",
             swizzle,
         );
         let found = halves(&run.clean(0));
         for y in 0..HEIGHT {
             for x in 0..WIDTH {
-                let inside = (12..24).contains(&x) && (7..20).contains(&y);
-                let byte = ((y - 7) * 32 + (x - 12) * 2) as usize;
+                let inside = (16..24).contains(&x) && (7..20).contains(&y);
+                let byte = ((y - 7) * 32 + (x - 16) * 2) as usize;
                 let place = byte ^ ((byte >> 7) & swizzle as usize) << 4;
                 let expected = if inside {
                     place as u16 / 2
@@ -243,7 +278,7 @@ fn stores_end_where_the_tensor_does() {
     }
     let run = store(
         "cp.async.bulk.tensor.2d.global.shared::cta",
-        "-1, 0",
+        "-8, 0",
         MapSwizzle::None,
     );
     run.finds(Kind::Undefined, "a coordinate of 0 or more along mode 0");
@@ -255,14 +290,14 @@ fn stores_end_with_whole_16_bytes() {
     for (width, end) in [(21, 24), (17, 24), (16, 16)] {
         let mut run = store(
             "cp.async.bulk.tensor.2d.global.shared::cta",
-            "12, 0",
+            "8, 0",
             MapSwizzle::None,
         );
         run.maps[0].sizes[0] = width;
         let found = halves(&run.clean(0));
         for x in 0..WIDTH {
-            let expected = match (12..end).contains(&x) {
-                true => (x - 12) as u16,
+            let expected = match (8..end).contains(&x) {
+                true => (x - 8) as u16,
                 false => element(x, 0),
             };
             assert_eq!(

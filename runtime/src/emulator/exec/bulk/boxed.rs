@@ -39,12 +39,31 @@ impl Context<'_> {
             });
             return None;
         }
+        // What is lacking behind a trap says nothing, so that the box is copied.
+        if let Some(message) = misplaced(&map, &named) {
+            self.find(Kind::Undefined, pc, None, warp.index, lane, None, || {
+                message
+            });
+        }
         Some(Boxed {
             map,
             coordinates: named.coordinates,
             offsets: named.offsets.unwrap_or_default(),
         })
     }
+}
+
+/// The error in the place where a box begins. The PTX ISA does not name it; an H200 traps ("an illegal instruction was encountered"), whatever the element, the
+/// swizzle and the direction.
+fn misplaced(map: &TensorMap, named: &Named) -> Option<String> {
+    let step = (GRANULE / map.element.bytes() as u64) as i32;
+    let first = *named.coordinates.first()?;
+    (first % step != 0).then(|| {
+        format!(
+            "expected a first coordinate at a multiple of {GRANULE} bytes, which are {step} elements, found {first}; a GPU traps there: begin the box at such a \
+             multiple, or copy by cp.async or ld"
+        )
+    })
 }
 
 /// The error in coordinates of a map.
