@@ -85,6 +85,7 @@ impl<'a> Context<'a> {
     }
 
     /// The same, for an access that is known to be aligned.
+    #[inline]
     pub(super) fn holds_shared(
         &mut self,
         warp: &Warp,
@@ -94,10 +95,26 @@ impl<'a> Context<'a> {
         bytes: u32,
         what: &str,
     ) -> bool {
+        let (rank, _) = address::block_of_place(at);
+        rank as u32 == warp.rank && self.shared.holds(at, u64::from(bytes))
+            || self.holds_elsewhere(warp, lane, pc, at, bytes, what)
+    }
+
+    /// The same, for an access to another block's shared memory, or to none.
+    #[inline(never)]
+    fn holds_elsewhere(
+        &mut self,
+        warp: &Warp,
+        lane: usize,
+        pc: u32,
+        at: u64,
+        bytes: u32,
+        what: &str,
+    ) -> bool {
+        let (rank, _) = address::block_of_place(at);
+        let address = Some((Space::Shared, at));
         if self.shared.holds(at, u64::from(bytes)) {
-            let (rank, _) = address::block_of_place(at);
-            if rank as u32 != warp.rank && self.has_ended(rank as u32) {
-                let address = Some((Space::Shared, at));
+            if self.has_ended(rank as u32) {
                 self.find(Kind::OutOfBounds, pc, None, warp.index, lane, address, || {
                     format!("{what} shared memory of block {rank} of the cluster, which has ended; let no block end before others are done with it (barrier.cluster)")
                 });
@@ -105,7 +122,6 @@ impl<'a> Context<'a> {
             return true;
         }
         let have = self.shared.len();
-        let address = Some((Space::Shared, at));
         self.find(Kind::OutOfBounds, pc, None, warp.index, lane, address, || {
             format!("{what} {bytes} bytes outside of shared memory, of which the block has {have} bytes; check the layout's cosize and what the launch asks for")
         });
