@@ -10,6 +10,8 @@ mod pieces;
 mod reduce;
 mod stores;
 
+use std::collections::HashSet;
+
 use super::*;
 use crate::emulator::clocks::Agent;
 use crate::emulator::global::Accessor;
@@ -36,6 +38,10 @@ pub(in crate::emulator) struct Bulks {
     groups: BTreeMap<u32, Groups>,
     /// Tells whether copies land as late as they can, mostly.
     lazy: bool,
+    /// Waits of threads that have no groups, while others have, by instruction; the first warp and its lane.
+    idle_waits: BTreeMap<u32, (u32, usize)>,
+    /// Waits of threads that have groups.
+    waits: HashSet<u32>,
     /// The pattern in which a load with a map writes 128 bytes, and the load.
     patterns: HashMap<u64, (MapSwizzle, u32)>,
 }
@@ -58,6 +64,13 @@ struct Groups {
     /// The last copy, and whether it belongs to no group yet.
     last: u32,
     open: bool,
+}
+
+impl Groups {
+    /// Tells whether there is a copy whose read was not waited for.
+    fn is_left(&self) -> bool {
+        self.open || self.committed > self.read
+    }
 }
 
 /// A copy that is under way.

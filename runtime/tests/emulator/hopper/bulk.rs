@@ -211,15 +211,33 @@ fn a_store_reads_its_source_until_it_is_waited_for() {
 
 #[test]
 fn groups_belong_to_the_thread_that_issued_them() {
-    // Another warp waits for nothing.
-    let body = "setp.ge.u32 %p1, %r0, 32; @%p1 bra WAIT; setp.ne.u32 %p0, %r0, 0; st.shared.u32 [%s0+128], %r0; ret; WAIT: cp.async.bulk.wait_group.read 0; ret;";
-    hopper(&body.replace("st.shared.u32 [%s0+128], %r0;", ""))
-        .block(64)
-        .finds(
-            Kind::MissingWait,
-            "groups belong to the thread that issued the copies",
-        );
+    // The first thread copies and commits, behind the wait of a turn before.
+    let body = "mov.u32 %r5, 0; setp.ne.u32 %p0, %r0, 0; setp.ge.u32 %p1, %r0, 32; FILL AGAIN: GUARD cp.async.bulk.wait_group.read 0; bar.sync 0;
+        @%p0 bra NEXT; fence.proxy.async; mul.wide.u32 %s7, %r5, 16; add.s64 %s7, %s7, %s90; cp.async.bulk.global.shared::cta.bulk_group [%s7], [%s0], 16; cp.async.bulk.commit_group;
+        NEXT: add.u32 %r5, %r5, 1; setp.lt.u32 %p3, %r5, TURNS; @%p3 bra AGAIN; LAST ret;";
+    let run = |turns: &str, guard: &str, last: &str| {
+        let body = body.replace("TURNS", turns).replace("GUARD", guard);
+        let body = body.replace("LAST", last).replace("FILL", FILL);
+        hopper(&body).output(48).block(64)
+    };
+    const LAST: &str = "@!%p0 cp.async.bulk.wait_group 0;";
+    // All threads wait, and the others for nothing; in a loop of one turn so does the first.
+    for turns in ["1", "3"] {
+        assert_eq!(run(turns, "", LAST).kinds(), [], "{turns}");
+    }
+    // Another warp waits in its place.
+    run("3", "@%p1", LAST).finds(
+        Kind::MissingWait,
+        "groups belong to the thread that issued the copies",
+    );
+    run("1", "", "bar.sync 0; @%p1 cp.async.bulk.wait_group 0;").finds(
+        Kind::MissingWait,
+        "groups belong to the thread that issued the copies",
+    );
 }
+
+/// Thread 0 writes 16 bytes of shared memory.
+const FILL: &str = "@!%p0 st.shared.u32 [%s0], %r0; @!%p0 st.shared.u32 [%s0+4], %r0; @!%p0 st.shared.u32 [%s0+8], %r0; @!%p0 st.shared.u32 [%s0+12], %r0;";
 
 #[test]
 fn what_a_store_wrote_is_seen_after_its_group() {

@@ -175,14 +175,14 @@ impl Context<'_> {
             groups.is_some_and(|groups| groups.committed != 0)
         };
         if !lanes(active).any(|lane| has(&lane)) {
-            let lane = first(active);
-            self.find(Kind::MissingWait, pc, None, warp.index, lane, None, || {
-                "waits for bulk groups of which these threads have none: groups belong to the thread that issued the copies; \
-                 let that thread commit and wait, and put a barrier after its wait"
-                    .into()
-            });
+            // Mostly all threads wait, and one has copied. It is told at the end if that one never waits here.
+            if self.bulks.groups.values().any(Groups::is_left) {
+                let here = (warp.index, first(active));
+                self.bulks.idle_waits.entry(pc).or_insert(here);
+            }
             return;
         }
+        self.bulks.waits.insert(pc);
         for lane in lanes(active) {
             let thread = warp.thread(lane);
             let Some(groups) = self.bulks.groups.get_mut(&thread) else {
@@ -234,6 +234,16 @@ impl Context<'_> {
             }
             let last = self.bulks.pending.len() - 1;
             self.land_bulk(last);
+        }
+        for (pc, (warp, lane)) in std::mem::take(&mut self.bulks.idle_waits) {
+            if self.bulks.waits.contains(&pc) {
+                continue;
+            }
+            self.find(Kind::MissingWait, pc, None, warp, lane, None, || {
+                "waits for bulk groups of which these threads have none, and those that have some do not wait here: groups belong to the thread that issued \
+                 the copies; let that thread commit and wait, and put a barrier after its wait"
+                    .into()
+            });
         }
         for (thread, groups) in std::mem::take(&mut self.bulks.groups) {
             let inst = groups.last;
