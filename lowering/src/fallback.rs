@@ -40,8 +40,8 @@ fn pipeline(options: &[&str], state: &str) -> Result<String, String> {
 
 /// The state has the names of plans that are left out, a word for those of each compilation.
 fn judge<'c>(failed: Op<'c>, before: Op<'c>, state: &str) -> Outcome {
-    let spilled = attribute_of(failed, SHORT_OF_REGISTERS).and_then(array_of);
-    let Some(spilled) = spilled.filter(|all| !all.is_empty()) else {
+    let short = attribute_of(failed, SHORT_OF_REGISTERS).and_then(array_of);
+    let Some(short) = short.filter(|all| !all.is_empty()) else {
         return Outcome::Failed;
     };
     let contracts = nested_ops(before).into_iter();
@@ -54,7 +54,7 @@ fn judge<'c>(failed: Op<'c>, before: Op<'c>, state: &str) -> Outcome {
         .collect();
     let known: Vec<&str> = state.split([' ', '+']).collect();
     let (mut names, mut remarks) = (Vec::new(), Vec::new());
-    for kernel in spilled {
+    for kernel in short {
         let plan = entry_of(kernel, "plan");
         // A kernel that was written by hand has none.
         let Some((plan, read)) = plan.and_then(|plan| Some((plan, Plan::of(plan)?))) else {

@@ -4,24 +4,10 @@
 use super::super::program::{At, MapOp, Op, Reg, Scope, Space};
 use super::{Decoder, Result};
 use crate::ptx::{Immediate, Instruction, Operand, Type};
-use crate::tensor_map::{MapElement, MapField, MapSwizzle, OobFill, TENSOR_MAP_BYTES};
+use crate::tensor_map::{MapField, MapSwizzle, OobFill, TENSOR_MAP_BYTES};
 
-/// Element types by the numbers that `tensormap.replace` has for them, which are not the driver's.
-const ELEMENTS: [MapElement; 13] = [
-    MapElement::U8,
-    MapElement::U16,
-    MapElement::U32,
-    MapElement::S32,
-    MapElement::U64,
-    MapElement::S64,
-    MapElement::F16,
-    MapElement::F32,
-    MapElement::F32Ftz,
-    MapElement::F64,
-    MapElement::Bf16,
-    MapElement::Tf32,
-    MapElement::Tf32Ftz,
-];
+/// The driver's numbers of element types by those of `tensormap.replace`, which has f32 with zeros for subnormal numbers before f64 and bf16.
+const ELEMENTS: [u32; 13] = [0, 1, 2, 3, 4, 5, 6, 7, 10, 8, 9, 11, 12];
 
 impl<'a> Decoder<'_, 'a> {
     /// Everything that begins with `tensormap`.
@@ -153,10 +139,7 @@ impl<'a> Decoder<'_, 'a> {
         let number = self.number(value)?;
         let at = usize::try_from(number).unwrap_or(usize::MAX);
         let (field, found) = match name {
-            "elemtype" => {
-                let element = ELEMENTS.get(at).map(|element| element.driver());
-                (MapField::Element, element)
-            }
+            "elemtype" => (MapField::Element, ELEMENTS.get(at).copied()),
             "swizzle_mode" => {
                 let swizzle = MapSwizzle::ALL.get(at).map(|swizzle| swizzle.driver());
                 (MapField::Swizzle, swizzle)

@@ -91,15 +91,9 @@ impl Context<'_> {
         if let Some(map) = self.read_map(warp, lane, pc, from) {
             self.write_map(warp, lane, pc, to, &map);
         }
-        let mut release = self.clocks.meeting();
-        for lane in lanes(mask) {
-            self.clocks.release(warp.thread(lane), &mut release);
-        }
-        let known = release.finish();
-        for lane in lanes(mask) {
-            self.clocks.acquire(warp.thread(lane), &known);
-        }
-        self.release_maps(warp, mask, scope);
+        self.meet(warp, mask);
+        // It knows what all of them have done.
+        self.release_maps(warp, 1 << lane, scope);
     }
 
     fn release_maps(&mut self, warp: &Warp, active: Mask, scope: Scope) {

@@ -89,18 +89,21 @@ impl Context<'_> {
         })
     }
 
+    /// All of these threads know afterwards what each of them has done and known.
+    pub(super) fn meet(&mut self, warp: &Warp, here: Mask) {
+        let mut release = self.clocks.meeting();
+        for lane in lanes(here) {
+            self.clocks.release(warp.thread(lane), &mut release);
+        }
+        let known = release.finish();
+        for lane in lanes(here) {
+            self.clocks.acquire(warp.thread(lane), &known);
+        }
+    }
+
     fn members(&mut self, warp: &mut Warp, op: &Op, here: Mask, members: Mask, pc: u32) {
         match op {
-            Op::WarpBarrier { .. } => {
-                let mut release = self.clocks.meeting();
-                for lane in lanes(here) {
-                    self.clocks.release(warp.thread(lane), &mut release);
-                }
-                let known = release.finish();
-                for lane in lanes(here) {
-                    self.clocks.acquire(warp.thread(lane), &known);
-                }
-            }
+            Op::WarpBarrier { .. } => self.meet(warp, here),
             Op::Shuffle {
                 kind,
                 d,

@@ -5,6 +5,7 @@
 //! that copies, but must come before its copy. (PTX ISA, "membar, fence" and "Proxies".)
 
 use std::collections::HashMap;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::{Accessor, Buffer, NOWHERE, RECORD, Who};
@@ -24,8 +25,8 @@ pub(in crate::emulator) struct Maps(Mutex<Fences>);
 
 #[derive(Default)]
 struct Fences {
-    /// The last release of each thread, by block and thread.
-    released: HashMap<(u64, u32), Released>,
+    /// The last release of each thread, by block.
+    released: HashMap<u64, HashMap<u32, Released>>,
     /// Acquires by the address of the map.
     acquired: HashMap<u64, Vec<Acquired>>,
 }
@@ -66,9 +67,17 @@ impl Maps {
     }
 
     /// A thread releases all that it has done and knows.
-    pub(in crate::emulator) fn release(&self, by: (u64, u32), rank: u8, scope: Scope, view: View) {
+    pub(in crate::emulator) fn release(
+        &self,
+        (block, thread): (u64, u32),
+        rank: u8,
+        scope: Scope,
+        view: View,
+    ) {
         let released = Released { rank, scope, view };
-        self.fences().released.insert(by, released);
+        let mut fences = self.fences();
+        let of_block = fences.released.entry(block).or_default();
+        of_block.insert(thread, released);
     }
 
     /// A thread acquires the map at an address, whose writers were these.
@@ -81,14 +90,22 @@ impl Maps {
         bytes: MapBytes,
     ) {
         let mut fences = self.fences();
-        let is_released = |writer: &Who| {
-            fences.released.iter().any(|((block, _), released)| {
-                let place = (*block, released.rank);
-                let here = (by.block, by.rank);
-                reaches(released.scope, place, here)
-                    && reaches(scope, place, here)
-                    && has(*block, &released.view, writer)
+        let here = (by.block, by.rank);
+        let in_block = |block: u64, writer: &Who| {
+            fences.released.get(&block).is_some_and(|all| {
+                all.values().any(|released| {
+                    let there = (block, released.rank);
+                    reaches(released.scope, there, here)
+                        && reaches(scope, there, here)
+                        && has(block, &released.view, writer)
+                })
             })
+        };
+        // Mostly it is a thread of the writer's block, or of this one.
+        let is_released = |writer: &Who| {
+            in_block(writer.block, writer)
+                || in_block(by.block, writer)
+                || fences.released.keys().any(|block| in_block(*block, writer))
         };
         let lack = if !writers.iter().all(|writer| by.knows(*writer)) {
             Some(Lack::Acquire)
@@ -178,7 +195,7 @@ impl Buffer {
         for at in (first..end).step_by(4) {
             let near = self.lock(at);
             for index in self.granules(at, 4) {
-                let word = self.writers[index].load(std::sync::atomic::Ordering::Relaxed);
+                let word = self.writers[index].load(Relaxed);
                 let new = if word == RECORD {
                     let record = near.records.get(&index);
                     record.map(|record| record.writers()).unwrap_or_default()

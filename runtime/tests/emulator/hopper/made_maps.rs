@@ -4,7 +4,7 @@
 
 use super::tma::{LOAD, halves, map, tensor};
 use super::*;
-use cute_runtime::tensor_map::{EmulatedMapError, MapField, MapSwizzle, OobFill};
+use cute_runtime::tensor_map::{EmulatedMapError, MapElement, MapField, MapSwizzle, OobFill};
 
 /// The warp puts zeros at byte 2048 of shared memory, `%s5`.
 const ZEROS: &str = "add.s64 %s92, %s92, 127; and.b64 %s92, %s92, -128; mov.b64 %s80, %s92; add.s64 %s5, %s0, 2048;
@@ -216,6 +216,36 @@ fn what_is_no_instruction_is_refused() {
     refused("[%s92], 0x80;", "[%s92], 64;", "expected 128 bytes");
     refused("[%s5], 0x80;", "[%s5], 64;", "expected 128 bytes");
     refused("replace.tile.rank", "replace.im2col.rank", "does not know");
+}
+
+/// The numbers of the PTX ISA ("tensormap.replace"), which are not the driver's.
+#[test]
+fn element_types_have_numbers_of_their_own() {
+    use MapElement::{Bf16, F16, F32, F32Ftz, F64, S32, S64, Tf32, Tf32Ftz, U8, U16, U32, U64};
+    let all = [
+        U8, U16, U32, S32, U64, S64, F16, F32, F32Ftz, F64, Bf16, Tf32, Tf32Ftz,
+    ];
+    for (number, element) in all.into_iter().enumerate() {
+        let fields = FIELDS
+            .replace(
+                "b32 [%s5], 0x1;\n    tensormap.replace.tile.interleave",
+                &format!("b32 [%s5], {number};\n    tensormap.replace.tile.interleave"),
+            )
+            .replace(
+                "swizzle_mode.shared::cta.b1024.b32 [%s5], 0x1",
+                "swizzle_mode.shared::cta.b1024.b32 [%s5], 0x0",
+            );
+        let parts = [ZEROS, &fields, COPY, "ret;"].join("\n");
+        let ran = hopper(&parts)
+            .input(tensor())
+            .output(256)
+            .in_out(vec![0; 255]);
+        let bytes = ran.clean(2);
+        let maps = bytes.windows(128).filter_map(|part| part.try_into().ok());
+        let found = maps.filter_map(|part: &[u8; 128]| TensorMap::from_emulated(part).ok());
+        let elements: Vec<MapElement> = found.map(|map| map.element).collect();
+        assert_eq!(elements, [element], "{number}");
+    }
 }
 
 #[test]
