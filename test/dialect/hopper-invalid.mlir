@@ -161,6 +161,17 @@ func.func @half_granules(%row: !row, %srow: !srow) {
 
 // -----
 
+// However many elements there are, as an answer does not depend on a look at each.
+!row = !cute.memref<f32, gmem, align<16>, "2305843009213693952:1">
+!srow = !cute.memref<f32, smem, align<16>, "256:1">
+func.func @many_elements(%row: !row, %srow: !srow) {
+  // expected-error @+1 {{expected as many elements of one type on both sides, found 1024 bytes of f32 and 9223372036854775807 of f32}}
+  cute_nvgpu.bulk_store(%srow, %row) : (!srow, !row)
+  return
+}
+
+// -----
+
 !row = !cute.memref<f32, gmem, align<16>, "(16,16):(32,1)">
 !srow = !cute.memref<f32, smem, align<16>, "(16,16):(16,1)">
 func.func @rows_with_gaps(%row: !row, %srow: !srow) {

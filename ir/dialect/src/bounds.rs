@@ -55,8 +55,7 @@ pub fn cut(
         return Ok(Cut::Nowhere);
     }
     let side = atom_side("the coordinates of a tile", coords, count)?;
-    let in_order =
-        (memory.values.flat()).is_some_and(|flat| (0..flat.size()).all(|i| flat.at(i) == i));
+    let in_order = (memory.values.flat()).is_some_and(|flat| flat.is_identity());
     let values = side.values.coalesce().map_err(|e| e.to_string())?;
     let mut modes = long_leaves(&values);
     let (Some((_, Leaf::Basis { value, path })), None, true) =

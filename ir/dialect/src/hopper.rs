@@ -21,6 +21,9 @@ pub use im2col::{
 /// Bytes that TMA stores at once along the contiguous mode of a tensor, wherever the tensor ends among them. PTX does not say so; an H100 does it for all types.
 pub const STORED: i64 = 16;
 
+/// Elements of an operand of `wgmma` along a mode, at most: shared memory has room for fewer.
+const MOST_ROWS: i64 = 1 << 18;
+
 /// Bytes of an mbarrier.
 pub const BARRIER_BYTES: i64 = 8;
 
@@ -70,7 +73,7 @@ pub fn stored_bytes(value: Type<'_>, to: &MemRef<'_>) -> Result<i64, String> {
         ));
     }
     let flat = to.layout.flat_or("st.async").map_err(|e| e.to_string())?;
-    if flat.size() != length || (0..length).any(|i| flat.at(i) != i) {
+    if flat.size() != length || !flat.is_identity() {
         return Err(format!(
             "expected {length} elements side by side, as many as the value has, found {}",
             to.layout
@@ -316,8 +319,7 @@ pub fn bulk_bytes(sides: [(&MemRef<'_>, Space); 2]) -> Result<i64, String> {
             .layout
             .flat_or("bulk copy")
             .map_err(|e| e.to_string())?;
-        let size = flat.size();
-        if (0..size).any(|i| flat.at(i) != i) {
+        if !flat.is_identity() {
             return Err(format!(
                 "expected contiguous elements in the order of memory, found {}; copy a row at a time, or by a tensor map",
                 memref.layout
@@ -329,7 +331,8 @@ pub fn bulk_bytes(sides: [(&MemRef<'_>, Space); 2]) -> Result<i64, String> {
                 memref.align, memref.space
             ));
         }
-        sizes.push((size * memref.element_bytes(), memref.element));
+        let bytes = flat.size().saturating_mul(memref.element_bytes());
+        sizes.push((bytes, memref.element));
     }
     match sizes[..] {
         [one, other] if one != other => Err(format!(
@@ -415,6 +418,11 @@ pub fn steps(atom: &MmaAtom, operand: usize, memref: &MemRef<'_>) -> Result<Step
     let row = descriptor.width();
     let offsets = |mode: &Layout| -> Result<Vec<i64>, String> {
         let flat = mode.flat_or("wgmma").map_err(|e| e.to_string())?;
+        if flat.size() > MOST_ROWS {
+            return Err(format!(
+                "expected at most {MOST_ROWS} elements of {name} along a mode, found {mode}"
+            ));
+        }
         Ok((0..flat.size()).map(|i| flat.at(i) * bytes).collect())
     };
     let bytes = [offsets(&first)?, offsets(&second)?];

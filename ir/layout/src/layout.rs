@@ -71,6 +71,16 @@ impl FlatLayout {
     pub fn size(&self) -> i64 {
         self.modes.iter().map(|m| m.0).product()
     }
+
+    /// Tells whether the offset of each index of the domain is that index. Takes a step for each leaf, however large the extents are.
+    pub fn is_identity(&self) -> bool {
+        let mut next = 1i64;
+        self.modes.iter().all(|&(extent, stride)| {
+            let fits = extent == 1 || stride == next;
+            next = next.saturating_mul(extent);
+            fits
+        })
+    }
 }
 
 impl Layout {

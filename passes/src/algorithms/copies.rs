@@ -252,7 +252,7 @@ fn memory_order(side: &AtomSide) -> Result<Option<Layout>, String> {
     let Some(flat) = side.values.flat() else {
         return Ok(None);
     };
-    if (0..flat.size()).all(|i| flat.at(i) == i) {
+    if flat.is_identity() {
         return Ok(None);
     }
     let inverse = side.values.right_inverse().map_err(|e| e.to_string())?;

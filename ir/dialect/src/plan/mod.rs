@@ -295,9 +295,7 @@ impl<'c> Plan<'c> {
     /// permutes K, so that a thread multiplies neighbours, and where they are computed in registers. Errors: as of [`Plan::computes_fragments`].
     pub fn loads_by_vectors(&self, operand: Operand) -> Result<bool, String> {
         let permutes = match &self.tiled_mma()?.permutation()[2] {
-            Tile::Layout(along_k) => along_k
-                .flat()
-                .is_none_or(|flat| (0..flat.size()).any(|at| flat.at(at) != at)),
+            Tile::Layout(along_k) => along_k.flat().is_none_or(|flat| !flat.is_identity()),
             _ => false,
         };
         Ok(operand != Operand::C && (permutes || self.computes_fragments(operand)?))

@@ -448,3 +448,28 @@ fn flat_layouts_agree() {
         assert_eq!(l.eval(&int(i)).unwrap(), int(flat.at(i)));
     }
 }
+
+#[test]
+fn identities_are_told_by_their_leaves() {
+    for text in [
+        "1:0",
+        "1:5",
+        "8:1",
+        "8:2",
+        "8:0",
+        "(4,2):(1,4)",
+        "(4,2):(2,1)",
+        "(4,1,2):(1,7,4)",
+        "((2,3),4):((1,2),6)",
+        "((2,3),4):((1,2),5)",
+        "(4,2):(1,3)",
+        "4:-1",
+    ] {
+        let flat = layout(text).flat().unwrap();
+        let each = (0..flat.size()).all(|i| flat.at(i) == i);
+        assert_eq!(flat.is_identity(), each, "{text}");
+    }
+    // However many elements there are.
+    let large = layout("(4611686018427387904,1):(1,9)");
+    assert!(large.flat().unwrap().is_identity());
+}
