@@ -14,10 +14,10 @@
 // MOST:     error: 'cute.contract' op split is at most 32, found 33
 // LEAST:    error: cute-tile: split: expected a positive number, found '0'
 
-// 32 tiles of warpgroups, and 256 turns for each.
+// 22 tiles of warpgroups, and 256 turns for each.
 // CHECK-LABEL: func.func @long
 // CHECK:         cute.workspace
-// CHECK:         #cute.plan<tile = 64x64x64, stages = 14, raster = 6, split = 4,
+// CHECK:         #cute.plan<tile = 64x96x64, stages = 11, raster = 6, split = 6,
 !a = !cute.memref<f16, gmem, align<16>, "(128,16384):(16384,1)">
 !b = !cute.memref<f16, gmem, align<16>, "(1024,16384):(16384,1)">
 !c = !cute.memref<f16, gmem, align<16>, "(128,1024):(1024,1)">
