@@ -26,7 +26,6 @@ const LARGEST: u64 = 35_000_000;
 pub fn run(workspace: &Workspace) -> Result<bool> {
     let setup = setup::run(workspace)?;
     let [compiler, others @ ..] = PROGRAMS;
-    workspace.build(Profile::Release, &[&others[..], &[MODULE]].concat())?;
     workspace.link(compiler, true, PACKED)?;
     for program in others {
         workspace.link(program, true, FOLDED)?;

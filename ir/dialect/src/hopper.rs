@@ -21,8 +21,8 @@ pub use im2col::{
 /// Bytes that TMA stores at once along the contiguous mode of a tensor, wherever the tensor ends among them. PTX does not say so; an H100 does it for all types.
 pub const STORED: i64 = 16;
 
-/// Elements of an operand of `wgmma` along a mode, at most: shared memory has room for fewer.
-const MOST_ROWS: i64 = 1 << 18;
+/// Atoms of an operand of `wgmma` along a mode, at most: shared memory has room for fewer.
+const MOST_ATOMS: i64 = 1 << 18;
 
 /// Bytes of an mbarrier.
 pub const BARRIER_BYTES: i64 = 8;
@@ -418,9 +418,9 @@ pub fn steps(atom: &MmaAtom, operand: usize, memref: &MemRef<'_>) -> Result<Step
     let row = descriptor.width();
     let offsets = |mode: &Layout| -> Result<Vec<i64>, String> {
         let flat = mode.flat_or("wgmma").map_err(|e| e.to_string())?;
-        if flat.size() > MOST_ROWS {
+        if flat.size() > MOST_ATOMS {
             return Err(format!(
-                "expected at most {MOST_ROWS} elements of {name} along a mode, found {mode}"
+                "expected at most {MOST_ATOMS} atoms of {name} along a mode, found {mode}"
             ));
         }
         Ok((0..flat.size()).map(|i| flat.at(i) * bytes).collect())

@@ -1,5 +1,6 @@
 //! Estimates of the time that a plan takes, for any sizes, before anything is built.
 
+use super::sm90::{ROW, spanned};
 use super::{
     Access,
     cost::{Registers, Sources, at_once},
@@ -73,9 +74,6 @@ const MEMORY: [i64; 2] = [250, 210];
 /// Picoseconds that a turn takes longer where elements of A or B are narrower than what can be copied asynchronously, and go through registers one by one: fitted to
 /// eleven shapes with odd K on an H200 (`docs/performance.md`).
 const ONE_BY_ONE: i64 = 500_000;
-
-/// Bytes of a line of L2, and of the widest swizzle.
-const LINE: i64 = 128;
 
 /// Bits of an access to memory by asynchronous copies, at least.
 const ASYNCHRONOUS: i64 = 32;
@@ -274,12 +272,9 @@ fn outside(elements: i64, bits: i64) -> i64 {
     roles::OUTSIDE * (elements * bits / 1024).max(1)
 }
 
-/// The parts in which 128 bytes come of a tile that has so many bytes along its contiguous mode: runs of what the widest swizzle spans that divides these.
+/// The runs in which 128 bytes come of a tile that has so many bytes along its contiguous mode: each is what a swizzle spans.
 fn runs_of_line(bytes: i64) -> i64 {
-    [1, 2]
-        .into_iter()
-        .find(|runs| bytes % (LINE / runs) == 0)
-        .unwrap_or(4)
+    spanned(bytes).map_or(4, |span| ROW / span)
 }
 
 /// The extents that say where lines of A and B begin, as far as only a launch knows it, and what follows.

@@ -29,7 +29,12 @@ use cute_target::Archs;
 use melior::ir::{Location, Type};
 
 /// Bytes of a row of a tile in shared memory along the mode that is contiguous: what the widest swizzle spans.
-const ROW: i64 = 128;
+pub(super) const ROW: i64 = 128;
+
+/// Bytes of the widest swizzle whose span divides so many bytes along the contiguous mode.
+pub(super) fn spanned(bytes: i64) -> Option<i64> {
+    [ROW, 64, 32].into_iter().find(|span| bytes % span == 0)
+}
 
 /// Rows of an atom.
 const ROWS: i64 = 64;
@@ -351,10 +356,7 @@ impl<'c> Builder<'c> {
     ) -> Result<SharedTile, String> {
         let bytes = types::elem(element)?.bits() / 8;
         let (along, across) = (extents[major], extents[1 - major]);
-        let spans = [128, 64, 32]
-            .into_iter()
-            .find(|span| (along * bytes) % span == 0);
-        let span = spans.ok_or_else(|| {
+        let span = spanned(along * bytes).ok_or_else(|| {
             format!("expected rows of whole 32 bytes, found {along} elements of {bytes}")
         })?;
         let run = span / bytes;

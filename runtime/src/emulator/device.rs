@@ -518,8 +518,8 @@ impl Emulated {
             // One was loaded for each launch of the function.
             let kernel = &self.kernels[launch.launch];
             let registers = self.registers[launch.launch];
+            memory::declare(&mut global, kernel);
             global.start_launch(kernel.global_granule, cores == 1);
-            memory::declare(&mut global, kernel, cores == 1);
             let mut params = vec![0; kernel.param_bytes as usize];
             for ((_, offset, _), value) in kernel.params.iter().zip(&launch.params) {
                 let bytes = match value {

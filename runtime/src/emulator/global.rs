@@ -582,7 +582,7 @@ pub(super) struct Global {
     variables: Vec<Vec<Buffer>>,
     /// Bytes that `malloc` has given.
     allocated: AtomicU64,
-    /// What the launch has done to make tensor maps known.
+    /// The fences by which the launch has made tensor maps known.
     pub maps: Maps,
 }
 

@@ -8,8 +8,8 @@ use crate::package::Arg;
 use crate::tensor::{HostTensor, POISON};
 
 /// Puts the variables of a kernel's module into memory. They keep what the launch before left in them.
-/// `places` is as for [`Buffer::start_launch`].
-pub(super) fn declare(global: &mut Global, kernel: &Kernel, places: bool) {
+/// [`Global::start_launch`] comes behind.
+pub(super) fn declare(global: &mut Global, kernel: &Kernel) {
     let variables = global.variables_of(kernel.module);
     for (index, variable) in kernel.variables.iter().enumerate() {
         let known = variables.get(index).is_some_and(|buffer| {
@@ -19,7 +19,6 @@ pub(super) fn declare(global: &mut Global, kernel: &Kernel, places: bool) {
             variables.truncate(index);
             variables.push(self::variable(variable));
         }
-        variables[index].start_launch(kernel.global_granule, places);
     }
 }
 

@@ -47,7 +47,7 @@ struct Acquired {
     lack: Option<Lack>,
 }
 
-/// What is lacking for a copy to see a map as it was written.
+/// A fence that is lacking for a copy to see a map as it was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::emulator) enum Lack {
     /// No fence that acquires the map comes before the copy and behind the writes.

@@ -97,7 +97,7 @@ pub(in crate::emulator) struct Wgmma {
     pub scale_d: Guard,
 }
 
-/// What is done with tensor maps that kernels make.
+/// An instruction on a tensor map that a kernel makes.
 #[derive(Debug)]
 pub(in crate::emulator) enum MapOp {
     /// `tensormap.replace`

@@ -167,7 +167,7 @@ impl Session {
             Some(_) => 1,
             None => cores().min(usize::try_from(blocks).unwrap_or(usize::MAX)),
         };
-        memory::declare(&mut self.global, kernel, cores == 1);
+        memory::declare(&mut self.global, kernel);
         // Which of two blocks comes second, and is told, is chance where several run at a time. Blocks that run in their order tell
         // the same in every run, and where the other access stands, which takes memory.
         let before = (cores > 1).then(|| self.global.snapshot());

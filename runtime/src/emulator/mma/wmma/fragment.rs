@@ -20,7 +20,7 @@ pub(crate) struct Fragment {
     pub bytes: usize,
     /// Elements of what is moved as one.
     pub elements: usize,
-    /// What a line has of these.
+    /// The number of these in a line.
     pub length: usize,
     /// The accesses of the warp, which reach every element once.
     pub pieces: Vec<Piece>,
