@@ -99,6 +99,8 @@ pub struct Scaled {
     pub others: i64,
     /// Tells whether elements of all those tensors are such as a thread copies asynchronously: of 4 or 8 bytes.
     pub is_for_warps: bool,
+    /// Bits of the widest of those elements.
+    pub bits: i64,
 }
 
 impl Scaled {
@@ -107,6 +109,26 @@ impl Scaled {
     pub fn held(&self, [m, n]: [i64; 2], threads: i64) -> i64 {
         let [rows, columns] = self.varying;
         rows * (m * 4 / threads.max(1)) + columns * (n / 4) + self.others
+    }
+
+    /// The sets of sums of a group that a thread has: two, where it has the registers, so that the products of a turn go on while the sums of the one before it are added.
+    pub fn sets(&self, plan: &Plan<'_>, counts_tiles: bool, is_known: bool) -> i64 {
+        let [m, n, _] = plan.tile;
+        // Of two teams one hides what the other waits for.
+        let (Ok(threads), true) = (plan.team(), self.is_for_warps && plan.teams == 1) else {
+            return 1;
+        };
+        let [_, budget] = plan.budgets(counts_tiles).unwrap_or([0, 255]);
+        let sums = 3 * (m * n / threads);
+        match sums + self.beside([m, n], threads, is_known) <= budget {
+            true => 2,
+            false => 1,
+        }
+    }
+
+    /// Registers of a thread beside sums: the numbers of a turn, and what else it needs.
+    pub fn beside(&self, tile: [i64; 2], threads: i64, is_known: bool) -> i64 {
+        self.held(tile, threads) + if is_known { 26 } else { 42 }
     }
 
     /// Bytes of shared memory that the numbers of a turn take at most, of tiles of so many rows and columns: 0 where threads load them for themselves.
@@ -118,7 +140,7 @@ impl Scaled {
             let groups = self.lines[factor].map_or(1, |group| (tile[factor] / group).max(1));
             self.varying[factor] * tile[factor] + self.others * groups
         });
-        8 * lines.sum::<i64>()
+        self.bits / 8 * lines.sum::<i64>()
     }
 
     /// Checks that each of a plan's tiles is within a group along K, and of rows within one or of whole ones.

@@ -530,6 +530,10 @@ impl<'c> Builder<'c> {
                     why = Some(super::fed::NOT_WHOLE.to_owned());
                     continue;
                 }
+                // Of two teams one multiplies at a time, and nothing does while it adds the sums of a group.
+                if teams > 1 && self.scaled.is_some() && request.teams.is_none() {
+                    continue;
+                }
                 let is_fit = *cluster == [1; 3] && (teams == 1 || self.counts_tiles);
                 if self.has_groups && !is_fit {
                     continue;
@@ -769,7 +773,7 @@ impl<'c> Builder<'c> {
         let computed = self.computed(choice.tile, threads);
         let is_known = self.extents.iter().all(Option::is_some);
         let beside = match self.scaled {
-            Some(scaled) => scaled.held([m, n], threads) + if is_known { 26 } else { 42 },
+            Some(scaled) => scaled.beside([m, n], threads, is_known),
             // 192 sums of a thread and what an epilogue reads spill 4 bytes.
             None if self.stages_sums(choice) => 52,
             None => 40,

@@ -28,6 +28,8 @@ pub(super) struct Group<'c> {
     sums: Val<'c>,
     /// The fragment that they take A from, if they do.
     left: Option<Val<'c>>,
+    /// The fragments that are computed of their sums.
+    computed: Vec<Val<'c>>,
     /// The places that are released when they are over.
     pub(super) releases: Vec<Release<'c>>,
 }
@@ -53,6 +55,7 @@ impl<'c> Carried<'c> {
         Group {
             sums: self.sums,
             left: self.left,
+            computed: Vec::new(),
             releases: releases.collect(),
         }
     }
@@ -118,7 +121,7 @@ fn touched(op: Op<'_>) -> HashSet<ValueKey> {
     found
 }
 
-/// The registers that a product's block computes of its sums, one element of one.
+/// The fragments that a product's block computes of its sums, one element of one, or some of their elements.
 fn computed_of<'c>(product: Op<'c>, sums: Val<'c>) -> Vec<Val<'c>> {
     let root = root_of(sums);
     let ops = block_of(product).map(ops_of).unwrap_or_default();
@@ -126,10 +129,10 @@ fn computed_of<'c>(product: Op<'c>, sums: Val<'c>) -> Vec<Val<'c>> {
         let tensors = cute::Transform::of(op)?.tensors();
         let (written, read) = tensors.split_last()?;
         let is_read = read.iter().any(|tensor| root_of(*tensor) == root);
-        (is_read
-            && root_of(*written) != root
-            && defining_op(*written).is_some_and(|op| name_of(op) == cute::MMA_MAKE_FRAGMENT))
-        .then_some(*written)
+        let written = root_of(*written);
+        let is_fragment =
+            defining_op(written).is_some_and(|op| name_of(op) == cute::MMA_MAKE_FRAGMENT);
+        (is_read && written != root && is_fragment).then_some(written)
     });
     let mut found: Vec<Val<'c>> = Vec::new();
     for value in computed {
@@ -228,9 +231,10 @@ impl<'c> Emit<'_, 'c> {
     fn product(&mut self, op: Op<'c>, sums: Val<'c>, b: Builder<'c>) -> Result<(), Failure> {
         let left = left_in_registers(op);
         // Where turns are written out, nothing else keeps what a turn computes of its sums ahead of the next product, which writes their registers.
-        let fenced = std::iter::once(sums)
-            .chain(left)
-            .chain(computed_of(op, sums));
+        let computed = computed_of(op, sums);
+        self.over.retain(|value| !computed.contains(value));
+        let fenced = std::iter::once(sums).chain(left);
+        let fenced = fenced.chain(computed.iter().copied());
         let fenced: Vec<_> = fenced.map(|value| self.mapped(value)).collect();
         b.op(cute_nvgpu::WGMMA_FENCE, &fenced, &[], &[])?;
         b.clone_op(op, &mut self.mapping);
@@ -238,6 +242,7 @@ impl<'c> Emit<'_, 'c> {
         self.open.push(Group {
             sums,
             left,
+            computed,
             releases: Vec::new(),
         });
         self.wait(self.open.len() - 1, b)
@@ -256,6 +261,17 @@ impl<'c> Emit<'_, 'c> {
             if !sums.contains(&own) {
                 sums.push(own);
             }
+        }
+        // What is computed of sums that were waited for before is computed while those that are waited for now are multiplied.
+        let before = std::mem::take(&mut self.over);
+        for value in before {
+            let own = self.mapped(value);
+            if !sums.contains(&own) {
+                sums.push(own);
+            }
+        }
+        for group in &over {
+            self.over.extend_from_slice(&group.computed);
         }
         let b = b.step("wait for products");
         let pending = [("pending", b.integer(b.i32_type(), pending))];

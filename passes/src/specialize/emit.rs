@@ -38,6 +38,8 @@ pub(super) struct Emit<'a, 'c> {
     pub(super) next: Vec<[Val<'c>; 2]>,
     /// Products that may still go on, the oldest first.
     pub(super) open: Vec<Group<'c>>,
+    /// The fragments that are computed of sums that the last wait was for.
+    pub(super) over: Vec<Val<'c>>,
     /// The stores by TMA that may still read.
     pub(super) stored: Stored,
     /// True where a store was started before; none where none can have been.
@@ -69,6 +71,7 @@ impl<'a, 'c> Emit<'a, 'c> {
             mapping: Mapping::new(),
             next: Vec::new(),
             open: Vec::new(),
+            over: Vec::new(),
             stored: Stored::default(),
             has_stored: None,
             written: HashSet::new(),

@@ -302,7 +302,8 @@ impl<'c> Gemm<'c> {
             let ends = (tiles.at(l, coord)?, *factor);
             *factor = self.fill(l, operand, ends, (beside, coord), value)?;
         }
-        self.multiply((l, body), product, scales.as_ref(), turn)?;
+        let scales = scales.as_ref().map(|scales| (scales, 0));
+        self.multiply((l, body), product, scales, turn)?;
         l.op(scf::YIELD, &[], &[], &[])?;
 
         let Some(c) = c else {
@@ -326,12 +327,12 @@ impl<'c> Gemm<'c> {
         self.store_c(b, body, &at, (c, shared_c))
     }
 
-    /// Adds the product of a turn's tiles to the sums; where there are scales, by way of the sums of a group.
+    /// Adds the product of a turn's tiles to the sums; where there are scales, by way of a set of sums of a group.
     pub(super) fn multiply(
         &self,
         (l, body): (Builder<'c>, Blk<'c>),
         product: [Val<'c>; 3],
-        scales: Option<&Scales<'c>>,
+        scales: Option<(&Scales<'c>, usize)>,
         turn: Val<'c>,
     ) -> Result<(), Failure> {
         if let Some(scales) = scales {

@@ -24,10 +24,10 @@ pub(super) enum Beside<'c> {
 
 impl<'c> Beside<'c> {
     /// The tile at a coordinate of all tiles along K.
-    pub(super) fn at(self, b: Builder<'c>, coord: Val<'c>) -> Result<Val<'c>, Failure> {
+    pub(super) fn at(&self, b: Builder<'c>, coord: Val<'c>) -> Result<Val<'c>, Failure> {
         match self {
             Beside::Tiles(tiles) => Ok(tiles.at(b, coord)?.tensor),
-            Beside::Held(tile) => Ok(tile),
+            Beside::Held(tile) => Ok(*tile),
         }
     }
 

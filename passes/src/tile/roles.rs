@@ -182,9 +182,12 @@ impl<'c> Gemm<'c> {
     pub(super) fn body_of_roles(&self, b: Builder<'c>, body: Blk<'c>) -> Result<(), Failure> {
         let i32_type = b.i32_type();
         let [tm, tn, _] = self.plan.tile;
-        let shared_a = self.shared(b, Operand::A)?;
+        let all_of_a = (0..self.sets_of_turns()).map(|_| self.shared(b, Operand::A));
+        let all_of_a = all_of_a.collect::<Result<Vec<_>, _>>()?;
         let [_, k] = self.plan.extents(Operand::B);
-        let parts_of_b = (0..self.plan.tile[2] / k.max(1)).map(|_| self.shared(b, Operand::B));
+        let sets = self.sets_of_turns() as i64;
+        let parts = sets * (self.plan.tile[2] / k.max(1));
+        let parts_of_b = (0..parts).map(|_| self.shared(b, Operand::B));
         let parts_of_b = parts_of_b.collect::<Result<Vec<_>, _>>()?;
         let shared_c = match self.plan.is_split() {
             true => None,
@@ -275,7 +278,7 @@ impl<'c> Gemm<'c> {
             (None, None, Some(turns)) => (None, turns),
             (None, None, None) => (None, self.tiles(t, body, 2)?),
         };
-        let product = ([&[shared_a][..], &parts_of_b], accumulators);
+        let product = ([&all_of_a[..], &parts_of_b], accumulators);
         self.turns(t, body, (&at, ranks, last), (start, turns), product)?;
         if let Some(exchange) = exchange {
             let turn = t.value(arith::SUBI, &[index, first], i32_type, &[])?;
@@ -462,66 +465,89 @@ impl<'c> Gemm<'c> {
             }),
             false => None,
         };
-        let (from, to, step) = (t.i32(0)?, turns, t.i32(1)?);
+        // Its body has a turn for each set of sums.
+        let sets = self.sets_of_turns();
+        let each = t.i32(sets as i64)?;
+        let to = match sets {
+            1 => turns,
+            _ => t.value(arith::DIVUI, &[turns, each], t.i32_type(), &[])?,
+        };
         let (region, inner) = Detached::with_block(&[(t.i32_type(), t.location)]);
-        let mut attributes = vec![(STAGES, t.i64_attribute(self.plan.stages))];
-        if self.turns_written() > 1 {
-            attributes.push((UNROLL, t.i64_attribute(self.turns_written())));
+        let places = self.plan.stages / sets as i64;
+        let mut attributes = vec![(STAGES, t.i64_attribute(places))];
+        let written = self.turns_written() / sets as i64;
+        if written > 1 {
+            attributes.push((UNROLL, t.i64_attribute(written)));
         }
-        t.with_regions(scf::FOR, &[from, to, step], &[], &attributes, vec![region])?;
+        let bounds = [t.i32(0)?, to, t.i32(1)?];
+        t.with_regions(scf::FOR, &bounds, &[], &attributes, vec![region])?;
         let l = Builder::at_end(t.context, inner, t.location);
-        let mut turn = argument(inner, 0);
-        if let Some(first) = start {
-            turn = l.value(arith::ADDI, &[first, turn], l.i32_type(), &[])?;
-        }
-        let coord = l.coord(&tuple([keep(), keep(), IntTuple::dynamic()]), &[turn])?;
-        for (operand, (atom, rest), tiles, (shared, slice)) in tiles {
-            let l = l.step(["copy A", "copy B", "copy C"][operand as usize]);
-            // Tiles are asked for in a turn: where K is 0 there are none, and no layout has such an extent.
-            let [_, own, _] = tiles;
-            let tiles = l.infer(cute::LOCAL_TILE, &tiles, &[])?;
-            let parts = i64::try_from(shared.len()).unwrap_or(1);
-            for (part, shared) in (0..).zip(shared) {
-                let coord = match parts {
-                    1 => coord,
-                    _ => {
-                        let first =
-                            l.value(arith::MULI, &[turn, l.i32(parts)?], l.i32_type(), &[])?;
-                        let part =
-                            l.value(arith::ADDI, &[first, l.i32(part)?], l.i32_type(), &[])?;
-                        l.coord(&tuple([keep(), keep(), IntTuple::dynamic()]), &[part])?
-                    }
-                };
-                let tile = l.infer(cute::SLICE, &[tiles, coord], &[])?;
-                let (to, mask) = match slice {
-                    Some((place, mask)) => {
-                        let to = l.infer(cute::LOCAL_TILE, &[*shared, own, place], &[])?;
-                        (to, Some(mask))
-                    }
-                    None => (*shared, None),
-                };
-                let arrival = Arrival {
-                    barrier: None,
-                    mask,
-                    rest,
-                    policy: None,
-                };
-                start_load(l, atom, &[tile], to, arrival)?;
+        for set in 0..sets {
+            let mut turn = argument(inner, 0);
+            if sets > 1 {
+                turn = l.value(arith::MULI, &[turn, each], l.i32_type(), &[])?;
+                turn = l.value(arith::ADDI, &[turn, l.i32(set as i64)?], l.i32_type(), &[])?;
             }
-        }
-        match (computed, shared) {
-            (Some(computed), [[shared_a], parts_of_b]) => {
-                let product = (*shared_a, parts_of_b, accumulators);
-                self.multiply_computed((l, body), product, (computed, coord))?;
+            if let Some(first) = start {
+                turn = l.value(arith::ADDI, &[first, turn], l.i32_type(), &[])?;
             }
-            (None, [[shared_a], [shared_b]]) => {
-                let product = [*shared_a, *shared_b, accumulators];
-                self.multiply((l, body), product, scales.as_ref(), turn)?;
+            let coord = l.coord(&tuple([keep(), keep(), IntTuple::dynamic()]), &[turn])?;
+            let of_set = |all: &'_ [Val<'c>]| {
+                let count = all.len() / sets;
+                all.get(set * count..(set + 1) * count)
+                    .unwrap_or_default()
+                    .to_vec()
+            };
+            for (operand, (atom, rest), tiles, (shared, slice)) in &tiles {
+                let l = l.step(["copy A", "copy B", "copy C"][*operand as usize]);
+                // Tiles are asked for in a turn: where K is 0 there are none, and no layout has such an extent.
+                let [_, own, _] = tiles;
+                let tiles = l.infer(cute::LOCAL_TILE, tiles, &[])?;
+                let shared = of_set(shared);
+                let parts = i64::try_from(shared.len()).unwrap_or(1);
+                for (part, shared) in (0..).zip(shared) {
+                    let coord = match parts {
+                        1 => coord,
+                        _ => {
+                            let first =
+                                l.value(arith::MULI, &[turn, l.i32(parts)?], l.i32_type(), &[])?;
+                            let part =
+                                l.value(arith::ADDI, &[first, l.i32(part)?], l.i32_type(), &[])?;
+                            l.coord(&tuple([keep(), keep(), IntTuple::dynamic()]), &[part])?
+                        }
+                    };
+                    let tile = l.infer(cute::SLICE, &[tiles, coord], &[])?;
+                    let (to, mask) = match slice {
+                        Some((place, mask)) => {
+                            let to = l.infer(cute::LOCAL_TILE, &[shared, *own, *place], &[])?;
+                            (to, Some(*mask))
+                        }
+                        None => (shared, None),
+                    };
+                    let arrival = Arrival {
+                        barrier: None,
+                        mask,
+                        rest: *rest,
+                        policy: None,
+                    };
+                    start_load(l, *atom, &[tile], to, arrival)?;
+                }
             }
-            _ => {
-                return Err(
-                    l.error("expected a tile of A, and of B as many as parts are multiplied")
-                );
+            match (&computed, &shared.map(of_set)) {
+                (Some(computed), [a, parts_of_b]) if a.len() == 1 => {
+                    let product = (a[0], &parts_of_b[..], accumulators);
+                    self.multiply_computed((l, body), product, (computed, coord))?;
+                }
+                (None, [a, b]) if [a.len(), b.len()] == [1, 1] => {
+                    let product = [a[0], b[0], accumulators];
+                    let scales = scales.as_ref().map(|scales| (scales, set));
+                    self.multiply((l, body), product, scales, turn)?;
+                }
+                _ => {
+                    return Err(
+                        l.error("expected a tile of A, and of B as many as parts are multiplied")
+                    );
+                }
             }
         }
         l.op(scf::YIELD, &[], &[], &[])?;
@@ -534,7 +560,7 @@ impl<'c> Gemm<'c> {
         &self,
         (l, body): (Builder<'c>, Blk<'c>),
         (shared_a, parts_of_b, accumulators): (Val<'c>, &[Val<'c>], Val<'c>),
-        (computed, coord): (Computed<'c>, Val<'c>),
+        (computed, coord): (&Computed<'c>, Val<'c>),
     ) -> Result<(), Failure> {
         let mut inputs = vec![(shared_a, false)];
         let Computed { beside, parts } = computed;
@@ -543,7 +569,7 @@ impl<'c> Gemm<'c> {
             inputs.push((other.at(l, coord)?, is_held));
         }
         // All parts are loaded before the first is multiplied: the loads of one would stand behind the products of the ones before.
-        for (part, a) in (0..).zip(&parts) {
+        for (part, a) in (0..).zip(parts) {
             let own = |(tensor, is_held): &(Val<'c>, bool)| match is_held {
                 true => Ok(*tensor),
                 false => self.along_k(l, Operand::A, *tensor, part),

@@ -83,6 +83,7 @@ pub(super) fn scaled(
             }
             let bits = element_bits(matrix.memref.element).unwrap_or(0);
             scaled.is_for_warps &= [32, 64].contains(&bits);
+            scaled.bits = scaled.bits.max(bits);
             if let Some(group) = matrix.group() {
                 scaled.k = Some(scaled.k.map_or(group, |other| gcd(other, group)));
             }
@@ -130,16 +131,16 @@ const BESIDE: i64 = 26;
 
 /// The scales of a block's tile in its kernel.
 pub(super) struct Scales<'c> {
-    /// The sums of a group.
-    group: Val<'c>,
+    /// The sums of a group, one set for each turn of the loop's body.
+    groups: Vec<Val<'c>>,
     /// The tiles along K of each tensor, as rows or columns of C have them.
     tiles: Vec<Spread<'c>>,
     /// The coordinates of the tile's elements in C, and the first that is not there.
     within: Option<(Val<'c>, Val<'c>)>,
-    /// The tiles in shared memory that a warp brings the numbers of a turn to, for each tensor; none where threads load them for themselves.
-    shared: Vec<Val<'c>>,
-    /// The registers that hold the numbers of this turn, for each tensor.
-    held: Vec<Val<'c>>,
+    /// The tiles in shared memory that a warp brings the numbers of a turn to, for each tensor, of each set; none where threads load them for themselves.
+    shared: Vec<Vec<Val<'c>>>,
+    /// The registers that hold the numbers of a turn, for each tensor, of each set.
+    held: Vec<Vec<Val<'c>>>,
     /// Those of the turns behind it, the last of which are loaded in this turn, where warpgroups multiply; the pipeliner moves loads of warps that copy as well.
     next: Vec<Vec<Val<'c>>>,
     /// The last tile along K.
@@ -189,8 +190,13 @@ impl<'c> Scales<'c> {
         room.collect()
     }
 
-    /// Loads the numbers of a turn.
-    fn load(&self, b: Builder<'c>, turn: Val<'c>, to: &[Val<'c>]) -> Result<(), Failure> {
+    /// Loads the numbers of a turn into registers, or has a warp bring them to shared memory.
+    fn load(
+        &self,
+        b: Builder<'c>,
+        turn: Val<'c>,
+        (to, by_warp): (&[Val<'c>], bool),
+    ) -> Result<(), Failure> {
         let keep = IntTuple::underscore;
         let coord = b.coord(&tuple([keep(), keep(), IntTuple::dynamic()]), &[turn])?;
         for (tiles, to) in self.tiles.iter().zip(to) {
@@ -203,7 +209,7 @@ impl<'c> Scales<'c> {
                 let shape = b.static_value(types::layout_type(b.context, &shape))?;
                 *coords = b.infer(cute::COMPOSITION, &[*coords, shape], &[])?;
             }
-            if self.shared.is_empty() {
+            if !by_warp {
                 let located = Located {
                     within,
                     ..Located::default()
@@ -252,9 +258,15 @@ impl<'c> Gemm<'c> {
         }
         let b = b.step("scales");
         let [m, n, _] = self.plan.tile;
+        let sets = self.sets_of_turns();
         let group = block_registers(self.accumulate, m, n).map_err(|e| b.error(e))?;
-        let group = b.value(cute::MEMREF_ALLOCA, &[], group.to_type(b.location)?, &[])?;
-        b.op(cute::CLEAR, &[group], &[], &[])?;
+        let group = group.to_type(b.location)?;
+        let mut groups = Vec::new();
+        for _ in 0..sets {
+            let group = b.value(cute::MEMREF_ALLOCA, &[], group, &[])?;
+            b.op(cute::CLEAR, &[group], &[], &[])?;
+            groups.push(group);
+        }
         let keep = IntTuple::underscore;
         let mut tiles = Vec::new();
         // Rows of A are those of C, and rows of B its columns.
@@ -280,7 +292,7 @@ impl<'c> Gemm<'c> {
         let last = b.value(arith::SUBI, &[last, one], b.i32_type(), &[])?;
         let runs_ahead = self.plan.has_roles() && self.turns_ahead() > 1;
         let mut scales = Scales {
-            group,
+            groups,
             within: match tiles.is_empty() {
                 true => None,
                 false => self.within_scales(b, body, at, runs_ahead.then_some(turns))?,
@@ -291,19 +303,23 @@ impl<'c> Gemm<'c> {
             next: Vec::new(),
             last,
         };
-        scales.held = scales.registers(b)?;
+        for _ in 0..sets {
+            scales.held.push(scales.registers(b)?);
+        }
         if self.plan.has_roles() && self.scaled.is_some_and(|scaled| scaled.is_for_warps) {
-            scales.shared = scales.room(b)?;
+            for _ in 0..sets {
+                scales.shared.push(scales.room(b)?);
+            }
         }
         if runs_ahead {
             for _ in 1..self.turns_ahead() {
                 scales.next.push(scales.registers(b)?);
             }
-            let all = std::iter::once(&scales.held).chain(&scales.next);
+            let all = scales.held.iter().chain(&scales.next);
             for (by, held) in all.enumerate() {
                 let turn = scales.ahead(b, before, by as i64)?;
                 let turn = b.value(arith::MAXSI, &[turn, b.i32(0)?], b.i32_type(), &[])?;
-                scales.load(b, turn, held)?;
+                scales.load(b, turn, (held, false))?;
             }
         }
         Ok(Some(scales))
@@ -316,11 +332,25 @@ impl<'c> Gemm<'c> {
             Some(scaled) if scaled.is_for_warps => {
                 let (tile, threads) = self.sums_of_turns();
                 let left = self.registers_left() - scaled.held(tile, threads);
-                if left < FOR_ADDRESSES {
-                    1
-                } else {
-                    MOST_WRITTEN
+                let sets = self.sets_of_turns() as i64;
+                if sets == 1 && left < FOR_ADDRESSES {
+                    return 1;
                 }
+                if sets == 1 && self.is_known() {
+                    return MOST_WRITTEN;
+                }
+                // Turns that are left over would be written out behind the loop, and need registers of their own; so do sizes that a launch knows, and places whose addresses are
+                // known in each turn.
+                let has_room = self.is_known() && self.plan.stages > 2 * sets;
+                let most = if has_room {
+                    MOST_WRITTEN
+                } else {
+                    MOST_WRITTEN / 2
+                };
+                let turns = self.known_tiles(2).unwrap_or(0);
+                let mut all = (sets..=most).rev();
+                all.find(|count| turns % count == 0 && count % sets == 0)
+                    .unwrap_or(sets)
             }
             Some(_) => self.turns_ahead(),
             None => 1,
@@ -347,9 +377,28 @@ impl<'c> Gemm<'c> {
     fn registers_left(&self) -> i64 {
         let ([m, n], threads) = self.sums_of_turns();
         let [_, budget] = self.plan.budgets(self.counts_tiles()).unwrap_or([0, 255]);
-        let is_known = self.extents.iter().all(|extent| extent.known.is_some());
-        let beside = if is_known { BESIDE } else { 2 * BESIDE };
-        budget - 2 * m * n / threads - beside
+        let beside = if self.is_known() { BESIDE } else { 2 * BESIDE };
+        let sums = m * n / threads;
+        let sets = self.sets_of_turns() as i64;
+        budget - sums - sets * sums - beside
+    }
+
+    /// Tells whether all sizes are known.
+    fn is_known(&self) -> bool {
+        self.extents.iter().all(|extent| extent.known.is_some())
+    }
+
+    /// The sets of sums of a group, which are the turns of K in the loop's body: more than one where the number of turns is known to be a multiple.
+    pub(super) fn sets_of_turns(&self) -> usize {
+        let Some(scaled) = self.scaled else { return 1 };
+        let is_whole = !self.plan.is_split() && self.plan.cluster[2] == 1;
+        let sets = scaled.sets(&self.plan, self.counts_tiles(), self.is_known());
+        let turns = self.known_tiles(2).unwrap_or(0);
+        let places = self.plan.stages / sets;
+        match self.plan.has_roles() && is_whole && turns > 0 && turns % sets == 0 && places > 1 {
+            true => sets as usize,
+            false => 1,
+        }
     }
 
     /// The coordinates of a tile's elements in C, and the first of which there is no scale: of as many turns as only a launch knows there may be none at all.
@@ -386,38 +435,45 @@ impl<'c> Gemm<'c> {
         Ok(Some((coords, end_of(b, bounded)?)))
     }
 
-    /// Multiplies a turn's tiles, and adds the sums, scaled, to those of all of K.
+    /// Multiplies a turn's tiles into a set of sums. Behind the last set it adds the sums of all of them, scaled, to those of all of K: of the first ones while the last products go on.
     pub(super) fn multiply_scaled(
         &self,
         b: Builder<'c>,
         body: Blk<'c>,
-        scales: &Scales<'c>,
+        (scales, set): (&Scales<'c>, usize),
         ([shared_a, shared_b, sums], turn): ([Val<'c>; 3], Val<'c>),
     ) -> Result<(), Failure> {
         let loading = b.step("load scales");
-        if !scales.shared.is_empty() {
-            scales.load(loading, turn, &scales.shared)?;
-        } else if scales.next.is_empty() {
-            scales.load(loading, turn, &scales.held)?;
+        let shared = scales.shared.get(set).map_or(&[][..], Vec::as_slice);
+        if !shared.is_empty() {
+            scales.load(loading, turn, (shared, true))?;
+        } else if let ([], Some(held)) = (&scales.next[..], scales.held.first()) {
+            scales.load(loading, turn, (held, false))?;
         }
-        let product = [shared_a, shared_b, scales.group];
+        let group = *scales.groups.get(set).expected(b, "sums of a group")?;
+        let held = scales.held.get(set).expected(b, "numbers of a turn")?;
+        let product = [shared_a, shared_b, group];
         b.step("multiply")
             .op(cute::BLOCK_GEMM, &product, &[], &[("overwrite", b.unit())])?;
         // Products go on meanwhile.
-        for (from, to) in scales.shared.iter().zip(&scales.held) {
+        for (from, to) in shared.iter().zip(held) {
             block_copy(loading, Operand::C, [*from, *to], &Located::default())?;
         }
-        self.promote(b, body, scales, sums)?;
+        if set + 1 == scales.groups.len() {
+            for (group, held) in scales.groups.iter().zip(&scales.held) {
+                self.promote(b, body, (*group, held), sums)?;
+            }
+        }
         // What was loaded before is moved, and not what is on its way; where turns are written out there are no moves.
         if let Some(newest) = scales.next.last() {
-            let all: Vec<_> = std::iter::once(&scales.held).chain(&scales.next).collect();
+            let all: Vec<_> = scales.held.iter().chain(&scales.next).collect();
             for two in all.windows(2) {
                 for (to, from) in two[0].iter().zip(two[1]) {
                     block_copy(loading, Operand::C, [*from, *to], &Located::default())?;
                 }
             }
             let turn = scales.ahead(loading, turn, all.len() as i64)?;
-            scales.load(loading, turn, newest)?;
+            scales.load(loading, turn, (newest, false))?;
         }
         Ok(())
     }
@@ -427,13 +483,13 @@ impl<'c> Gemm<'c> {
         &self,
         b: Builder<'c>,
         body: Blk<'c>,
-        scales: &Scales<'c>,
+        (group, held): (Val<'c>, &[Val<'c>]),
         sums: Val<'c>,
     ) -> Result<(), Failure> {
         let b = b.step("scale");
         let mut arguments = Vec::new();
-        for held in &scales.held {
-            let element = memref_of(*held).expected(b, "a tensor")?.element;
+        for tensor in held {
+            let element = memref_of(*tensor).expected(b, "a tensor")?.element;
             arguments.push((cute_ir::algorithm::argument_type(element), b.location));
         }
         let (region, inner) = Detached::with_block(&arguments);
@@ -452,7 +508,7 @@ impl<'c> Gemm<'c> {
             });
         }
         l.op(cute::YIELD, &[scale.expected(l, "a scale")?], &[], &[])?;
-        let operands = [&[scales.group, sums], &scales.held[..]].concat();
+        let operands = [&[group, sums], held].concat();
         b.with_regions(cute::BLOCK_PROMOTE, &operands, &[], &[], vec![region])?;
         Ok(())
     }
