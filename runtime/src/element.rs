@@ -128,6 +128,11 @@ impl Element {
         }
     }
 
+    /// Tells whether the type has infinities.
+    pub fn has_infinity(self) -> bool {
+        self.is_float() && self != Element::F8E4M3FN
+    }
+
     /// The largest finite value.
     pub fn max_finite(self) -> f64 {
         match self {

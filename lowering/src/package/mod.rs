@@ -26,10 +26,14 @@ use cute_ir::{
 use cute_passes::arch;
 use cute_runtime::Element;
 use cute_runtime::package::{
-    Access, Arg, Compute, Factor, Function, ImageSource, KernelInfo, Launch, Number, Package, Param,
+    Access, Arg, Compute, Factor, Function, ImageSource, KernelInfo, Launch, Number, Package,
+    PackageError, Param,
 };
 use melior::ir::{Attribute, Type, ValueLike, operation::OperationLike};
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::PathBuf,
+};
 
 cute_ir::options! {
     /// Options of `cute-emit-package`.
@@ -78,10 +82,12 @@ fn package(module: Op<'_>) -> Result<Package, Failure> {
     let mut builder = Package::builder(PRODUCER);
     let mut functions = Vec::new();
     let mut images: BTreeMap<String, ImageSource> = BTreeMap::new();
+    let mut places = HashMap::new();
     for op in ops_of(body) {
         match name_of(op) {
             func::FUNC => {
                 if let Some(function) = function(op)? {
+                    places.insert(function.name.clone(), op.location());
                     functions.push(function);
                 }
             }
@@ -123,9 +129,22 @@ fn package(module: Op<'_>) -> Result<Package, Failure> {
     for image in images.into_values() {
         builder = builder.image(image);
     }
-    builder
-        .build()
-        .map_err(|e| fail(format!("the package is not valid: {e}")))
+    builder.build().map_err(|e| {
+        let at = match &e {
+            PackageError::Invalid { place, .. } => function_of(place)
+                .and_then(|name| places.get(name))
+                .copied(),
+            _ => None,
+        };
+        let at = at.unwrap_or(module.location());
+        diag::error(at, format!("the package is not valid: {e}"))
+    })
+}
+
+/// The name of the function that a place in a manifest is in: of `function f, launch 0`, f.
+fn function_of(place: &str) -> Option<&str> {
+    let rest = place.strip_prefix("function ")?;
+    Some(rest.split_once(',').map_or(rest, |(name, _)| name))
 }
 
 /// Threads of a block, if they are the same for all arguments.

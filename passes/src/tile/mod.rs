@@ -642,9 +642,29 @@ fn places(values: &[Val<'_>]) -> String {
     values.iter().map(place).collect::<Vec<_>>().join(", ")
 }
 
-/// Adds an entry to what a function says that it computes.
+/// Adds an entry to what a function says that it computes. Of an op on a tensor that is no argument of the function nothing can be said, nor of what follows from it: such a function says
+/// nothing at all, which is a list of no entries.
 fn record<'c>(op: Op<'c>, function: Op<'c>, entry: &str) -> Result<(), Failure> {
-    let all = match attribute_of(function, COMPUTES) {
+    let old = attribute_of(function, COMPUTES);
+    let is_silent = old.and_then(array_of).is_some_and(|all| all.is_empty());
+    if is_silent {
+        return Ok(());
+    }
+    let is_other =
+        |value: &Val<'c>| cute_ir::types::memref_of(*value).is_some() && block_argument(*value).is_none();
+    if operands_of(op).iter().any(is_other) {
+        diag::warning(
+            op.location(),
+            format!(
+                "'{}' op has a tensor that is no argument of the function, so that a package does not say what the function computes, and cute-run does not verify it",
+                name_of(op)
+            ),
+            &[],
+        );
+        set_attribute(function, COMPUTES, Builder::before(op).attribute("[]")?);
+        return Ok(());
+    }
+    let all = match old {
         Some(old) => format!("{}, {{{entry}}}]", old.to_string().trim_end_matches(']')),
         None => format!("[{{{entry}}}]"),
     };

@@ -79,12 +79,6 @@ pub(super) fn lower<'c>(
             &mut copies.borrow_mut(),
         )
     };
-    if let Some(named) = candidates::named(ways) {
-        return candidates::lower(host, ways, &named, &|host, at| {
-            let way = pack(host, &ways[at])?;
-            way.launch(host, &symbols[at]).map(|_| ())
-        });
-    }
     let launch = |host: Builder<'c>, at: usize| {
         let workspaces = pack(host, &ways[at])?.launch(host, &symbols[at])?;
         let name = match ways.len() {
@@ -93,6 +87,9 @@ pub(super) fn lower<'c>(
         };
         ways[at].combine(rewriter, host, (module, kernels, &name), &workspaces)
     };
+    if let Some(named) = candidates::named(ways) {
+        return candidates::lower(host, ways, &named, &launch);
+    }
     let Some(taken) = taken(host, ways)? else {
         return launch(host, 0);
     };

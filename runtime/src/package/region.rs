@@ -98,11 +98,42 @@ impl RegionOp {
     }
 }
 
+/// A number in a package, where JSON has none for infinities and NaN: they are texts.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Number {
+    Finite(f64),
+    Other(String),
+}
+
+impl Number {
+    fn of(value: f64) -> Number {
+        match value.is_finite() {
+            true => Number::Finite(value),
+            false => Number::Other(value.to_string()),
+        }
+    }
+
+    fn value(self) -> Result<f64, String> {
+        match self {
+            Number::Finite(value) => Ok(value),
+            Number::Other(text) => match &text[..] {
+                "inf" => Ok(f64::INFINITY),
+                "-inf" => Ok(f64::NEG_INFINITY),
+                "NaN" => Ok(f64::NAN),
+                _ => Err(format!(
+                    "expected a number, `inf`, `-inf` or `NaN` as a constant of a region, found `{text}`"
+                )),
+            },
+        }
+    }
+}
+
 /// The fields of an operation in a package, of which it has those of its kind.
 #[derive(Clone, Serialize, Deserialize)]
 struct Fields {
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    constant: Option<f64>,
+    constant: Option<Number>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     scalar: Option<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -129,7 +160,7 @@ impl From<RegionOp> for Fields {
             element: op.element,
         };
         match op.value {
-            RegionValue::Constant(value) => fields.constant = Some(value),
+            RegionValue::Constant(value) => fields.constant = Some(Number::of(value)),
             RegionValue::Scalar(arg) => fields.scalar = Some(arg),
             RegionValue::Op(op, of) => {
                 fields.op = Some(op.name().to_string());
@@ -159,7 +190,7 @@ impl TryFrom<Fields> for RegionOp {
             element,
         } = fields;
         let value = match (constant, scalar, op, reduce, of, along) {
-            (Some(value), None, None, None, None, None) => RegionValue::Constant(value),
+            (Some(value), None, None, None, None, None) => RegionValue::Constant(value.value()?),
             (None, Some(arg), None, None, None, None) => RegionValue::Scalar(arg),
             (None, None, Some(name), None, Some(of), None) => {
                 let op = ScalarOp::named(&name);
@@ -407,12 +438,15 @@ impl Region {
                     let holds = match ty {
                         ValueType::I1 => *value == 0.0 || *value == 1.0,
                         ValueType::Number(element) => {
-                            value.abs() <= element.max_finite()
-                                && (element.is_float() || value.fract() == 0.0)
+                            let is_one = value.abs() <= element.max_finite()
+                                && (element.is_float() || value.fract() == 0.0);
+                            is_one
+                                || value.is_infinite() && element.has_infinity()
+                                || value.is_nan() && element.is_float()
                         }
                     };
                     if !holds {
-                        let expected = place(&format!("a finite number of type {ty}"));
+                        let expected = place(&format!("a number of type {ty}"));
                         return Err([expected, value.to_string()]);
                     }
                 }

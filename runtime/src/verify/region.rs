@@ -14,7 +14,8 @@
 //!
 //! A product of a value with itself is not negative. Integers are exact; one that another integer type does not hold is what its lower
 //! bits are there. What is rounded to a whole number is one of those that lie between the ends. A comparison of intervals that overlap is
-//! undecided, and `select` then gives what holds both. Nothing is said of a result that may be no finite number of its type (a quotient
+//! undecided, and `select` then gives what holds both. An infinity is one that is exact, as masks of scores are, and goes through sums, maxima and exponentials.
+//! Nothing is said of another result that may be no finite number of its type (a quotient
 //! by what may be 0, a root of what may be negative, an integer out of range), nor of what follows from it.
 
 use crate::element::Element;
@@ -57,10 +58,16 @@ impl Ball {
 
     /// A number that is between those ends.
     pub(super) fn between(value: f64, low: f64, high: f64) -> Ball {
-        match value.is_finite() && low.is_finite() && high.is_finite() {
+        let is_infinity = value.is_infinite() && low == value && high == value;
+        match is_infinity || value.is_finite() && low.is_finite() && high.is_finite() {
             true => Ball { value, low, high },
             false => Ball::UNKNOWN,
         }
+    }
+
+    /// Tells whether it is an infinity, which nothing rounds.
+    fn is_infinity(&self) -> bool {
+        self.value.is_infinite()
     }
 
     fn truth(value: f64, decided: bool) -> Ball {
@@ -70,7 +77,7 @@ impl Ball {
         }
     }
 
-    /// The exact value; NaN where nothing is said.
+    /// The exact value, which may be an infinity; NaN where nothing is said.
     pub(super) fn value(&self) -> f64 {
         self.value
     }
@@ -132,7 +139,7 @@ impl Ball {
 
     /// Tells whether anything is said of it.
     pub(super) fn is_known(&self) -> bool {
-        self.value.is_finite()
+        !self.value.is_nan()
     }
 
     fn is_decided(&self) -> bool {
@@ -149,6 +156,9 @@ impl Ball {
         let ValueType::Number(element) = ty else {
             return self;
         };
+        if self.is_infinity() && element.has_infinity() {
+            return self;
+        }
         if element.is_float() {
             let low = self.low.min(round_to(element, self.low));
             let high = self.high.max(round_to(element, self.high));
@@ -341,7 +351,11 @@ pub(super) fn apply(op: ScalarOp, of: &[Ball], ty: ValueType) -> Ball {
             Ball::truth(value, decided)
         }
         _ if !of.iter().all(Ball::is_known) => Ball::UNKNOWN,
+        _ if of.iter().any(Ball::is_infinity) && !takes_infinities(op) => Ball::UNKNOWN,
         _ => match interval(op, of, ty) {
+            Some([low, high]) if value.is_infinite() => {
+                Ball::between(value, low, high).rounded(ty)
+            }
             Some([low, high]) => {
                 let value = if truncates(op, ty) {
                     value.trunc()
@@ -354,6 +368,15 @@ pub(super) fn apply(op: ScalarOp, of: &[Ball], ty: ValueType) -> Ball {
             None => Ball::UNKNOWN,
         },
     }
+}
+
+/// Tells whether the interval of an operation's results is right where operands are infinities, as masks are.
+fn takes_infinities(op: ScalarOp) -> bool {
+    use ScalarOp::*;
+    matches!(
+        op,
+        Add | Sub | Neg | Abs | Max | Min | MaxNum | MinNum | Exp | Exp2 | Tanh | Erf | Convert
+    )
 }
 
 /// Tells whether it makes an integer of what may be none.
@@ -453,7 +476,9 @@ fn widened(op: ScalarOp, of: &[Ball], ty: ValueType, [low, high]: [f64; 2]) -> [
         return [low, high];
     }
     let function = matches!(op, Exp | Exp2 | Log | Log2 | Sin | Cos | Rsqrt | Tanh | Erf);
+    // Of an infinity nothing is lost.
     let argument = of.first().map_or(0.0, Ball::largest);
+    let argument = if argument.is_finite() { argument } else { 0.0 };
     let mut error = REFERENCE * most;
     if ty == ValueType::Number(Element::F64) {
         error += if function { DOUBLE * most } else { 0.0 };

@@ -15,7 +15,7 @@ use crate::{
     contract, reduced, tensor,
     types::{self, CuteType, MemRef, Space, memref_of},
 };
-use cute_arith::{ReduceOp, ScalarOp};
+use cute_arith::{Predicate, ReduceOp, ScalarOp};
 use cute_layout::{
     Layout,
     atoms::{Elem, Source},
@@ -160,6 +160,11 @@ pub(in super::super) fn verify_contract(op: cute::Contract<'_>) -> Checked {
         let at = contract::coordinates(&operand(2, *first)?, coords)?;
         let checked = at.check_output();
         checked.map_err(|e| format!("writes C at coordinates: {e}"))?;
+        if inputs.contains(first) {
+            return Err(
+                "reads C by its epilogue and writes it at coordinates: an element is read at its row and column, where another one may have been stored before; expected an input that is no output, and what was in C to be added by a cute.map of its own".to_owned(),
+            );
+        }
     }
     if let (_, Some(rows)) = contract::places_of(op, 0) {
         check_space(
@@ -239,7 +244,9 @@ pub(super) fn check_numbers(what: &str, block: Blk, others: &[&'static str]) -> 
         }
     };
     let Some(other) = ops.iter().find(|op| !is_known(op)) else {
-        return ops.into_iter().try_for_each(check_integers);
+        return ops
+            .into_iter()
+            .try_for_each(|op| check_integers(op).and_then(|()| check_predicate(op)));
     };
     let known: Vec<_> = [arith::CONSTANT, arith::CMPF, arith::CMPI]
         .into_iter()
@@ -265,6 +272,18 @@ fn check_integers(op: Op) -> Checked {
              '{name}'; use i32"
         ));
     }
+    let is_bitwise = matches!(name, arith::ANDI | arith::ORI);
+    let taken = operands_of(op).into_iter();
+    let mut taken = taken.filter_map(|value| types::int_width(value.r#type()));
+    if (is_bitwise || counts(name))
+        && let Some(other) = taken.find(|width| is_bitwise != (*width == 1))
+    {
+        let expected = match is_bitwise {
+            true => "truth values, i1, of which the host computes it to verify a kernel",
+            false => "numbers, as truth values have no sum and no order (arith.andi, arith.ori, arith.select)",
+        };
+        return Err(format!("expected {expected}, found i{other} in '{name}'"));
+    }
     if matches!(name, arith::SITOFP | arith::EXTSI) && widths.first() == Some(&1) {
         return Err(format!(
             "expected a number with a sign, found i1 in '{name}'; of a truth value, 1 or 0 is arith.uitofp or arith.extui, others \
@@ -277,6 +296,51 @@ fn check_integers(op: Op) -> Checked {
         ));
     }
     Ok(())
+}
+
+/// Tells whether an op on integers takes numbers alone, and no truth values.
+fn counts(name: &str) -> bool {
+    matches!(
+        name,
+        arith::ADDI
+            | arith::SUBI
+            | arith::MULI
+            | arith::MAXSI
+            | arith::MINSI
+            | arith::CMPI
+    )
+}
+
+/// Checks that a comparison is one that the host computes: of numbers with signs, that are no NaN.
+fn check_predicate(op: Op) -> Checked {
+    let (name, predicate) = (name_of(op), integer_of(op, "predicate"));
+    let (is_compared, known) = match name {
+        arith::CMPI => (
+            predicate.is_some_and(|predicate| predicate <= 5),
+            "eq, ne, slt, sle, sgt or sge, as numbers of tensors have signs; of unsigned bytes, arith.extui to i32",
+        ),
+        arith::CMPF => (
+            predicate.is_some_and(|predicate| !matches!(predicate, 0 | 7 | 14 | 15)),
+            "one of oeq, ogt, oge, olt, ole, one and the unordered ones of these; a NaN is what is not equal to itself",
+        ),
+        _ => return Ok(()),
+    };
+    match is_compared {
+        true => Ok(()),
+        false => {
+            let found = match (name, predicate) {
+                (arith::CMPI, Some(number)) => Predicate::numbered(number).map(Predicate::name),
+                (_, Some(0)) => Some("false"),
+                (_, Some(7)) => Some("ord"),
+                (_, Some(14)) => Some("uno"),
+                _ => Some("true"),
+            };
+            Err(format!(
+                "expected a predicate of '{name}' that the host computes to verify a kernel, {known}; found {}",
+                found.unwrap_or("none")
+            ))
+        }
+    }
 }
 
 /// Checks that a tensor has the shape of a matrix of the product, which has a name, as far as both are known.
