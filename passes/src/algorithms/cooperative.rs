@@ -8,7 +8,7 @@ use cute_ir::{
     mlir::*,
     types::{self, CuteType},
 };
-use cute_layout::{IntTuple, Layout, tiled::TiledCopy, tuple};
+use cute_layout::{IntTuple, Layout, int, tiled::TiledCopy, tuple};
 use melior::ir::{Type, ValueLike};
 
 /// The type that an attribute of `op` is.
@@ -37,17 +37,24 @@ impl<'c> Lower<'c> {
         let count = rest.size().map_err(self.wrong())?;
         // Rounds in which every thread has a vector, and what is left for the first threads.
         let (rounds, left) = (count / threads, count % threads);
+        let keep = IntTuple::underscore;
+        let layouts = [source, destination].map(|tensor| self.memref(tensor).map(|m| m.layout));
+        let [of_source, of_destination] = layouts;
+        let layouts = [of_source?, of_destination?];
+        let has = |order: &Layout| layouts.iter().all(|own| own.composition(order).is_ok());
         if left == 0
-            && let Some(order) = by_rounds(&vectors.order, threads, rounds)
+            && let Some(order) = by_rounds(&vectors.order, threads, rounds).filter(has)
         {
             let part = |tensor| {
                 let tensor = self.ordered(tensor, &order)?;
-                let all = tuple([
-                    IntTuple::underscore(),
-                    IntTuple::dynamic(),
-                    IntTuple::underscore(),
-                ]);
-                self.slice(tensor, &all, &[thread])
+                // The place of the only thread is known, and with it what the tensor is aligned to there.
+                match threads {
+                    1 => self.slice(tensor, &tuple([keep(), int(0), keep()]), &[]),
+                    _ => {
+                        let all = tuple([keep(), IntTuple::dynamic(), keep()]);
+                        self.slice(tensor, &all, &[thread])
+                    }
+                }
             };
             let (source, destination) = (part(source)?, part(destination)?);
             self.copy_partitions(source, destination, vectors.length, None)?;
@@ -63,9 +70,11 @@ impl<'c> Lower<'c> {
                 let start = b.i32(round * threads)?;
                 b.value(arith::ADDI, &[thread, start], b.i32_type(), &[])?
             };
-            let all = tuple([IntTuple::underscore(), IntTuple::dynamic()]);
-            let source = l.slice(source, &all, &[index])?;
-            let destination = l.slice(destination, &all, &[index])?;
+            let at = |tensor| match count {
+                1 => l.slice(tensor, &tuple([keep(), int(0)]), &[]),
+                _ => l.slice(tensor, &tuple([keep(), IntTuple::dynamic()]), &[index]),
+            };
+            let (source, destination) = (at(source)?, at(destination)?);
             // One vector, as a partition of one atom.
             let one = Layout::from_modes(&[
                 Layout::leaf(vectors.length, 1).map_err(l.wrong())?,

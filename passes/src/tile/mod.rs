@@ -55,7 +55,7 @@ use matrix::{Extent, Matrices, Matrix};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 use region::{PROLOGUES, Region};
 use scales::Scale;
-use std::path::PathBuf;
+use std::{collections::HashSet, path::PathBuf};
 
 /// The pass.
 pub const PASS: PassSpec = PassSpec {
@@ -91,6 +91,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
     let mut home = None;
     target_modules(module, &archs)?;
     let functions = ops_of(body_of(module, 0).expected(module, "a body")?);
+    let mut names = Names::of(&functions);
     let functions = functions
         .into_iter()
         .filter(|op| name_of(*op) == func::FUNC);
@@ -101,10 +102,9 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
             .collect();
         diag::each(algorithms.iter().enumerate(), |(index, op)| {
             let name = string_of(function, "sym_name").unwrap_or("kernel");
-            let name = if algorithms.len() == 1 {
-                name.to_owned()
-            } else {
-                format!("{name}_{index}")
+            let name = match algorithms.len() {
+                1 => names.of_kernels(name),
+                _ => names.of_kernels(&format!("{name}_{index}")),
             };
             if let Some(map) = cute::Map::of(*op) {
                 fuse::erase_unused(rewriter, map)?;
@@ -134,6 +134,48 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
             rewriter.erase(*op)
         })
     })
+}
+
+/// The names that kernels of a module, and the regions beside them, are made of.
+struct Names {
+    /// The symbols of the module, and those that were made for names that were given before.
+    taken: HashSet<String>,
+}
+
+impl Names {
+    fn of(symbols: &[Op<'_>]) -> Self {
+        let names = symbols
+            .iter()
+            .filter_map(|op| string_of(*op, "sym_name").map(str::to_owned));
+        Self {
+            taken: names.collect(),
+        }
+    }
+
+    /// A name of its own in the module, of characters that PTX has in names, for the kernels of a function of that name.
+    fn of_kernels(&mut self, function: &str) -> String {
+        let is_known = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
+        let mut name: String = function
+            .chars()
+            .map(|c| if is_known(c) { c } else { '_' })
+            .collect();
+        if name.starts_with(|c: char| c.is_ascii_digit()) {
+            name.insert(0, '_');
+        }
+        let is_free = |name: &String| {
+            let made = ["kernel", "epilogue", "prologue", "map"].map(|of| format!("{name}_{of}"));
+            let is_made = |other: &String| made.iter().any(|made| other.starts_with(made));
+            !self.taken.iter().any(is_made)
+        };
+        let mut found = name.clone();
+        let mut count = 0;
+        while !is_free(&found) {
+            count += 1;
+            found = format!("{name}_of_{count}");
+        }
+        self.taken.insert(format!("{found}_kernel"));
+        found
+    }
 }
 
 /// A reduction of a value of a map's region along a mode; a mean is a sum, of which somebody else makes the mean.
