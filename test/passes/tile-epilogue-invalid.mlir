@@ -118,20 +118,6 @@ func.func @overlap(%A: !t, %B: !t, %C: !t, %D: !o) {
 
 // -----
 
-!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
-func.func private @taken_epilogue()
-// expected-error @below {{expected no other symbol @taken_epilogue, the name of the epilogue as a function; rename one of them}}
-func.func @taken(%A: !t, %B: !t, %C: !t) {
-  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 epilogue {
-  ^bb0(%sum: f32):
-    %c = arith.truncf %sum : f32 to f16
-    cute.yield %c : f16
-  }
-  return
-}
-
-// -----
-
 // Sums in registers: one output in registers as well, which nobody reduces, and coordinates for what stands beside them.
 !sums = !cute.memref<f32, rmem, "(64,64):(64,1)">
 !t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">

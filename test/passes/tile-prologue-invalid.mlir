@@ -292,19 +292,6 @@ func.func @types(%A: !t, %B: !b, %C: !t) {
 
 // -----
 
-!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
-func.func private @taken_prologue_a()
-// expected-error @below {{expected no other symbol @taken_prologue_a, the name of the prologue of A as a function; rename one of them}}
-func.func @taken(%A: !t, %B: !t, %C: !t) {
-  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 prologue A {
-  ^bb0(%a: f16):
-    cute.yield %a : f16
-  }
-  return
-}
-
-// -----
-
 // A plan that somebody wrote stores what is computed from registers.
 !t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
 func.func @plan(%A: !t, %B: !t, %C: !t) {

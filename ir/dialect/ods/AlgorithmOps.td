@@ -189,7 +189,7 @@ def Cute_MapOp : Cute_Op<"map", [AttrSizedOperandSegments]> {
     are all -inf is NaN, as the region says.
 
     The region has operations of `arith` and `math` on numbers, and may use the function's own numbers and
-    constants. Numbers of f8 and unsigned bytes are read, and written as other ones. `cute-tile` makes one kernel of it, and where extents or strides are open a
+    constants. Numbers of f8 are written rounded to the nearest, beyond the largest as that one, from sm_89 on; unsigned bytes are read, and written as other ones. `cute-tile` makes one kernel of it, and where extents or strides are open a
     few, of which a launch takes one. Only `outs` are written: whatever else the region computes is in registers, but where few, long lines are reduced:
     several blocks have a part of each, and leave what it comes to in a workspace of the call.
 

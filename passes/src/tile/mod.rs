@@ -130,7 +130,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
             };
             general.check_launch(Builder::before(*op))?;
             variants::lower(rewriter, &kernels, module, &name, &mut home)?;
-            general.record(module, &name)?;
+            general.record(&name)?;
             rewriter.erase(*op)
         })
     })
@@ -319,6 +319,24 @@ impl<'c> Gemm<'c> {
         let contract = cute::Contract::of(op).expected(op, "a product of whole tensors")?;
         let (factors, outputs) = ([contract.a(), contract.b()], contract.outputs());
         let beside = [contract.inputs_a(), contract.inputs_b()];
+        let computed = contract.epilogue().map(|_| {
+            let inputs = contract.inputs().into_iter().enumerate();
+            let inputs = inputs.map(|(at, value)| (format!("input {at} of the epilogue"), value));
+            let outputs = outputs.iter().copied().enumerate();
+            inputs
+                .chain(outputs.map(|(at, value)| (format!("output {at}"), value)))
+                .collect::<Vec<_>>()
+        });
+        for (name, value) in computed.into_iter().flatten() {
+            let element = cute_ir::types::memref_of(value)
+                .expected(op, "tensors")?
+                .element;
+            if cute_ir::types::register_type(element) != element {
+                return Err(fail(format!(
+                    "does not compute with elements of {element} here yet, as {name} has; expected f16, bf16, f32, f64, i8 or i32, which a cute.map may make of it, or an epilogue without it"
+                )));
+            }
+        }
         for (at, output) in outputs.iter().enumerate() {
             if factors.contains(output) {
                 return Err(fail(
@@ -584,7 +602,7 @@ impl<'c> Gemm<'c> {
     }
 
     /// Leaves on the function what it computes, so that a run can be verified.
-    fn record(&self, module: Op<'c>, name: &str) -> Result<(), Failure> {
+    fn record(&self, name: &str) -> Result<(), Failure> {
         let contract = cute::Contract::of(self.op).expected(self.op, "a product")?;
         let outputs = contract.outputs();
         let (first, others) = outputs.split_at(1);
@@ -600,7 +618,7 @@ impl<'c> Gemm<'c> {
         }
         let mut leave = |region: &Region<'c>, entry_name: &str, lists: &[(&str, &[Val<'c>])]| {
             let symbol = format!("{name}_{entry_name}");
-            region.function(module, self.function, &symbol)?;
+            region.function(self.function, &symbol)?;
             entry += &format!(", {entry_name} = @{symbol}");
             for (name, values) in lists {
                 if !values.is_empty() {
@@ -692,8 +710,9 @@ fn record<'c>(op: Op<'c>, function: Op<'c>, entry: &str) -> Result<(), Failure> 
     if is_silent {
         return Ok(());
     }
-    let is_other =
-        |value: &Val<'c>| cute_ir::types::memref_of(*value).is_some() && block_argument(*value).is_none();
+    let is_other = |value: &Val<'c>| {
+        cute_ir::types::memref_of(*value).is_some() && block_argument(*value).is_none()
+    };
     if operands_of(op).iter().any(is_other) {
         diag::warning(
             op.location(),

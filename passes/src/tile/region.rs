@@ -15,8 +15,6 @@ use melior::ir::{
 /// A region: the epilogue of a product, the prologue of a factor, or a map's.
 #[derive(Clone)]
 pub(super) struct Region<'c> {
-    /// Its name in messages.
-    what: &'static str,
     /// Its body.
     block: Blk<'c>,
     /// Numbers of the function around it that it uses.
@@ -67,7 +65,6 @@ impl<'c> Region<'c> {
     ) -> Result<Self, Failure> {
         let entry = body_of(function, 0).expected(function, "a body")?;
         let mut region = Self {
-            what,
             block,
             captured: Vec::new(),
             places: Vec::new(),
@@ -227,25 +224,7 @@ impl<'c> Region<'c> {
 
     /// Leaves the region behind as the function `@name`, of its arguments and the captured numbers: what
     /// the host computes of them to verify.
-    pub(super) fn function(
-        &self,
-        module: Op<'c>,
-        before: Op<'c>,
-        name: &str,
-    ) -> Result<(), Failure> {
-        let taken = body_of(module, 0).map(ops_of).unwrap_or_default();
-        if taken
-            .iter()
-            .any(|op| string_of(*op, "sym_name") == Some(name))
-        {
-            let what = self.what.trim_start_matches("an ").trim_start_matches("a ");
-            return Err(diag::error(
-                before.location(),
-                format!(
-                    "expected no other symbol @{name}, the name of the {what} as a function; rename one of them"
-                ),
-            ));
-        }
+    pub(super) fn function(&self, before: Op<'c>, name: &str) -> Result<(), Failure> {
         let b = Builder::before(before);
         let arguments = arguments_of(self.block).into_iter();
         let arguments: Vec<_> = arguments.chain(self.captured.iter().copied()).collect();

@@ -156,8 +156,16 @@ impl Ball {
         let ValueType::Number(element) = ty else {
             return self;
         };
-        if self.is_infinity() && element.has_infinity() {
+        if self.is_infinity() && element.has_infinity() && element.size() > 1 {
             return self;
+        }
+        if element.is_float() && element.size() == 1 {
+            // Conversions saturate (PTX ISA, cvt, .satfinite).
+            let most = element.max_finite();
+            let clamped = |x: f64| x.clamp(-most, most);
+            let [low, high] = [self.low, self.high].map(clamped);
+            let ends = [round_to(element, low), round_to(element, high)];
+            return Ball::between(clamped(self.value), low.min(ends[0]), high.max(ends[1]));
         }
         if element.is_float() {
             let low = self.low.min(round_to(element, self.low));
@@ -353,9 +361,7 @@ pub(super) fn apply(op: ScalarOp, of: &[Ball], ty: ValueType) -> Ball {
         _ if !of.iter().all(Ball::is_known) => Ball::UNKNOWN,
         _ if of.iter().any(Ball::is_infinity) && !takes_infinities(op) => Ball::UNKNOWN,
         _ => match interval(op, of, ty) {
-            Some([low, high]) if value.is_infinite() => {
-                Ball::between(value, low, high).rounded(ty)
-            }
+            Some([low, high]) if value.is_infinite() => Ball::between(value, low, high).rounded(ty),
             Some([low, high]) => {
                 let value = if truncates(op, ty) {
                     value.trunc()

@@ -135,6 +135,7 @@ impl<'c> Mapped<'c> {
             let value = self.region.yielded(at).expected(b, "a yielded value")?;
             // A number of the kernel is yielded as it is.
             let value = values.numbers.get(&key(value)).copied().unwrap_or(value);
+            let value = as_held(l, value)?;
             let at = l.coord(&tuple([IntTuple::dynamic(), int(0)]), &[self.row])?;
             l.op(cute::MEMREF_STORE, &[output, at, value], &[], &[])?;
         }
@@ -261,6 +262,15 @@ pub(super) fn as_bits<'c>(b: Builder<'c>, tensor: Val<'c>) -> Result<Val<'c>, Fa
         bits.to_type(b.location)?,
         &[],
     )
+}
+
+/// A number as registers hold it: its bits, where they have no type for it.
+pub(super) fn as_held<'c>(b: Builder<'c>, value: Val<'c>) -> Result<Val<'c>, Failure> {
+    let ty = types::register_type(value.r#type());
+    match value.r#type() == ty {
+        true => Ok(value),
+        false => b.value(arith::BITCAST, &[value], ty, &[]),
+    }
 }
 
 /// The number whose bits a register holds.

@@ -167,6 +167,8 @@ impl<'c> Mapped<'c> {
         };
         let inputs = inputs.into_iter().map(|input| memory::as_bits(b, input));
         let inputs = inputs.collect::<Result<Vec<_>, Failure>>()?;
+        let outputs = outputs.into_iter().map(|output| memory::as_bits(b, output));
+        let outputs = outputs.collect::<Result<Vec<_>, Failure>>()?;
         Ok(Self {
             region: Region { body, differs },
             inputs,

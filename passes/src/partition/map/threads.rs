@@ -1,6 +1,10 @@
 //! Values of a thread's vectors, and reductions over the threads of a row.
 
-use super::{Held, Mapped, Values, memory::as_number, wrong};
+use super::{
+    Held, Mapped, Values,
+    memory::{as_held, as_number},
+    wrong,
+};
 use crate::{arch::WARP, partition::reduction::Reduction};
 use cute_arith::ReduceOp;
 use cute_ir::ops::{arith, cute, gpu, vector};
@@ -27,7 +31,7 @@ impl<'c> Mapped<'c> {
         {
             return Ok(*registers);
         }
-        let result = self.allocate(b, value.r#type())?;
+        let result = self.allocate(b, types::register_type(value.r#type()))?;
         let (ops, starts) = self.region.slice(value, values);
         let mut tensors = Vec::new();
         for start in &starts {
@@ -36,7 +40,7 @@ impl<'c> Mapped<'c> {
         }
         let number = values.numbers.get(&key(value)).copied();
         if tensors.is_empty() && else_.is_none() {
-            let number = number.unwrap_or(value);
+            let number = as_held(b, number.unwrap_or(value))?;
             b.op(cute::FILL, &[result, number], &[], &[])?;
             return Ok(result);
         }
@@ -70,6 +74,7 @@ impl<'c> Mapped<'c> {
                 &[],
             )?;
         }
+        let computed = as_held(l, computed)?;
         l.op(cute::YIELD, &[computed], &[], &[])?;
         Ok(result)
     }

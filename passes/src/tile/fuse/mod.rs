@@ -292,18 +292,17 @@ impl<'c> Fuse<'c> {
         choose(host, &conditions, &|host, at| {
             ways[at].launch(host, &symbols[at])
         })?;
-        general.record(module, name)
+        general.record(name)
     }
 
     /// Leaves on the function what it computes, so that a run can be verified.
-    fn record(&self, module: Op<'c>, name: &str) -> Result<(), Failure> {
+    fn record(&self, name: &str) -> Result<(), Failure> {
         let tensors: Vec<_> = self.tensors.iter().map(|whole| whole.tensor).collect();
         let (inputs, outputs) = tensors.split_at(self.inputs);
         super::map::record(
             (self.op, self.function),
             &self.region,
             [inputs, outputs],
-            module,
             name,
         )
     }

@@ -24,7 +24,7 @@ use cute_ir::{
     maps::{is_same_along, modes_of, reductions},
     mlir::*,
     ops::cute,
-    types::{MemRef, element_bits, memref_of, register_type},
+    types::{MemRef, element_bits, is_float, memref_of, register_type},
 };
 use cute_layout::{IntTuple, Layout, Leaf, tuple};
 use cute_target::Archs;
@@ -111,13 +111,13 @@ impl<'c> Map<'c> {
                 let bits = element_bits(memref.element);
                 let is_held = register_type(memref.element) == memref.element;
                 if bits.is_none_or(|bits| bits < 8)
-                    || !is_held && (bits != Some(8) || what != "input")
+                    || !is_held && (bits != Some(8) || what != "input" && !is_float(memref.element))
                 {
                     return Err(fail(format!(
-                        "does not compute with elements of {} here yet, as {what} {at} has; expected f16, bf16, f32, f64 or integers{}",
+                        "does not compute with elements of {} here yet, as {what} {at} has; expected f8E4M3FN, f8E5M2, f16, bf16, f32, f64 or integers{}",
                         memref.element,
                         match bits {
-                            Some(8) => ": numbers of 8 bits are read, and written as other ones",
+                            Some(8) => ": unsigned bytes are read, and written as other ones",
                             _ => "",
                         }
                     )));
@@ -210,7 +210,7 @@ impl<'c> Map<'c> {
         home: &mut Option<Op<'c>>,
     ) -> Result<(), Failure> {
         self.lower_alone(rewriter, module, name, most, home)?;
-        self.record(module, name)
+        self.record(name)
     }
 
     /// Writes the kernels, and the launches in place of the op.
@@ -293,14 +293,13 @@ impl<'c> Map<'c> {
     }
 
     /// Leaves on the function what it computes, so that a run can be verified.
-    fn record(&self, module: Op<'c>, name: &str) -> Result<(), Failure> {
+    fn record(&self, name: &str) -> Result<(), Failure> {
         let tensors: Vec<_> = self.tensors.iter().map(|whole| whole.tensor).collect();
         let (inputs, outputs) = tensors.split_at(self.inputs);
         record(
             (self.op, self.function),
             &self.region,
             [inputs, outputs],
-            module,
             name,
         )
     }
@@ -380,11 +379,10 @@ pub(super) fn record<'c>(
     (op, function): (Op<'c>, Op<'c>),
     region: &Region<'c>,
     [inputs, outputs]: [&[Val<'c>]; 2],
-    module: Op<'c>,
     name: &str,
 ) -> Result<(), Failure> {
     let symbol = format!("{name}_map");
-    region.function(module, function, &symbol)?;
+    region.function(function, &symbol)?;
     let mut entry = format!("map = @{symbol}");
     for (name, values) in [
         ("ins", inputs),

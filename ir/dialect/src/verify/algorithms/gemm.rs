@@ -280,7 +280,9 @@ fn check_integers(op: Op) -> Checked {
     {
         let expected = match is_bitwise {
             true => "truth values, i1, of which the host computes it to verify a kernel",
-            false => "numbers, as truth values have no sum and no order (arith.andi, arith.ori, arith.select)",
+            false => {
+                "numbers, as truth values have no sum and no order (arith.andi, arith.ori, arith.select)"
+            }
         };
         return Err(format!("expected {expected}, found i{other} in '{name}'"));
     }
@@ -302,12 +304,7 @@ fn check_integers(op: Op) -> Checked {
 fn counts(name: &str) -> bool {
     matches!(
         name,
-        arith::ADDI
-            | arith::SUBI
-            | arith::MULI
-            | arith::MAXSI
-            | arith::MINSI
-            | arith::CMPI
+        arith::ADDI | arith::SUBI | arith::MULI | arith::MAXSI | arith::MINSI | arith::CMPI
     )
 }
 
