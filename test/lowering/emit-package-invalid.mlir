@@ -83,8 +83,8 @@ module attributes {gpu.container_module} {
 // -----
 
 // The kernel that is launched is not in the image.
-// expected-error @below {{the package is not valid: invalid package: function missing, launch 0 (k)}}
 module attributes {gpu.container_module} {
+  // expected-error @below {{the package is not valid: invalid package: function missing, launch 0 (k)}}
   func.func @missing() {
     %one = arith.constant 1 : index
     %zero = arith.constant 0 : i32

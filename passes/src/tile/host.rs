@@ -506,14 +506,16 @@ impl<'c> Gemm<'c> {
     /// Asserts that lines of an output do not overlap, where only a launch knows how far they are apart. Of a batch nothing is
     /// asserted.
     fn check_apart(&self, host: Builder<'c>, c: &Matrix<'c>) -> Result<(), Failure> {
+        let layout = &c.memref.layout;
+        let modes: Vec<_> = (0..layout.rank()).collect();
+        let all = |host| assert_no_overlap(host, (c.tensor, &c.memref, &c.name), &modes);
         if c.is_whole() {
-            return Ok(());
+            return all(host);
         }
         let (across, along) = (c.place(0), c.place(1));
-        let layout = &c.memref.layout;
         let stride = |mode: usize| layout.stride().get(mode).and_then(|leaf| leaf.as_leaf());
         if self.is_batched() || stride(along).and_then(Leaf::as_static) != Some(1) {
-            return Ok(());
+            return all(host);
         }
         if stride(across).is_none_or(Leaf::is_static) {
             return Ok(());

@@ -114,6 +114,12 @@ pub enum VerifyError {
          pass them to verify_from"
     )]
     NoBefore(String),
+    /// A value that an op of the function left, and another one needs, was written over.
+    #[error(
+        "{0} is written by an op of the function that reads it after another one wrote it, so that nothing is left to verify it by; \
+         give the ops tensors of their own, compare it with a file (--expect), or pass --no-verify"
+    )]
+    Lost(String),
     /// A factor has a value that the result cannot be verified for.
     #[error(
         "{name} is {value}; the result can be verified for {expected} only: change it, or pass --no-verify"
@@ -198,7 +204,8 @@ pub fn verify(
     verify_from(function, None, tensors, config)
 }
 
-/// Does as [`verify`], with the arguments from before the launch, which outputs that are read as well are computed from.
+/// Does as [`verify`], with the arguments from before the launch, which outputs that are read as well are computed from. Of what several ops write, the last one's result is left, and
+/// compared.
 ///
 /// # Errors
 /// [`VerifyError`] if nothing can be said. A wrong result is no error: see [`Report::passed`].
@@ -218,6 +225,9 @@ pub fn verify_from(
     let computes = &function.computes;
     let mut reports = Vec::new();
     for (i, compute) in computes.iter().enumerate() {
+        if is_written_again(compute, &computes[i + 1..]) {
+            continue;
+        }
         let run = Run {
             function,
             earlier: &computes[..i],
@@ -229,6 +239,18 @@ pub fn verify_from(
         reports.append(&mut run.verify(compute)?);
     }
     Ok(reports)
+}
+
+/// Tells whether later ops write over the results of one: all of an output, and not elements at coordinates of their own.
+fn is_written_again(compute: &Compute, later: &[Compute]) -> bool {
+    let is_whole = |compute: &&Compute| match compute {
+        Compute::Gemm(gemm) => gemm.at_c.is_none(),
+        _ => true,
+    };
+    let later = later.iter().filter(is_whole).flat_map(Compute::outputs);
+    let later: Vec<_> = later.map(|output| output.arg).collect();
+    let mut own = compute.outputs().into_iter();
+    own.any(|output| later.contains(&output.arg))
 }
 
 /// The arguments of a function before and after its launches, for one of the things that it computes.
@@ -337,7 +359,7 @@ impl<'a> Run<'a> {
         if writes(self.earlier) {
             // What stands in it now is that, or what came later.
             return match writes(self.rest) {
-                true => Err(VerifyError::NoBefore(self.name(index).to_string())),
+                true => Err(VerifyError::Lost(self.name(index).to_string())),
                 false => Ok(&self.tensors[index]),
             };
         }

@@ -229,12 +229,16 @@ pub fn write_outputs(job: &Job, tensors: &[HostTensor]) -> anyhow::Result<()> {
 
 /// The arguments from before a run, where a result cannot be verified without them.
 pub fn before(job: &Job, tensors: &[HostTensor]) -> Option<Vec<HostTensor>> {
-    let computes = &job.function.computes;
-    let needed = computes
-        .iter()
-        .flat_map(Compute::outputs)
-        .any(|output| output.access.reads());
-    needed.then(|| tensors.to_vec())
+    let roles: Vec<_> = job.function.computes.iter().flat_map(Compute::roles).collect();
+    let is_read = |arg: usize| {
+        roles
+            .iter()
+            .any(|role| role.arg == arg && role.access.reads())
+    };
+    let mut outputs = roles.iter().filter(|role| role.access.writes());
+    outputs
+        .any(|output| is_read(output.arg))
+        .then(|| tensors.to_vec())
 }
 
 /// The comparisons of the results of a run.
