@@ -5,7 +5,7 @@ use std::fmt;
 use smallvec::SmallVec;
 
 use crate::error::{LayoutError, Result};
-use crate::leaf::{Leaf, require};
+use crate::leaf::{Leaf, Truth, require};
 use crate::tuple::{IntTuple, MAX_DEPTH, MAX_LEAVES, int};
 
 /// A function from coordinates to offsets: the inner product of the natural coordinate and the stride.
@@ -324,27 +324,14 @@ impl Layout {
                 stride: order.to_string(),
             });
         }
-        let mut pieces: Vec<(i64, &IntTuple)> = Vec::new();
+        let mut pieces: Vec<(&Leaf, &IntTuple)> = Vec::new();
         pair_up(order, shape, &mut pieces)?;
-        let top = pieces
-            .iter()
-            .map(|p| p.0)
-            .filter(|o| *o < i64::MAX)
-            .max()
-            .unwrap_or(0);
-        let mut next = top;
-        for p in &mut pieces {
-            next = next.saturating_add(i64::from(p.0 == i64::MAX));
-            if p.0 == i64::MAX {
-                p.0 = next;
-            }
-        }
         let mut strides = Vec::with_capacity(pieces.len());
-        for (o, s) in &pieces {
+        for (at, (_, s)) in pieces.iter().enumerate() {
             let mut start = Leaf::Static(1);
-            for (o2, s2) in &pieces {
-                if o2 < o {
-                    start = start.mul(&s2.product()?)?;
+            for other in 0..pieces.len() {
+                if other != at && is_lower(&pieces, other, at)? {
+                    start = start.mul(&pieces[other].1.product()?)?;
                 }
             }
             strides.push(compact(s, &mut start, false)?);
@@ -501,13 +488,12 @@ fn compact(shape: &IntTuple, run: &mut Leaf, reverse: bool) -> Result<IntTuple> 
 
 // The leaves of `order`, each with the piece of `shape` that it stands for; dynamic orders are i64::MAX.
 fn pair_up<'a>(
-    order: &IntTuple,
+    order: &'a IntTuple,
     shape: &'a IntTuple,
-    out: &mut Vec<(i64, &'a IntTuple)>,
+    out: &mut Vec<(&'a Leaf, &'a IntTuple)>,
 ) -> Result<()> {
     match (order, shape) {
-        (IntTuple::Leaf(Leaf::Static(o)), s) => out.push((*o, s)),
-        (IntTuple::Leaf(Leaf::Dynamic(_)), s) => out.push((i64::MAX, s)),
+        (IntTuple::Leaf(o @ (Leaf::Static(_) | Leaf::Dynamic(_))), s) => out.push((o, s)),
         (IntTuple::Tuple(os), IntTuple::Tuple(ss)) => {
             os.iter()
                 .zip(ss)
@@ -521,6 +507,41 @@ fn pair_up<'a>(
         }
     }
     Ok(())
+}
+
+// Whether one piece has a lower order than another. Symbols are compared by what is known of them; other dynamic numbers come last,
+// in their own sequence.
+fn is_lower(pieces: &[(&Leaf, &IntTuple)], one: usize, other: usize) -> Result<bool> {
+    let [(low, shape), (high, _)] = [one, other].map(|at| pieces[at]);
+    if let (Some(low), Some(high)) = (low.as_static(), high.as_static()) {
+        return Ok(low < high);
+    }
+    let is_symbol = |leaf: &Leaf| leaf.as_static().is_some() || leaf.as_symbolic().is_some();
+    if !is_symbol(low) || !is_symbol(high) {
+        return Ok(match (low.as_static(), high.as_static()) {
+            (Some(_), None) => true,
+            (None, Some(_)) => false,
+            _ => one < other,
+        });
+    }
+    let fact = match low.less(high)? {
+        Truth::Known(is) => return Ok(is),
+        Truth::Unknown(_) => return Ok(one < other),
+        Truth::Unproved(fact) => fact,
+    };
+    // Where they may be equal, the lower one has a single element then.
+    if shape.product()?.mul(low)?.at_most(high)?.is_true() {
+        return Ok(true);
+    }
+    match high.at_most(low)?.is_true() {
+        true => Ok(false),
+        false => Err(LayoutError::NeedsFact {
+            fact: format!("{fact} or `{high} <= {low}`"),
+            otherwise: format!(
+                "expected orders of which the lower one is known, found {low} and {high}"
+            ),
+        }),
+    }
 }
 
 fn rebuild(profile: &IntTuple, pieces: &mut impl Iterator<Item = IntTuple>) -> IntTuple {

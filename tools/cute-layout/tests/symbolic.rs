@@ -20,6 +20,15 @@ fn expressions() {
         ("size((M,(N,4)))", "4*M*N"),
         ("cosize((M,N):(N,1))", "M*N"),
         ("make_layout((M,N), LayoutRight)", "(M,N):(N,1)"),
+        // By what is known of the strides, and not by their places.
+        ("make_layout_like((M,N):(N,1))", "(M,N):(N,1)"),
+        ("make_layout_like((M,N,K):(N*K,1,N))", "(M,N,K):(K*N,1,N)"),
+        (
+            "make_layout_like((M,8,M/4):(1,M*(M/4),M)) where M % 16 == 0",
+            "(M,8,M/4):(1,M^2/4,M)",
+        ),
+        ("make_layout_like((M,N):(A,B)) where A < B", "(M,N):(1,M)"),
+        ("make_fragment_like((4,2,8):(1,2*N,N))", "(4,2,8):(1,32,4)"),
         ("right_inverse((M,K):(K,1))", "(K,M):(M,1)"),
         ("crd2idx((i,j), (M,N):(1,M))", "M*j+i"),
         ("slice_offset((_,j), (M,N):(1,M))", "M*j"),
@@ -52,6 +61,19 @@ fn expressions() {
         ("S<1,5,3> o S<2,3,3>", "S<3,3,3>"),
     ] {
         assert_eq!(eval(expr), gives, "{expr}");
+    }
+}
+
+#[test]
+fn orders_that_no_fact_decides() {
+    for (of, fact) in [
+        ("make_layout_like((M,N):(A,B))", "`B < A` or `A <= B`"),
+        ("make_fragment_like((4,2,8):(1,N,K))", "`K < N` or `N <= K`"),
+    ] {
+        let found = run(&["eval", of]);
+        assert_eq!((found.status, &found.out[..]), (Some(1), ""), "{of}");
+        let needs = format!("with symbols this needs a fact: {fact}");
+        assert!(found.err.contains(&needs), "{}", found.err);
     }
 }
 

@@ -229,7 +229,12 @@ pub fn write_outputs(job: &Job, tensors: &[HostTensor]) -> anyhow::Result<()> {
 
 /// The arguments from before a run, where a result cannot be verified without them.
 pub fn before(job: &Job, tensors: &[HostTensor]) -> Option<Vec<HostTensor>> {
-    let roles: Vec<_> = job.function.computes.iter().flat_map(Compute::roles).collect();
+    let roles: Vec<_> = job
+        .function
+        .computes
+        .iter()
+        .flat_map(Compute::roles)
+        .collect();
     let is_read = |arg: usize| {
         roles
             .iter()

@@ -1,8 +1,8 @@
 //! Layouts made after others, and how far two agree.
 
-use crate::error::Result;
+use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
-use crate::leaf::Leaf;
+use crate::leaf::{Leaf, Truth};
 use crate::tuple::{IntTuple, int};
 
 impl Layout {
@@ -35,7 +35,7 @@ impl Layout {
         let compact = Layout::col_major(first.filter_zeros()?.shape())?;
         let held = compact.cosize()?;
         let rest = self.take(1, self.rank())?;
-        let order = ranks(rest.stride());
+        let order = ranks(rest.stride())?;
         let ordered = Layout::ordered(rest.shape(), &order)?;
         let mut modes = vec![Layout::new(
             first.shape().clone(),
@@ -58,8 +58,8 @@ fn scale(t: &IntTuple, by: i64) -> Result<IntTuple> {
     }
 }
 
-// The place of each leaf when sorted by stride, ties left to right, strides that are no known integers last.
-fn ranks(stride: &IntTuple) -> IntTuple {
+// The place of each leaf when sorted by stride, ties left to right, strides that are no known integers and no symbols last.
+fn ranks(stride: &IntTuple) -> Result<IntTuple> {
     fn fill(t: &IntTuple, it: &mut impl Iterator<Item = i64>) -> IntTuple {
         match t {
             IntTuple::Leaf(_) => int(it.next().unwrap_or(0)),
@@ -67,13 +67,42 @@ fn ranks(stride: &IntTuple) -> IntTuple {
         }
     }
     let leaves = stride.leaves();
-    let mut order: Vec<usize> = (0..leaves.len()).collect();
-    order.sort_by_key(|&i| leaves[i].as_static().unwrap_or(i64::MAX));
     let mut place = vec![0i64; leaves.len()];
-    for (p, i) in order.into_iter().enumerate() {
-        place[i] = p as i64;
+    for (at, leaf) in leaves.iter().enumerate() {
+        for (other, before) in leaves.iter().enumerate() {
+            place[at] += i64::from(other != at && comes_before(before, leaf, other < at)?);
+        }
     }
-    fill(stride, &mut place.into_iter())
+    Ok(fill(stride, &mut place.into_iter()))
+}
+
+// Whether one stride comes before another one, which it is left of or not.
+fn comes_before(one: &Leaf, other: &Leaf, is_left: bool) -> Result<bool> {
+    let is_symbol = |leaf: &Leaf| leaf.as_static().is_some() || leaf.as_symbolic().is_some();
+    if !is_symbol(one) || !is_symbol(other) {
+        return Ok(match (is_symbol(one), is_symbol(other)) {
+            (true, false) => true,
+            (false, true) => false,
+            _ => is_left,
+        });
+    }
+    let before = match is_left {
+        true => one.at_most(other)?,
+        false => one.less(other)?,
+    };
+    match before {
+        Truth::Known(is) => Ok(is),
+        Truth::Unknown(_) => Ok(is_left),
+        Truth::Unproved(fact) => Err(LayoutError::NeedsFact {
+            fact: match is_left {
+                true => format!("{fact} or `{other} < {one}`"),
+                false => format!("{fact} or `{other} <= {one}`"),
+            },
+            otherwise: format!(
+                "expected strides of which the smaller one is known, found {one} and {other}"
+            ),
+        }),
+    }
 }
 
 impl Layout {
