@@ -68,6 +68,14 @@ fn ranks(stride: &IntTuple) -> Result<IntTuple> {
     }
     let leaves = stride.leaves();
     let mut place = vec![0i64; leaves.len()];
+    if leaves.iter().all(|leaf| leaf.as_symbolic().is_none()) {
+        let mut order: Vec<usize> = (0..leaves.len()).collect();
+        order.sort_by_key(|&i| leaves[i].as_static().unwrap_or(i64::MAX));
+        for (p, i) in order.into_iter().enumerate() {
+            place[i] = p as i64;
+        }
+        return Ok(fill(stride, &mut place.into_iter()));
+    }
     for (at, leaf) in leaves.iter().enumerate() {
         for (other, before) in leaves.iter().enumerate() {
             place[at] += i64::from(other != at && comes_before(before, leaf, other < at)?);
