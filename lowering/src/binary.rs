@@ -314,6 +314,19 @@ fn objects<'c>(
         }
         let assembled = match ptxas::assemble(&ptx, arch, lineinfo) {
             Ok(assembled) => assembled,
+            Err(error @ ptxas::PtxasError::Missing { .. }) => {
+                let warning = format!(
+                    "{error}; the kernels stay PTX for {arch}, which a driver assembles when they are loaded, and nobody has seen whether they spill registers"
+                );
+                diag::warning(b.location, warning, &[]);
+                let text = Object {
+                    bytes: ptx.as_bytes(),
+                    properties,
+                    ..object
+                };
+                objects.push(text.attribute(b.context));
+                continue;
+            }
             Err(error) => {
                 let alone = |ptx: &str| ptxas::assemble(ptx, arch, lineinfo).map(drop);
                 let found = left_out::refused(&ptx, candidates.kernels(), alone);

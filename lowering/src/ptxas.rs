@@ -50,7 +50,7 @@ pub(crate) struct Assembled {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PtxasError {
     #[error(
-        "ptxas not found: looked at $CUTE_PTXAS, {}, and PATH; run `cargo xtask setup`, or set CUTE_PTXAS",
+        "ptxas not found: looked at $CUTE_PTXAS, {}, and PATH; run `pip install cute-opt[ptxas]`, or `cargo xtask setup` in a checkout, or set CUTE_PTXAS",
         looked.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", ")
     )]
     Missing { looked: Vec<PathBuf> },

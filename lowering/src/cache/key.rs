@@ -38,9 +38,13 @@ impl Key {
         };
         let passes = options.pipeline().map_err(CacheError::Options)?;
         let build = identity::build()?;
-        let path = ptxas::file().map_err(|e| CacheError::NoAssembler(e.to_string()))?;
-        let assembler =
-            identity::of_file(&path).map_err(|e| CacheError::NoAssembler(e.to_string()))?;
+        let assembler = match ptxas::file() {
+            Ok(path) => identity::of_file(&path),
+            // Without one packages hold PTX alone.
+            Err(ptxas::PtxasError::Missing { .. }) => Ok(String::new()),
+            Err(error) => return Err(CacheError::NoAssembler(error.to_string())),
+        };
+        let assembler = assembler.map_err(|e| CacheError::NoAssembler(e.to_string()))?;
         let mut hasher = blake3::Hasher::new();
         let mut add = |bytes: &[u8]| {
             hasher.update(&(bytes.len() as u64).to_le_bytes());

@@ -298,17 +298,22 @@ fn describe_image(out: &mut String, image: &Image) -> fmt::Result {
     for column in table.column_iter_mut().skip(1).take(6) {
         column.set_cell_alignment(CellAlignment::Right);
     }
+    // What the assembler decides, which a cubin is from.
+    let decided = |text: String| match image.cubin {
+        Some(_) => text,
+        None => "?".to_owned(),
+    };
     for kernel in &image.kernels {
         table.add_row([
             kernel.name.clone(),
-            kernel.registers.to_string(),
+            decided(kernel.registers.to_string()),
             format!("{} B", kernel.static_smem),
             format!("{} B", kernel.dynamic_smem),
-            format!(
+            decided(format!(
                 "{} B, {} B",
                 kernel.spill_store_bytes, kernel.spill_load_bytes
-            ),
-            format!("{} B", kernel.stack_bytes),
+            )),
+            decided(format!("{} B", kernel.stack_bytes)),
             match kernel.max_threads {
                 0 => kernel.threads.to_string(),
                 most => format!("{} (at most {most})", kernel.threads),
