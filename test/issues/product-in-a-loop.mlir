@@ -1,4 +1,4 @@
-// A launch in a loop or a branch is not in the package's plan: the package would compute less than the
+// A launch in a loop is not in the package's plan: the package would compute less than the
 // function. An error says so, at the product or at the launch.
 //
 // RUN: not cute-opt %s --cute-compile="arch=sm_80 package=%t.cutepkg" -o /dev/null 2>&1 | FileCheck %s

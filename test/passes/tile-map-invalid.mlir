@@ -56,9 +56,11 @@ func.func @basis(%X: !x, %Y: !x) {
 // -----
 
 !x = !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">
-func.func @branch(%X: !x, %Y: !x, %is: i1) {
-  scf.if %is {
-    // expected-error @below {{'cute.map' op is in a loop or a branch; a launch plan is a list: write it in the function's body}}
+func.func @loop(%X: !x, %Y: !x, %count: index) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  scf.for %i = %zero to %count step %one {
+    // expected-error @below {{'cute.map' op is in a loop; a launch plan is a list: write it in the function's body, or in branches of scf.if}}
     cute.map ins(%X : !x) outs(%Y : !x) {
     ^bb0(%x: f32):
       cute.yield %x : f32

@@ -183,7 +183,7 @@ impl<'c> Builder<'c> {
         {
             if access.placed || !access.is_in_lines(elem.bits()) {
                 return Err(format!(
-                    "expected {name} with one stride along rows and columns, contiguous along one, and the other a multiple of 16 bytes, as TMA asks"
+                    "expected {name} with one stride along rows and columns, contiguous along one, and the others, that of a batch as well, positive multiples of 16 bytes, as TMA asks"
                 ));
             }
         }

@@ -38,7 +38,7 @@ use crate::{
     },
 };
 use cute_arith::ReduceOp;
-use cute_ir::ops::{cute, func, gpu};
+use cute_ir::ops::{cute, func, gpu, scf};
 use cute_ir::{
     Anchor, Expected, Failure, PassSpec,
     attributes::{COMPUTES, CONTAINER_MODULE, PLAN},
@@ -679,17 +679,19 @@ fn bits_beside(matrices: &Matrices<'_>) -> i64 {
         .sum()
 }
 
-/// Checks that an op is in the body of a function. Errors: one in a loop or a branch.
+/// Checks that an op is in the body of a function, or in branches of `scf.if` there. Errors: one in a loop, of whose turns a list of launches knows nothing.
 fn function_around<'c>(op: Op<'c>, function: Op<'c>) -> Result<(), Failure> {
-    let parent = parent_of(op, func::FUNC);
-    let direct = op.block().zip(body_of(function, 0));
-    if parent == Some(function) && direct.is_some_and(|(a, b)| a == b) {
+    let mut around = op.parent_operation();
+    while let Some(branch) = around.filter(|around| name_of(*around) == scf::IF) {
+        around = branch.parent_operation();
+    }
+    if around == Some(function) {
         return Ok(());
     }
     Err(diag::error(
         op.location(),
         format!(
-            "'{}' op is in a loop or a branch; a launch plan is a list: write it in the function's body",
+            "'{}' op is in a loop; a launch plan is a list: write it in the function's body, or in branches of scf.if",
             name_of(op)
         ),
     ))
@@ -702,7 +704,7 @@ fn places(values: &[Val<'_>]) -> String {
     values.iter().map(place).collect::<Vec<_>>().join(", ")
 }
 
-/// Adds an entry to what a function says that it computes. Of an op on a tensor that is no argument of the function nothing can be said, nor of what follows from it: such a function says
+/// Adds an entry to what a function says that it computes. Of an op on a tensor that is no argument of the function, or in a branch, nothing can be said, nor of what follows from it: such a function says
 /// nothing at all, which is a list of no entries.
 fn record<'c>(op: Op<'c>, function: Op<'c>, entry: &str) -> Result<(), Failure> {
     let old = attribute_of(function, COMPUTES);
@@ -713,11 +715,17 @@ fn record<'c>(op: Op<'c>, function: Op<'c>, entry: &str) -> Result<(), Failure> 
     let is_other = |value: &Val<'c>| {
         cute_ir::types::memref_of(*value).is_some() && block_argument(*value).is_none()
     };
-    if operands_of(op).iter().any(is_other) {
+    let has_others = operands_of(op).iter().any(is_other);
+    let is_always = op.parent_operation() == Some(function);
+    if has_others || !is_always {
+        let why = match has_others {
+            true => "has a tensor that is no argument of the function",
+            false => "is in a branch",
+        };
         diag::warning(
             op.location(),
             format!(
-                "'{}' op has a tensor that is no argument of the function, so that a package does not say what the function computes, and cute-run does not verify it",
+                "'{}' op {why}, so that a package does not say what the function computes, and cute-run does not verify it",
                 name_of(op)
             ),
             &[],
