@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, Dict, List, Optional, Tuple, Union
 
 from . import _tools
@@ -20,6 +21,7 @@ def layout(expression: Operand, where: Optional[str] = None) -> Layout:
 
     Symbols are positive integers of which `where` says more, such as `M % 128 == 0, K >= 32`. A shape alone is column-major.
     """
+    where = _facts(where, expression)
     value = evaluate(_text(expression), where)
     if not isinstance(value, Layout):
         value = evaluate(f"make_layout({value})", where)
@@ -40,7 +42,16 @@ def evaluate(expression: str, where: Optional[str] = None) -> Value:
     return kind(found, where)
 
 
+def _facts(where: Optional[str], *operands: Operand) -> Optional[str]:
+    """Returns what is said, and what is known of symbols of the operands that are values."""
+    known = [where, *(operand._where for operand in operands if isinstance(operand, Value))]
+    facts = dict.fromkeys(fact for fact in known if fact)
+    return ", ".join(facts) or None
+
+
 def _text(operand: Operand) -> str:
+    if isinstance(operand, bool):
+        raise CuteError(f"expected an integer, a tuple, a value or text of the language of cute-layout, found {operand}")
     if isinstance(operand, tuple):
         parts = ",".join(map(_text, operand))
         return f"({parts})"
@@ -52,7 +63,10 @@ def _tuples(value: Any) -> Tuples:
 
 
 class Value:
-    """A value of the layout algebra. Each function of `cute-layout` is a method, with the value as its first operand."""
+    """A value of the layout algebra. Each function of `cute-layout` is a method, with the value as its first operand.
+
+    Shape, strides, size and cosize of a layout are properties.
+    """
 
     def __init__(self, found: Dict[str, Any], where: Optional[str]) -> None:
         self._found, self._where = found, where
@@ -83,7 +97,7 @@ class Value:
 
     def apply_function(self, name: str, *operands: Operand) -> Value:
         """Returns a function of `cute-layout` of this value and others."""
-        return evaluate(f"{name}({', '.join(map(_text, (self, *operands)))})", self._where)
+        return evaluate(f"{name}({', '.join(map(_text, (self, *operands)))})", _facts(self._where, *operands))
 
     def __getattr__(self, name: str) -> Any:
         # Python looks for names with underscores of its own.
@@ -121,7 +135,7 @@ class Value:
             return None
 
     def _repr_latex_(self) -> str:
-        return "$" + str(self).replace("_", r"\_") + "$"
+        return "$" + re.sub(r"[_%{}#&$]", r"\\\g<0>", str(self)) + "$"
 
 
 class Layout(Value):

@@ -284,6 +284,16 @@ class Layouts(unittest.TestCase):
         with self.assertRaises(cute_opt.LayoutError):
             cute_opt.layout("8:1").no_such_function()
 
+    def test_facts_stay_with_values(self):
+        found = cute_opt.layout("(M,K):(K,1)", where="M % 128 == 0, K % 32 == 0")
+        self.assertEqual(cute_opt.layout(found), found)
+        divided = cute_opt.layout("(M,4):(4,1)").logical_divide(cute_opt.evaluate("D", where="M % D == 0"))
+        self.assertIn("M/D", str(divided))
+
+    def test_truth_values_are_no_coordinates(self):
+        with self.assertRaisesRegex(cute_opt.CuteError, "expected an integer, .* found True"):
+            cute_opt.layout("8:1")(True)
+
     def test_methods_are_listed(self):
         names = dir(cute_opt.layout("8:1"))
         self.assertTrue({"coalesce", "right_inverse", "zipped_divide", "tile_to_shape", "shape"} <= set(names))
@@ -292,6 +302,7 @@ class Layouts(unittest.TestCase):
         found = cute_opt.layout("(4,8):(8,1)")
         self.assertTrue(found._repr_svg_().startswith("<svg"))
         self.assertEqual(found._repr_latex_(), "$(4,8):(8,1)$")
+        self.assertEqual(cute_opt.evaluate("?{div=8}")._repr_latex_(), r"$?\{div=8\}$")
         self.assertIn("tikzpicture", found.tikz())
         self.assertIsNone(cute_opt.layout("(M,4):(4,1)")._repr_svg_())
 

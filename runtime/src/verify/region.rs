@@ -27,6 +27,8 @@ use cute_arith::ScalarOp;
 const APPROXIMATION: f64 = 1.0 / (1 << 20) as f64;
 /// The relative error of functions in f64.
 const DOUBLE: f64 = 1.0 / (1u64 << 50) as f64;
+/// The integers below which f64 has all of them.
+const WHOLE: f64 = (1u64 << 53) as f64;
 /// The relative error of the operations here.
 const REFERENCE: f64 = 1.0 / (1u64 << 51) as f64;
 
@@ -211,6 +213,12 @@ impl<'a> Evaluator<'a> {
             .ops
             .iter()
             .map(|op| match (&op.value, op.element.parse()) {
+                // A constant is kept as f64, which has not all integers from there on.
+                (RegionValue::Constant(value), Ok(ty))
+                    if is_integer(ty) && value.abs() >= WHOLE =>
+                {
+                    Ball::UNKNOWN
+                }
                 (RegionValue::Constant(value), Ok(ValueType::Number(element))) => {
                     Ball::exact(round_to(element, *value))
                 }
@@ -478,7 +486,7 @@ fn widened(op: ScalarOp, of: &[Ball], ty: ValueType, [low, high]: [f64; 2]) -> [
     let most = low.abs().max(high.abs());
     let is_float = matches!(ty, ValueType::Number(element) if element.is_float());
     // Integers of f64 are exact below 2^53.
-    if exact || !is_float && most < 2f64.powi(53) {
+    if exact || !is_float && most < WHOLE {
         return [low, high];
     }
     let function = matches!(op, Exp | Exp2 | Log | Log2 | Sin | Cos | Rsqrt | Tanh | Erf);

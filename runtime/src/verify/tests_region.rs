@@ -186,3 +186,50 @@ fn squares_are_not_negative() {
     assert!(low == 0.0 && (2.25..2.26).contains(&high), "{low} {high}");
     assert!(square([0, 1]).ends()[0] < -0.7);
 }
+
+#[test]
+fn infinities_go_through_what_masks_need() {
+    let masked = Ball::exact(f64::NEG_INFINITY);
+    let score = Ball::around(2.0, 0.1);
+    let apply = |op, of: &[Ball]| apply(op, of, F32);
+    assert_eq!(apply(ScalarOp::Max, &[masked, masked]), masked);
+    let most = apply(ScalarOp::Max, &[masked, score]);
+    assert_eq!(most.value, 2.0);
+    let less = apply(ScalarOp::Sub, &[masked, most]);
+    assert_eq!(less, masked);
+    let power = apply(ScalarOp::Exp, &[less]);
+    assert!(
+        power.value == 0.0 && power.low == 0.0 && power.high < 1e-30,
+        "{power:?}"
+    );
+    // What may be a NaN is not said.
+    for (op, of) in [
+        (ScalarOp::Sub, [masked, masked]),
+        (ScalarOp::Mul, [masked, Ball::around(0.0, 1.0)]),
+        (ScalarOp::Div, [score, masked]),
+    ] {
+        assert!(!apply(op, &of).is_known(), "{op:?}");
+    }
+}
+
+#[test]
+fn numbers_of_8_bits_saturate() {
+    let convert =
+        |ball: Ball, element| apply(ScalarOp::Convert, &[ball], ValueType::Number(element));
+    let large = convert(Ball::around(460.0, 20.0), Element::F8E4M3FN);
+    assert_eq!((large.value, large.low, large.high), (448.0, 440.0, 448.0));
+    let infinity = convert(Ball::exact(f64::INFINITY), Element::F8E5M2);
+    assert_eq!(infinity, Ball::exact(57344.0));
+}
+
+#[test]
+fn of_constants_that_f64_has_not_nothing_is_said() {
+    let region = Region {
+        ops: vec![RegionOp::constant((1u64 << 53) as f64, "i64")],
+        yields: vec![],
+    };
+    let types = region.types(&[], |_| Ok(Element::I64)).unwrap_or_default();
+    let mut values = Vec::new();
+    Evaluator::new(&region, types, |_| 0.0).evaluate(&mut values);
+    assert!(!values[0].is_known());
+}
