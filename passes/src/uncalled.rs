@@ -4,7 +4,7 @@
 
 use cute_ir::{
     Anchor, Failure, PassSpec,
-    attributes::GPU_KERNEL,
+    attributes::{COMPUTES, GPU_KERNEL},
     diag,
     mlir::*,
     ops::{func, gpu},
@@ -28,7 +28,12 @@ fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failur
     }
     let attributes = all.iter().flat_map(|op| attributes_of(*op));
     let symbols = attributes.filter_map(|(_, value)| symbol_of(value));
-    let called: HashSet<&str> = symbols.flatten().collect();
+    let mut called: HashSet<&str> = symbols.flatten().collect();
+    // Regions, as what a function computes names them.
+    let computes = all.iter().filter_map(|op| attribute_of(*op, COMPUTES));
+    let entries = computes.filter_map(array_of).flatten();
+    let named = entries.filter_map(entries_of).flatten();
+    called.extend(named.filter_map(|(_, value)| symbol_of(value)).flatten());
     for op in all {
         let Some(name) = string_of(op, "sym_name").filter(|name| !called.contains(name)) else {
             continue;
