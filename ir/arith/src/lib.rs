@@ -23,7 +23,7 @@ pub use gcd::{Integer, gcd};
 pub use op::Op;
 pub use predicate::Predicate;
 pub use reduce::ReduceOp;
-pub use scalar::ScalarOp;
+pub use scalar::{MAX_REGION_OPS, ScalarOp};
 
 /// The way in which an operation reads the bits of its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -2,6 +2,9 @@
 
 use std::cmp::Ordering;
 
+/// The operations of a region at most.
+pub const MAX_REGION_OPS: usize = 256;
+
 macro_rules! ops {
     ($($op:ident $name:literal $arity:literal [$($mlir:literal),*] $exact:expr, $doc:literal;)*) => {
         /// An operation on numbers, whatever their type.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+pub use cute_arith::MAX_REGION_OPS;
 use cute_arith::{ReduceOp, ScalarOp};
 use serde::{Deserialize, Serialize};
 
@@ -10,9 +11,6 @@ use super::manifest::{Access, Arg, Function};
 use super::map::repeats;
 use crate::element::{Element, UnknownElement};
 use crate::layout::Pattern;
-
-/// Operations of a region, at most.
-pub const MAX_REGION_OPS: usize = 256;
 
 /// A region of operations on numbers. Values are numbered: the region's arguments first, then the results of `ops` in their order.
 /// Each operation uses earlier values only.

@@ -15,7 +15,7 @@ use crate::{
     contract, reduced, tensor,
     types::{self, CuteType, MemRef, Space, memref_of},
 };
-use cute_arith::{Predicate, ReduceOp, ScalarOp};
+use cute_arith::{MAX_REGION_OPS, Predicate, ReduceOp, ScalarOp};
 use cute_layout::{
     Layout,
     atoms::{Elem, Source},
@@ -236,6 +236,12 @@ pub(in super::super) fn verify_contract(op: cute::Contract<'_>) -> Checked {
 pub(super) fn check_numbers(what: &str, block: Blk, others: &[&'static str]) -> Checked {
     let mut ops = ops_of(block);
     ops.pop();
+    if ops.len() > MAX_REGION_OPS {
+        return Err(format!(
+            "expected {what} of at most {MAX_REGION_OPS} operations, found {}; compute the rest by a cute.map of its own",
+            ops.len()
+        ));
+    }
     let is_known = |op: &Op| {
         let name = name_of(*op);
         match name {
