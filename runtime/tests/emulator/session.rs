@@ -181,6 +181,11 @@ fn launches_that_do_not_fit_are_refused() {
     says("count", Grid::new(1, 0), &both, "1 to 1024 threads");
     says("count", Grid::new(0, 1), &both, "a grid of 1");
     for (memory, expected) in [
+        (
+            Memory::uninitialized(usize::MAX),
+            "at most 1073741824 bytes",
+        ),
+        (Memory::uninitialized(1 << 50), "at most 1073741824 bytes"),
         (Memory::holding(&[]).aligned(3), "a power of two"),
         (
             Memory::uninitialized((1 << 30) + 1),
