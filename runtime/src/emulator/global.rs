@@ -8,7 +8,7 @@ mod snapshot;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::address;
 pub(super) use access::{Accessor, NOWHERE, Unordered, Who};
@@ -35,7 +35,7 @@ pub(super) struct Buffer {
     lead: u64,
     words: Vec<AtomicU32>,
     /// A bit a byte; none if everything is initialised.
-    init: Option<Vec<AtomicU32>>,
+    init: OnceLock<Vec<AtomicU32>>,
     /// The last writer of each granule, or [`RECORD`]. This and the next are written by who has the lock.
     writers: Vec<AtomicU64>,
     /// The last reader of each granule.
@@ -66,6 +66,8 @@ struct Near {
     records: HashMap<usize, Record>,
     /// Knowledge that strong writes hand on, by the place of their first byte.
     places: BTreeMap<u64, Place>,
+    /// The defined bits of bytes that count as not initialised.
+    partly: HashMap<u64, u8>,
 }
 
 impl Buffer {
@@ -85,7 +87,7 @@ impl Buffer {
             word[..chunk.len()].copy_from_slice(chunk);
             AtomicU32::new(u32::from_le_bytes(word))
         });
-        let init = init.map(|is| {
+        let init: Option<Vec<AtomicU32>> = init.map(|is| {
             let of_word = |word: usize| {
                 (0..32).fold(0u32, |bits, bit| {
                     let at = (word as u64 * 32 + bit).wrapping_sub(lead);
@@ -105,7 +107,7 @@ impl Buffer {
             gone: None,
             noted: AtomicBool::new(false),
             words: words.collect(),
-            init,
+            init: init.map_or_else(OnceLock::new, OnceLock::from),
             writers: Vec::new(),
             readers: Vec::new(),
             insts: Vec::new(),
@@ -174,7 +176,9 @@ impl Buffer {
 
     /// Tells whether every byte of a range is initialised that lies in 32 aligned bytes.
     pub(super) fn initialized(&self, offset: u64, bytes: usize) -> bool {
-        let Some(init) = &self.init else { return true };
+        let Some(init) = self.init.get() else {
+            return true;
+        };
         let at = offset + self.lead;
         let mask = bits(bytes) << (at % 32);
         init[(at / 32) as usize].load(Relaxed) & mask == mask
@@ -268,10 +272,33 @@ impl Buffer {
         }
     }
 
+    /// The defined bits of a byte.
+    pub(super) fn defined(&self, offset: u64) -> u8 {
+        if self.initialized(offset, 1) {
+            return u8::MAX;
+        }
+        if self.locks.is_empty() {
+            return 0;
+        }
+        let at = offset + self.lead;
+        self.lock(at).partly.get(&at).copied().unwrap_or(0)
+    }
+
+    /// Says which bits of a byte that was written are defined.
+    pub(super) fn undefine(&self, offset: u64, defined: u8) {
+        let at = offset + self.lead;
+        let mut near = self.lock(at);
+        let words = self.words.len().div_ceil(8);
+        let all = || (0..words).map(|_| AtomicU32::new(u32::MAX)).collect();
+        let init = self.init.get_or_init(all);
+        init[(at / 32) as usize].fetch_and(!(1 << (at % 32)), Relaxed);
+        near.partly.insert(at, defined);
+    }
+
     /// Tells whether every byte of a range is initialised.
     pub(super) fn all_initialized(&self, offset: u64, bytes: u64) -> bool {
         let (mut at, end) = (offset, offset + bytes);
-        if self.init.is_none() {
+        if self.init.get().is_none() {
             return true;
         }
         while at < end {
@@ -489,7 +516,7 @@ impl Buffer {
                 self.words[at as usize / 4 + i].store(u32::from_le_bytes(word), Relaxed);
             }
         }
-        if let Some(init) = &self.init {
+        if let Some(init) = self.init.get() {
             init[(at / 32) as usize].fetch_or(bits(value.len()) << (at % 32), Relaxed);
         }
     }
@@ -520,7 +547,11 @@ impl Buffer {
             .map(|_| [const { AtomicU32::new(NOWHERE) }; 2])
             .collect();
         for lock in &mut self.locks {
-            *lock.get_mut().unwrap_or_else(PoisonError::into_inner) = Near::default();
+            let near = lock.get_mut().unwrap_or_else(PoisonError::into_inner);
+            *near = Near {
+                partly: std::mem::take(&mut near.partly),
+                ..Near::default()
+            };
         }
     }
 

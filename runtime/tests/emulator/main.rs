@@ -17,6 +17,7 @@ mod mbarrier;
 mod memory;
 mod opened;
 mod own_memory;
+mod padding;
 mod races_oracle;
 mod random;
 mod report;

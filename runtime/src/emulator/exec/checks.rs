@@ -210,7 +210,10 @@ impl<'a> Context<'a> {
             (0..bytes as u64).all(|byte| buffer.initialized(offset + byte, 1))
         };
         if !whole {
-            self.uninitialized(Kind::UninitializedMemory, warp, lane, pc, Space::Global, at);
+            let defined: Vec<u8> = (0..bytes as u64)
+                .map(|byte| buffer.defined(offset + byte))
+                .collect();
+            self.read_unwritten(warp, lane, pc, (Space::Global, at), &defined);
         }
         Some((buffer, offset))
     }
@@ -480,9 +483,6 @@ impl<'a> Context<'a> {
         pc: u32,
         (space, at): (Space, u64),
     ) {
-        if self.defers(thread, pc, || What::Uninitialized(kind, space, at)) {
-            return;
-        }
         let (warp, lane) = (thread / LANES as u32, thread as usize % LANES);
         let address = Some((space, at));
         self.find(kind, pc, None, warp, lane, address, || {

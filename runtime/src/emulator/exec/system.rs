@@ -1,5 +1,6 @@
 //! Calls of what the system provides: printing and assertions.
 
+use super::unwritten::{WRITTEN, all_written};
 use super::*;
 use crate::emulator::address;
 
@@ -31,7 +32,7 @@ impl Context<'_> {
                 let range = self.own(lane, at, 4);
                 if let Some(range) = range {
                     warp.local[range.clone()].copy_from_slice(&printed.1.to_le_bytes());
-                    warp.local_written[range].fill(true);
+                    warp.local_written[range].fill(WRITTEN);
                 }
             }
         }
@@ -82,7 +83,7 @@ impl Context<'_> {
             at = at.next_multiple_of(bytes);
             let own = at.checked_sub(address::LOCAL);
             let range = own.and_then(|own| self.own(lane, own, bytes as usize));
-            if range.is_some_and(|range| warp.local_written[range].contains(&false)) {
+            if range.is_some_and(|range| !all_written(&warp.local_written[range])) {
                 unwritten = unwritten.or(own);
             }
             let value = (0..bytes).try_fold(0u64, |value, i| {
