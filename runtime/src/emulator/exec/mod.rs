@@ -5,6 +5,7 @@ mod blocks;
 mod bulk;
 mod calls;
 mod checks;
+mod conversions;
 mod copies;
 mod count;
 mod definedness;
