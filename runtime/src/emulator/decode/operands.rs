@@ -38,6 +38,10 @@ impl<'a> Decoder<'_, 'a> {
                 let value = self.immediate(*immediate, ty)?;
                 Ok(self.initial(Initial::Value(value)))
             }
+            // A number in parentheses.
+            Operand::List(items) if matches!(items[..], [Operand::Immediate(_)]) => {
+                self.source(&items[0], ty)
+            }
             Operand::Special(register) => {
                 let special = self.special(register)?;
                 Ok(self.initial(special))

@@ -128,13 +128,12 @@ impl<'a> Parser<'a> {
                 self.advance()?;
                 Ok(Init::List(self.nested(|p| p.list('}', Self::init))?))
             }
-            Token::Punct('-') => {
-                self.advance()?;
-                Ok(Init::Value(self.immediate(true, "a number")?))
+            Token::Punct('-' | '+' | '~' | '!' | '(') | Token::Word("WARP_SZ") => {
+                Ok(Init::Value(self.constant("a number")?))
             }
             Token::Number(_) => {
                 let at = self.current;
-                let value = self.immediate(false, "a number")?;
+                let value = self.constant("a number")?;
                 // `0xFF00(symbol)` is one byte of an address.
                 if !self.eat('(')? {
                     return Ok(Init::Value(value));
