@@ -7,6 +7,7 @@ mod calls;
 mod causes;
 mod control;
 mod control_oracle;
+mod declared;
 mod definedness;
 mod findings;
 mod forms;

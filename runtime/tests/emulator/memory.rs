@@ -225,7 +225,7 @@ fn zeros_are_stored_in_bulk() {
     for bulk in [
         "@%p1 st.bulk.weak.shared::cta [%s2+16], 24, 0;",
         "@%p1 st.bulk.shared::cta [%s2+16], 24, 0;",
-        "cvta.shared.u64 %s4, %s2; mov.u32 %r2, 24; @%p1 st.bulk [%s4+16], %r2, 0;",
+        "cvta.shared.u64 %s4, %s2; mov.u64 %s5, 24; @%p1 st.bulk [%s4+16], %s5, 0;",
         "mov.u64 %s5, 24; @%p1 st.bulk.weak.shared::cta [all+16], %s5, 0;",
     ] {
         let (found, findings) = words(module, &format!("{fill} {bulk} {read}"));

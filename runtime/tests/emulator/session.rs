@@ -35,11 +35,9 @@ pub(super) fn refused(module: &str, body: &str) -> String {
         ".version 8.3\n.target sm_80\n.address_size 64\n{module}\n.visible .entry k() {{\n\
          .reg .pred %p<8>; .reg .b32 %r<32>; .reg .b64 %s<32>;\n{body}\nret; }}\n"
     );
-    let mut session = Session::new(&text, Config::default()).unwrap();
-    session
-        .launch("k", Grid::new(1, 32), &[])
-        .unwrap_err()
-        .to_string()
+    let ran = Session::new(&text, Config::default())
+        .and_then(|mut session| session.launch("k", Grid::new(1, 32), &[]));
+    ran.unwrap_err().to_string()
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Variables and registers.
 
-use super::super::ast::{Attribute, Init, Registers, Variable};
+use super::super::ast::{Attribute, Init, Registers, TextLine, Variable};
 use super::*;
 
 impl<'a> Parser<'a> {
@@ -84,6 +84,7 @@ impl<'a> Parser<'a> {
         let vector = self.vector()?;
         let ty = self.ty()?;
         loop {
+            let line = TextLine(self.current.line);
             let name = self.name("the name of a variable")?;
             let dims = self.dims()?;
             let init = if self.eat('=')? {
@@ -101,6 +102,7 @@ impl<'a> Parser<'a> {
                 name,
                 dims,
                 init,
+                line,
             });
             if !self.eat(',')? {
                 return self.expect(';', "after a variable");
@@ -169,6 +171,7 @@ impl<'a> Parser<'a> {
     pub(super) fn registers(&mut self) -> Result<Registers<'a>> {
         let vector = self.vector()?;
         let ty = self.ty()?;
+        let line = TextLine(self.current.line);
         let mut names = Vec::new();
         loop {
             let name = self.name("the name of a register")?;
@@ -182,7 +185,12 @@ impl<'a> Parser<'a> {
             names.push((name, count));
             if !self.eat(',')? {
                 self.expect(';', "after registers")?;
-                return Ok(Registers { vector, ty, names });
+                return Ok(Registers {
+                    vector,
+                    ty,
+                    names,
+                    line,
+                });
             }
         }
     }
