@@ -42,6 +42,8 @@ pub(super) struct Buffer {
     readers: Vec<AtomicU64>,
     /// The instructions of these two, by granule, where places are kept.
     insts: Vec<[AtomicU32; 2]>,
+    /// The granules that loads have read as what nothing writes while the kernel runs, a bit each; none before the first such load.
+    non_coherent: OnceLock<Vec<AtomicU32>>,
     granule_bits: u32,
     locks: Vec<Mutex<Near>>,
     /// The elements that the layout has, and their bytes; none if it has all of them.
@@ -111,6 +113,7 @@ impl Buffer {
             writers: Vec::new(),
             readers: Vec::new(),
             insts: Vec::new(),
+            non_coherent: OnceLock::new(),
             granule_bits: 2,
             locks: if writable {
                 (0..LOCKS).map(|_| Mutex::default()).collect()
@@ -340,11 +343,14 @@ impl Buffer {
         let me = by.who();
         let word = me.pack();
         let granule = 1usize << self.granule_bits;
-        let mut found = None;
+        let (mut found, mut stale) = (None, None);
         for (i, index) in self.granules(at, bytes).enumerate() {
             let (writer, reader) = (&self.writers[index], &self.readers[index]);
             let (wrote, read) = (writer.load(Relaxed), reader.load(Relaxed));
             let part = i * granule..((i + 1) * granule).min(bytes);
+            if let Some(conflict) = self.non_coherent(near, index, class, by) {
+                stale.get_or_insert(conflict);
+            }
             if class.width == 0 && wrote == 0 && read == 0 {
                 let slot = if class.writes { writer } else { reader };
                 slot.store(word, Relaxed);
@@ -364,6 +370,7 @@ impl Buffer {
                         this: class,
                         other,
                         who,
+                        non_coherent: false,
                     };
                     let (slot, conflict) = match class.writes {
                         true => {
@@ -406,13 +413,59 @@ impl Buffer {
                 this: class,
                 other,
                 who,
+                non_coherent: false,
             }));
         }
+        // Without an order, it is that which is missing.
+        found = found.or(stale);
         // No barrier orders what happens later.
         if let (Some(found), true) = (&mut found, by.agent.is_some()) {
             found.who.inst = NOWHERE;
         }
         found
+    }
+
+    /// The conflict of an access with a load, before it or itself, of what nothing may write while the kernel runs.
+    #[inline]
+    fn non_coherent(
+        &self,
+        near: &Near,
+        index: usize,
+        class: Class,
+        by: &Accessor<'_>,
+    ) -> Option<Unordered> {
+        let mark = 1 << (index % 32);
+        let is_read = class.writes
+            && (self.non_coherent.get())
+                .is_some_and(|marks| marks[index / 32].load(Relaxed) & mark != 0);
+        if !is_read && !by.order.non_coherent {
+            return None;
+        }
+        let wrote = self.writers[index].load(Relaxed);
+        let writer = self.who(index, true, wrote & !RECORD);
+        let is_written = match wrote & RECORD {
+            0 => wrote != 0,
+            _ => near.records.get(&index).is_some_and(Record::is_written),
+        };
+        if by.order.non_coherent {
+            let words = self.writers.len().div_ceil(32);
+            let none = || (0..words).map(|_| AtomicU32::new(0)).collect();
+            self.non_coherent.get_or_init(none)[index / 32].fetch_or(mark, Relaxed);
+        }
+        let who = match is_read {
+            true => self.who(index, false, self.readers[index].load(Relaxed)),
+            false => writer,
+        };
+        (is_read || is_written).then(|| Unordered {
+            this: class,
+            other: if is_read {
+                Class::WEAK_READ
+            } else {
+                Class::WEAK_WRITE
+            },
+            who: who.unwrap_or(by.who()),
+            non_coherent: true,
+        })
     }
 
     /// The thread of a granule's last access, with the instruction where it is kept.
@@ -541,6 +594,7 @@ impl Buffer {
             return;
         }
         self.granule_bits = bits;
+        self.non_coherent = OnceLock::new();
         self.writers = (0..granules).map(|_| AtomicU64::new(0)).collect();
         self.readers = (0..granules).map(|_| AtomicU64::new(0)).collect();
         self.insts = (0..kept)

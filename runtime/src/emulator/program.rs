@@ -101,6 +101,8 @@ pub(super) struct Order {
     pub width: u8,
     /// Reads and writes as one operation.
     pub atomic: bool,
+    /// Reads memory that nothing may write while the kernel runs (`.nc`).
+    pub non_coherent: bool,
     pub scope: Scope,
 }
 

@@ -55,7 +55,8 @@ impl<'a> Decoder<'_, 'a> {
                 "cta" => m.order.scope = Scope::Block,
                 "cluster" => m.order.scope = Scope::Cluster,
                 "gpu" | "sys" => m.order.scope = Scope::Device,
-                "weak" | "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" | "nc" | "unified" => {}
+                "weak" | "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" | "unified" => {}
+                "nc" => m.order.non_coherent = true,
                 name if name.starts_with("L1::") || name.starts_with("L2::") => {}
                 name => match Type::of(name) {
                     Some(ty) if m.ty.is_none() => m.ty = Some(ty),

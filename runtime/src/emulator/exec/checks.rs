@@ -279,8 +279,11 @@ impl<'a> Context<'a> {
             return;
         }
         let (warp, lane) = (thread / LANES as u32, thread as usize % LANES);
-        let Unordered { this, other, who } = conflict;
+        let Unordered {
+            this, other, who, ..
+        } = conflict;
         let kind = match (this.reads, other.reads) {
+            _ if conflict.non_coherent => Kind::NonCoherentRead,
             (false, false) => Kind::ConflictingWrites,
             _ => Kind::GlobalRace,
         };
@@ -301,6 +304,13 @@ impl<'a> Context<'a> {
                 ),
                 false => format!("block number {}", who.block),
             };
+            if kind == Kind::NonCoherentRead {
+                let why = "which may get what was there before, as nothing may write such memory while the kernel runs; use ld.global";
+                return match this.writes {
+                    true => format!("writes what this launch has read by ld.global.nc (__ldg), {why} there, or write elsewhere"),
+                    false => format!("reads by ld.global.nc (__ldg) what this launch has written, {why}"),
+                };
+            }
             let does = match (other.reads, other.writes) {
                 (true, true) => "changes by an atomic operation",
                 (true, false) => "reads",
