@@ -268,7 +268,7 @@ mod tests {
         assert_eq!(real("#g", 0.25), "0.250000");
         assert_eq!(real("f", f64::NEG_INFINITY), "-inf");
         assert_eq!(real("05F", f64::INFINITY), "  INF");
-        assert_eq!(real("+08.2f", 3.14159), "+0003.14");
+        assert_eq!(real("+08.2f", 2.625), "+0002.62");
         assert_eq!(real("#.0f", 3.0), "3.");
         assert_eq!(real("G", 1e-10), "1E-10");
         assert_eq!(real("a", 1.5), "0x1.8p+0");
