@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import numbers
 import struct
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
@@ -66,6 +67,9 @@ class Emulator:
         schedule: Optional[str] = None,
         timeline: int = 0,
     ) -> None:
+        seed, timeline = _number("seed", seed, 64), _number("timeline", timeline, 32)
+        if max_instructions is not None:
+            max_instructions = _number("max_instructions", max_instructions, 64)
         self._native = _tools.native().Emulator(ptx, seed, arch, max_instructions, schedule, timeline)
         self._kernels: Dict[str, List[Tuple[str, int]]] = dict(self._native.kernels())
         self._count = 0
@@ -82,10 +86,9 @@ class Emulator:
         """
         name = name or f"memory {self._count}"
         self._count += 1
-        if isinstance(contents, int):
-            if contents < 0:
-                raise ArgumentValueError(f"{name}: expected a number of bytes, found {contents}")
-            address = self._native.memory(name, None, contents, align, read_only)
+        align = _number(f"{name}: align", align, 32)
+        if isinstance(contents, numbers.Integral):
+            address = self._native.memory(name, None, _number(f"{name}: bytes", contents, 64), align, read_only)
         else:
             address = self._native.memory(name, _bytes(name, contents), 0, align, read_only)
         return Memory(self, address, address)
@@ -103,7 +106,7 @@ class Emulator:
             raise ArgumentTypeError(f"{kernel}: expected {len(params)} arguments ({names}), found {len(args)}")
         values = [_value(f"{kernel}: argument {name}", size, value) for (name, size), value in zip(params, args)]
         sizes = _sizes("grid", grid), _sizes("block", block), _sizes("cluster", cluster)
-        self._native.launch(kernel, sizes, shared, values)
+        self._native.launch(kernel, sizes, _number("shared", shared, 32), values)
 
     @property
     def findings(self) -> List[Finding]:
@@ -128,7 +131,20 @@ def _sizes(what: str, sizes: Sizes) -> List[int]:
     return given + [1] * (3 - len(given))
 
 
+def _number(what: str, value: Any, bits: int) -> int:
+    if not isinstance(value, numbers.Integral):
+        raise ArgumentTypeError(f"{what}: expected a whole number, found {type(value).__name__}")
+    if not 0 <= value < 1 << bits:
+        raise ArgumentValueError(f"{what}: expected a number of at least 0 and of {bits} bits, found {value}")
+    return int(value)
+
+
 def _bytes(what: str, value: Any) -> bytes:
+    dtype = getattr(value, "dtype", None)
+    if getattr(dtype, "hasobject", False):
+        raise ArgumentTypeError(f"{what}: expected elements that are numbers, found objects of Python ({dtype})")
+    if hasattr(dtype, "newbyteorder") and dtype != dtype.newbyteorder("<"):
+        raise ArgumentValueError(f"{what}: expected elements whose lowest byte comes first, as a GPU has them, found {dtype}; pass x.astype(x.dtype.newbyteorder('<'))")
     if isinstance(value, (bytes, bytearray, memoryview)):
         return bytes(value)
     if hasattr(value, "tobytes"):

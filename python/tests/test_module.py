@@ -66,6 +66,7 @@ class Emulators(unittest.TestCase):
         self.assertEqual(kinds, ["shared-race", "write-to-input"])
         self.assertIn("and no barrier orders the two", "".join(map(str, emulator.findings)))
         self.assertEqual(emulator.findings[0].fields["kernel"], "exchange")
+        self.assertEqual(len(emulator.memory(np.int64(4000)).read()), 4000)
 
     def test_what_is_refused(self):
         emulator = cute_opt.Emulator(EXCHANGE)
@@ -79,7 +80,15 @@ class Emulators(unittest.TestCase):
             (TypeError, "argument to: expected bytes or an array, found str", lambda: emulator.launch("exchange", args=["x", 1.0, 0])),
             (ValueError, "grid: expected one to three positive numbers, found 0", lambda: emulator.launch("exchange", grid=0, args=[to, 1.0, 0])),
             (ValueError, "1 to 1024 threads", lambda: emulator.launch("exchange", block=2048, args=[to, 1.0, 0])),
-            (ValueError, "expected a number of bytes, found -1", lambda: emulator.memory(-1)),
+            (ValueError, "bytes: expected a number of at least 0 and of 64 bits, found -1", lambda: emulator.memory(-1)),
+            (ValueError, "at most 1073741824 bytes of memory", lambda: emulator.memory(10**15)),
+            (ValueError, "align: expected a number of at least 0 and of 32 bits, found -4", lambda: emulator.memory(16, align=-4)),
+            (TypeError, "align: expected a whole number, found float", lambda: emulator.memory(16, align=0.5)),
+            (ValueError, "shared: expected a number of at least 0", lambda: emulator.launch("exchange", args=[to, 1.0, 0], shared=-1)),
+            (ValueError, "seed: expected a number of at least 0", lambda: cute_opt.Emulator(EXCHANGE, seed=-1)),
+            (ValueError, "lowest byte comes first, as a GPU has them, found >i4", lambda: emulator.memory(np.zeros(4, ">i4"))),
+            (ValueError, "lowest byte comes first", lambda: to.write(np.zeros(4, [("a", ">f4")]))),
+            (TypeError, "expected elements that are numbers, found objects", lambda: emulator.memory(np.array([1, None]))),
             (ValueError, "such as 17:2,40:0", lambda: cute_opt.Emulator(EXCHANGE, schedule="x")),
             (ValueError, "line 1", lambda: cute_opt.Emulator("???")),
         ]:

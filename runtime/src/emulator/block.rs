@@ -1,6 +1,6 @@
 //! A block at work: its warps take turns, and meet at barriers.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::address;
 use super::clocks::{Clocks, Release};
@@ -189,6 +189,7 @@ impl<'a> Block<'a> {
             speculated: None,
             carries: false,
             holes: None,
+            read_behind: HashMap::new(),
             clocks: Clocks::with_agents(
                 numbers as usize,
                 kernel.copies_arrive,

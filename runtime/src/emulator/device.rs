@@ -67,6 +67,11 @@ pub struct Emulator {
     config: Config,
 }
 
+/// Threads along each extent of a block, and blocks along each of a grid, at most.
+const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
+const MAX_GRID: [u32; 3] = [(1 << 31) - 1, 65535, 65535];
+
+/// Threads of a block, at most.
 const MAX_THREADS: u64 = cute_target::THREADS_PER_BLOCK as u64;
 
 /// Blocks of a grid, at most: their numbers share a word with a thread and a time.
@@ -211,6 +216,7 @@ pub(super) fn check_launch(
             "launch it with the block that it was compiled for",
         ));
     }
+    check_extents(launch, kernel)?;
     if launch.grid.contains(&0)
         || launch.grid.iter().map(|&n| u128::from(n)).product::<u128>() > MAX_BLOCKS
     {
@@ -222,7 +228,9 @@ pub(super) fn check_launch(
         ));
     }
     check_cluster(launch, kernel, threads, arch)?;
-    let have = kernel.shared_bytes(launch.dynamic_smem);
+    // What is asked for counts, whether or not the kernel names it.
+    let asked = kernel.shared_bytes(0) + u64::from(launch.dynamic_smem);
+    let have = kernel.shared_bytes(launch.dynamic_smem).max(asked);
     if have > u64::from(arch.max_smem()) {
         return Err(unsupported(
             place(),
@@ -233,6 +241,35 @@ pub(super) fn check_launch(
             have.to_string(),
             "choose smaller tiles or fewer stages",
         ));
+    }
+    Ok(())
+}
+
+/// Checks the extents of blocks and of the grid (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"), and those
+/// that the kernel requires.
+fn check_extents(launch: &Planned, kernel: &Kernel) -> Result<(), DeviceError> {
+    let place = || format!("launch of {}", launch.kernel);
+    if let Some(required) = kernel.required_block.filter(|block| *block != launch.block) {
+        return Err(unsupported(
+            place(),
+            format!("a block of {required:?} threads, as the kernel requires (.reqntid)"),
+            format!("{:?}", launch.block),
+            "launch it with the block that it was compiled for",
+        ));
+    }
+    for (what, extents, most) in [
+        ("a block", launch.block, MAX_BLOCK),
+        ("a grid", launch.grid, MAX_GRID),
+    ] {
+        if let Some(d) = (0..3).find(|&d| extents[d] > most[d]) {
+            let (name, most) = (["x", "y", "z"][d], most[d]);
+            return Err(unsupported(
+                place(),
+                format!("{what} of at most {most} along {name}, as no GPU takes more"),
+                extents[d].to_string(),
+                "spread it over other dimensions, or loop in the kernel",
+            ));
+        }
     }
     Ok(())
 }

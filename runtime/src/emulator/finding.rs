@@ -40,6 +40,8 @@ pub enum Kind {
     ConflictingWrites,
     /// A thread reads global memory that another one writes, and nothing orders them.
     GlobalRace,
+    /// Global memory that a load reads as what nothing writes while the kernel runs (`.nc`), and that the launch writes.
+    NonCoherentRead,
     /// An output element that no thread writes.
     NeverWritten,
     /// A write to an argument that is only read.
@@ -68,6 +70,7 @@ impl Kind {
             Kind::InstructionLimit => "instruction limit",
             Kind::ConflictingWrites => "conflicting writes",
             Kind::GlobalRace => "global-memory race",
+            Kind::NonCoherentRead => "non-coherent read",
             Kind::NeverWritten => "never written",
             Kind::WriteToInput => "write to an input",
             Kind::Undefined => "undefined",
@@ -100,7 +103,10 @@ impl Kind {
 
     /// Tells whether it may be about threads of two blocks, of which the one that came second is told.
     pub(super) fn is_between_blocks(self) -> bool {
-        matches!(self, Kind::ConflictingWrites | Kind::GlobalRace)
+        matches!(
+            self,
+            Kind::ConflictingWrites | Kind::GlobalRace | Kind::NonCoherentRead
+        )
     }
 }
 

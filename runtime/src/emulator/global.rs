@@ -8,7 +8,7 @@ mod snapshot;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::address;
 pub(super) use access::{Accessor, NOWHERE, Unordered, Who};
@@ -35,13 +35,15 @@ pub(super) struct Buffer {
     lead: u64,
     words: Vec<AtomicU32>,
     /// A bit a byte; none if everything is initialised.
-    init: Option<Vec<AtomicU32>>,
+    init: OnceLock<Vec<AtomicU32>>,
     /// The last writer of each granule, or [`RECORD`]. This and the next are written by who has the lock.
     writers: Vec<AtomicU64>,
     /// The last reader of each granule.
     readers: Vec<AtomicU64>,
     /// The instructions of these two, by granule, where places are kept.
     insts: Vec<[AtomicU32; 2]>,
+    /// The granules that loads have read as what nothing writes while the kernel runs, a bit each; none before the first such load.
+    non_coherent: OnceLock<Vec<AtomicU32>>,
     granule_bits: u32,
     locks: Vec<Mutex<Near>>,
     /// The elements that the layout has, and their bytes; none if it has all of them.
@@ -66,6 +68,8 @@ struct Near {
     records: HashMap<usize, Record>,
     /// Knowledge that strong writes hand on, by the place of their first byte.
     places: BTreeMap<u64, Place>,
+    /// The defined bits of bytes that count as not initialised.
+    partly: HashMap<u64, u8>,
 }
 
 impl Buffer {
@@ -85,7 +89,7 @@ impl Buffer {
             word[..chunk.len()].copy_from_slice(chunk);
             AtomicU32::new(u32::from_le_bytes(word))
         });
-        let init = init.map(|is| {
+        let init: Option<Vec<AtomicU32>> = init.map(|is| {
             let of_word = |word: usize| {
                 (0..32).fold(0u32, |bits, bit| {
                     let at = (word as u64 * 32 + bit).wrapping_sub(lead);
@@ -105,10 +109,11 @@ impl Buffer {
             gone: None,
             noted: AtomicBool::new(false),
             words: words.collect(),
-            init,
+            init: init.map_or_else(OnceLock::new, OnceLock::from),
             writers: Vec::new(),
             readers: Vec::new(),
             insts: Vec::new(),
+            non_coherent: OnceLock::new(),
             granule_bits: 2,
             locks: if writable {
                 (0..LOCKS).map(|_| Mutex::default()).collect()
@@ -174,7 +179,9 @@ impl Buffer {
 
     /// Tells whether every byte of a range is initialised that lies in 32 aligned bytes.
     pub(super) fn initialized(&self, offset: u64, bytes: usize) -> bool {
-        let Some(init) = &self.init else { return true };
+        let Some(init) = self.init.get() else {
+            return true;
+        };
         let at = offset + self.lead;
         let mask = bits(bytes) << (at % 32);
         init[(at / 32) as usize].load(Relaxed) & mask == mask
@@ -268,10 +275,33 @@ impl Buffer {
         }
     }
 
+    /// The defined bits of a byte.
+    pub(super) fn defined(&self, offset: u64) -> u8 {
+        if self.initialized(offset, 1) {
+            return u8::MAX;
+        }
+        if self.locks.is_empty() {
+            return 0;
+        }
+        let at = offset + self.lead;
+        self.lock(at).partly.get(&at).copied().unwrap_or(0)
+    }
+
+    /// Says which bits of a byte that was written are defined.
+    pub(super) fn undefine(&self, offset: u64, defined: u8) {
+        let at = offset + self.lead;
+        let mut near = self.lock(at);
+        let words = self.words.len().div_ceil(8);
+        let all = || (0..words).map(|_| AtomicU32::new(u32::MAX)).collect();
+        let init = self.init.get_or_init(all);
+        init[(at / 32) as usize].fetch_and(!(1 << (at % 32)), Relaxed);
+        near.partly.insert(at, defined);
+    }
+
     /// Tells whether every byte of a range is initialised.
     pub(super) fn all_initialized(&self, offset: u64, bytes: u64) -> bool {
         let (mut at, end) = (offset, offset + bytes);
-        if self.init.is_none() {
+        if self.init.get().is_none() {
             return true;
         }
         while at < end {
@@ -313,11 +343,14 @@ impl Buffer {
         let me = by.who();
         let word = me.pack();
         let granule = 1usize << self.granule_bits;
-        let mut found = None;
+        let (mut found, mut stale) = (None, None);
         for (i, index) in self.granules(at, bytes).enumerate() {
             let (writer, reader) = (&self.writers[index], &self.readers[index]);
             let (wrote, read) = (writer.load(Relaxed), reader.load(Relaxed));
             let part = i * granule..((i + 1) * granule).min(bytes);
+            if let Some(conflict) = self.non_coherent(near, index, class, by) {
+                stale.get_or_insert(conflict);
+            }
             if class.width == 0 && wrote == 0 && read == 0 {
                 let slot = if class.writes { writer } else { reader };
                 slot.store(word, Relaxed);
@@ -337,6 +370,7 @@ impl Buffer {
                         this: class,
                         other,
                         who,
+                        non_coherent: false,
                     };
                     let (slot, conflict) = match class.writes {
                         true => {
@@ -379,13 +413,59 @@ impl Buffer {
                 this: class,
                 other,
                 who,
+                non_coherent: false,
             }));
         }
+        // Without an order, it is that which is missing.
+        found = found.or(stale);
         // No barrier orders what happens later.
         if let (Some(found), true) = (&mut found, by.agent.is_some()) {
             found.who.inst = NOWHERE;
         }
         found
+    }
+
+    /// The conflict of an access with a load, before it or itself, of what nothing may write while the kernel runs.
+    #[inline]
+    fn non_coherent(
+        &self,
+        near: &Near,
+        index: usize,
+        class: Class,
+        by: &Accessor<'_>,
+    ) -> Option<Unordered> {
+        let mark = 1 << (index % 32);
+        let is_read = class.writes
+            && (self.non_coherent.get())
+                .is_some_and(|marks| marks[index / 32].load(Relaxed) & mark != 0);
+        if !is_read && !by.order.non_coherent {
+            return None;
+        }
+        let wrote = self.writers[index].load(Relaxed);
+        let writer = self.who(index, true, wrote & !RECORD);
+        let is_written = match wrote & RECORD {
+            0 => wrote != 0,
+            _ => near.records.get(&index).is_some_and(Record::is_written),
+        };
+        if by.order.non_coherent {
+            let words = self.writers.len().div_ceil(32);
+            let none = || (0..words).map(|_| AtomicU32::new(0)).collect();
+            self.non_coherent.get_or_init(none)[index / 32].fetch_or(mark, Relaxed);
+        }
+        let who = match is_read {
+            true => self.who(index, false, self.readers[index].load(Relaxed)),
+            false => writer,
+        };
+        (is_read || is_written).then(|| Unordered {
+            this: class,
+            other: if is_read {
+                Class::WEAK_READ
+            } else {
+                Class::WEAK_WRITE
+            },
+            who: who.unwrap_or(by.who()),
+            non_coherent: true,
+        })
     }
 
     /// The thread of a granule's last access, with the instruction where it is kept.
@@ -489,7 +569,7 @@ impl Buffer {
                 self.words[at as usize / 4 + i].store(u32::from_le_bytes(word), Relaxed);
             }
         }
-        if let Some(init) = &self.init {
+        if let Some(init) = self.init.get() {
             init[(at / 32) as usize].fetch_or(bits(value.len()) << (at % 32), Relaxed);
         }
     }
@@ -514,13 +594,18 @@ impl Buffer {
             return;
         }
         self.granule_bits = bits;
+        self.non_coherent = OnceLock::new();
         self.writers = (0..granules).map(|_| AtomicU64::new(0)).collect();
         self.readers = (0..granules).map(|_| AtomicU64::new(0)).collect();
         self.insts = (0..kept)
             .map(|_| [const { AtomicU32::new(NOWHERE) }; 2])
             .collect();
         for lock in &mut self.locks {
-            *lock.get_mut().unwrap_or_else(PoisonError::into_inner) = Near::default();
+            let near = lock.get_mut().unwrap_or_else(PoisonError::into_inner);
+            *near = Near {
+                partly: std::mem::take(&mut near.partly),
+                ..Near::default()
+            };
         }
     }
 

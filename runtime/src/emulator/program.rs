@@ -101,6 +101,8 @@ pub(super) struct Order {
     pub width: u8,
     /// Reads and writes as one operation.
     pub atomic: bool,
+    /// Reads memory that nothing may write while the kernel runs (`.nc`).
+    pub non_coherent: bool,
     pub scope: Scope,
 }
 
@@ -681,6 +683,8 @@ pub(super) struct Kernel {
     /// The uses of values, where some loads may not matter.
     pub speculation: Option<Speculation>,
     pub max_threads: Option<u64>,
+    /// The block that the kernel must be launched with (`.reqntid`), if it says.
+    pub required_block: Option<[u32; 3]>,
     /// Registers of a thread (`.maxnreg`), if the kernel says: with `setmaxnreg`, those that it begins with.
     pub max_registers: Option<u32>,
     /// Blocks of a cluster, if the kernel says.

@@ -4,6 +4,8 @@ mod history;
 mod reductions;
 mod speculated;
 
+use std::collections::BTreeMap;
+
 use super::address::{RANK_BITS, SHARED_START, block_of_place};
 use super::clocks::{Agent, Clocks};
 use history::{Access, Histories};
@@ -165,6 +167,8 @@ pub(super) struct Shared {
     many: Vec<Vec<(Epoch, u32)>>,
     free: Vec<u32>,
     histories: Histories,
+    /// The defined bits of bytes that were written though not all of theirs are.
+    partly: BTreeMap<usize, u8>,
     /// Loads whose values may not matter, of any memory.
     pub loads: Loads,
 }
@@ -185,6 +189,7 @@ impl Shared {
             many: Vec::new(),
             free: Vec::new(),
             histories: Histories::default(),
+            partly: BTreeMap::new(),
             loads: Loads::default(),
         }
     }
@@ -270,9 +275,46 @@ impl Shared {
                     None
                 }
             };
-            found = found.or(conflict.map(|conflict| self.placed(index, conflict)));
+            // What is missing may be carried on, other conflicts are not.
+            let is_missing = |of: &Conflict| of.trouble == Trouble::Uninitialized;
+            if found.as_ref().is_none_or(is_missing)
+                && let Some(conflict) = conflict.filter(|new| found.is_none() || !is_missing(new))
+            {
+                found = Some(self.placed(index, conflict));
+            }
+        }
+        if found.is_none() && !self.partly.is_empty() {
+            let start = self.offset(at);
+            let lacking = self.partly.range(start..start + bytes).next();
+            found = lacking.map(|_| Conflict {
+                at,
+                ..by.conflict(Trouble::Uninitialized, 0, by.inst)
+            });
         }
         found
+    }
+
+    /// The defined bits of the bytes of a read, if some are not, where no strong operation was.
+    pub(super) fn undefined(&self, at: u64, bytes: usize) -> Option<[u8; 32]> {
+        let start = self.offset(at);
+        let mut defined = [u8::MAX; 32];
+        for (byte, bits) in defined.iter_mut().take(bytes).enumerate() {
+            let place = start + byte;
+            *bits = match self.granules[place >> self.granule_bits].write {
+                0 => 0,
+                _ => self.partly.get(&place).copied().unwrap_or(u8::MAX),
+            };
+        }
+        defined
+            .iter()
+            .any(|bits| *bits != u8::MAX)
+            .then_some(defined)
+    }
+
+    /// Says which bits of a byte that was written are defined.
+    pub(super) fn undefine(&mut self, at: u64, defined: u8) {
+        let place = self.offset(at);
+        self.partly.insert(place, defined);
     }
 
     fn placed(&self, granule: usize, conflict: Conflict) -> Conflict {
@@ -382,6 +424,11 @@ impl Shared {
         value: Option<&[u8]>,
     ) -> Option<Conflict> {
         let mut found: Option<Conflict> = None;
+        if !self.partly.is_empty() {
+            let start = self.offset(at);
+            self.partly
+                .retain(|place, _| !(start..start + bytes).contains(place));
+        }
         let range = self.range(at, bytes);
         let first = range.start;
         for index in range {

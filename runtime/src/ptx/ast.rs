@@ -157,6 +157,8 @@ pub struct Variable<'a> {
     pub dims: Vec<Option<u64>>,
     /// The value that the variable starts with; none where the text gives none.
     pub init: Option<Init<'a>>,
+    /// The line of the PTX text with its name.
+    pub line: TextLine,
 }
 
 /// `.attribute(.managed)`
@@ -314,6 +316,8 @@ pub struct Registers<'a> {
     pub ty: Type,
     /// A name; with a number n, the names with 0 to n - 1 after it.
     pub names: Vec<(&'a str, Option<u32>)>,
+    /// The line of the PTX text with the first of them.
+    pub line: TextLine,
 }
 
 /// One instruction.
@@ -334,7 +338,7 @@ pub struct Instruction<'a> {
 }
 
 /// The line of PTX, from 1. Where something stands is no part of what it says: all are equal.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Eq)]
 pub struct TextLine(pub u32);
 
 impl PartialEq for TextLine {

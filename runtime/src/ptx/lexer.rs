@@ -146,7 +146,8 @@ impl<'a> Lexer<'a> {
                 self.at += 1;
                 self.skip_while(is_word);
                 match self.slice(start) {
-                    bad @ ("%" | "$") => {
+                    "%" => Token::Punct('%'),
+                    bad @ "$" => {
                         return Err(self.error(start, line, "a name", excerpt(bad)));
                     }
                     name => Token::Word(name),
@@ -154,7 +155,8 @@ impl<'a> Lexer<'a> {
             }
             Some(
                 byte @ (b'{' | b'}' | b'(' | b')' | b'[' | b']' | b'<' | b'>' | b',' | b';' | b':'
-                | b'=' | b'+' | b'-' | b'!' | b'@' | b'|'),
+                | b'=' | b'+' | b'-' | b'!' | b'@' | b'|' | b'*' | b'/' | b'~' | b'^'
+                | b'&' | b'?'),
             ) => {
                 self.at += 1;
                 Token::Punct(char::from(byte))

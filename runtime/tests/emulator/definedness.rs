@@ -131,6 +131,38 @@ fn a_predicated_load_of_halves_into_a_cleared_fragment_is_right() {
 }
 
 #[test]
+fn what_is_computed_of_nothing_may_be_thrown_away() {
+    // %r1 is written in the upper half of the warp alone; %p1 holds there.
+    let start = "mov.u32 %r0, %tid.x; setp.ge.u32 %p1, %r0, 16; @%p1 mov.u32 %r1, 7; mul.wide.u32 %s1, %r0, 4; add.s64 %s1, %s90, %s1;\n";
+    let sums = [
+        "add.u32 %r2, %r1, %r0;",
+        "mul.lo.u32 %r2, %r1, 1; mad.lo.u32 %r2, %r0, 1, %r2;",
+        "shl.b32 %r2, 1, %r1; shr.u32 %r2, %r2, 7; mad.lo.u32 %r2, %r2, 7, %r0;",
+        "cvt.rn.f32.u32 %f1, %r1; cvt.rzi.u32.f32 %r2, %f1; add.u32 %r2, %r2, %r0;",
+        "setp.eq.u32 %p2, %r1, 7; selp.u32 %r2, 7, 8, %p2; add.u32 %r2, %r2, %r0;",
+        "min.s32 %r2, %r1, 9; sub.u32 %r2, %r2, 0; add.u32 %r2, %r2, %r0;",
+    ];
+    for sum in sums {
+        let run = |end: &str| kernel(&format!("{start}{sum}\n{end}")).output(32).run();
+        let ran = run("selp.b32 %r9, %r2, %r0, %p1; st.global.u32 [%s1], %r9;");
+        let expected = (0..32).map(|lane| lane + if lane < 16 { 0 } else { 7 });
+        assert_eq!(ran.clean(0), expected.collect::<Vec<i64>>(), "{sum}");
+        for used in [
+            "st.global.u32 [%s1], %r2;",
+            "mov.u32 %r9, 1; setp.eq.u32 %p3, %r2, 1; @%p3 mov.u32 %r9, 2; st.global.u32 [%s1], %r9;",
+            "mul.wide.u32 %s2, %r2, 0; add.s64 %s1, %s1, %s2; st.global.u32 [%s1], %r0;",
+            "shl.b32 %r3, %r2, 3; shfl.sync.idx.b32 %r3, %r3, 0, 31, -1; st.global.u32 [%s1], %r3;",
+        ] {
+            let ran = run(used);
+            let found = &ran.report.findings[0];
+            assert_eq!(found.kind, Kind::UninitializedRegister, "{sum} {used}");
+            // It is told where the value was made.
+            assert_eq!(found.site.as_ref().unwrap().ptx_line, 9, "{sum} {used}");
+        }
+    }
+}
+
+#[test]
 fn predicates_are_defined_where_what_is_undefined_decides_nothing() {
     // %p1 is what a comparison with something undefined gives, %p2 was never written, %p3 holds and %p4 does not.
     let start = "setp.lt.s32 %p1, %r1, 1; setp.eq.u32 %p3, 0, 0; setp.eq.u32 %p4, 0, 1;";

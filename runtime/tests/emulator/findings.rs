@@ -432,3 +432,40 @@ fn a_launch_ends_behind_the_first_block_with_findings_where_that_is_asked_for() 
         assert!(right.report.findings.is_empty() && !right.report.halted);
     }
 }
+
+#[test]
+fn loads_of_what_nothing_may_write() {
+    // The address of the word of the other half of the block is %s2.
+    let start = "mov.u32 %r0, %tid.x; mul.wide.u32 %s1, %r0, 4; add.s64 %s1, %s90, %s1; xor.b32 %r2, %r0, 32; mul.wide.u32 %s2, %r2, 4; add.s64 %s2, %s90, %s2;";
+    let run = |body: &str| {
+        kernel(&format!("{start}\n{body}"))
+            .in_out([7; 64])
+            .block(64)
+            .run()
+    };
+    for body in [
+        "st.global.u32 [%s1], %r0; bar.sync 0;\nld.global.nc.u32 %r1, [%s2]; st.global.u32 [%s90+256], %r1;",
+        "ld.global.nc.u32 %r1, [%s2]; bar.sync 0;\nst.global.u32 [%s1], %r1;",
+        "ld.global.nc.u32 %r1, [%s1];\nst.global.u32 [%s1], %r1;",
+        "ld.global.nc.u32 %r1, [%s1];\nred.global.add.u32 [%s1], %r1;",
+    ] {
+        let body = body.replace(
+            " st.global.u32 [%s90+256], %r1;",
+            "setp.eq.u32 %p1, %r1, 99; @%p1 trap;",
+        );
+        let ran = run(&body);
+        assert_eq!(ran.kinds(), [(Kind::NonCoherentRead, 2)], "{body}");
+        assert_eq!(ran.report.findings[0].count, 64, "{body}");
+        run(&body.replace(".nc", "")).clean(0);
+    }
+    // Without an order it is the race that it is by any load.
+    let races = "st.global.u32 [%s1], %r0;\nld.global.nc.u32 %r1, [%s2]; setp.eq.u32 %p1, %r1, 99; @%p1 trap;";
+    assert!(
+        run(races)
+            .kinds()
+            .iter()
+            .any(|(kind, _)| *kind == Kind::GlobalRace)
+    );
+    // What was written by the launch before may be read.
+    run("ld.global.nc.u32 %r1, [%s2]; setp.eq.u32 %p1, %r1, 99; @%p1 trap;").clean(0);
+}

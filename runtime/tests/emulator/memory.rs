@@ -185,12 +185,13 @@ fn asynchronous_copies_bring_data_and_zeros() {
 
 #[test]
 fn what_kernels_print_comes_in_the_order_of_blocks() {
-    let text = b"block %d: %s %5.2f|\n\0";
+    let text = b"block %d: %s %*.*f|\n\0";
     let bytes: Vec<String> = text.iter().map(u8::to_string).collect();
     let word: Vec<String> = b"ok\0".iter().map(u8::to_string).collect();
     let mut run = kernel(
         "mov.u32 %r1, %ctaid.x; st.local.u32 [args], %r1; mov.u64 %s1, word; cvta.global.u64 %s1, %s1;
-        st.local.u64 [args+8], %s1; mov.f64 %s2, 0d4004000000000000; st.local.u64 [args+16], %s2;
+        st.local.u64 [args+8], %s1; mov.u32 %r3, 5; st.local.u32 [args+16], %r3; mov.u32 %r3, 2; st.local.u32 [args+20], %r3;
+        mov.f64 %s2, 0d4004000000000000; st.local.u64 [args+24], %s2;
         mov.u64 %s3, args; cvta.local.u64 %s3, %s3; mov.u64 %s4, format; cvta.global.u64 %s4, %s4;
         { .param .b64 a; .param .b64 b; .param .b32 c; st.param.b64 [a], %s4; st.param.b64 [b], %s3;
         call.uni (c), vprintf, (a, b); ld.param.b32 %r2, [c]; }",
@@ -198,7 +199,7 @@ fn what_kernels_print_comes_in_the_order_of_blocks() {
     .block(1)
     .grid(3);
     run.body = format!(
-        ".local .align 8 .b8 args[24]; .global .b8 format[{}] = {{{}}}; .global .b8 word[3] = {{{}}};\n{}",
+        ".local .align 8 .b8 args[32]; .global .b8 format[{}] = {{{}}}; .global .b8 word[3] = {{{}}};\n{}",
         bytes.len(),
         bytes.join(","),
         word.join(","),
@@ -224,7 +225,7 @@ fn zeros_are_stored_in_bulk() {
     for bulk in [
         "@%p1 st.bulk.weak.shared::cta [%s2+16], 24, 0;",
         "@%p1 st.bulk.shared::cta [%s2+16], 24, 0;",
-        "cvta.shared.u64 %s4, %s2; mov.u32 %r2, 24; @%p1 st.bulk [%s4+16], %r2, 0;",
+        "cvta.shared.u64 %s4, %s2; mov.u64 %s5, 24; @%p1 st.bulk [%s4+16], %s5, 0;",
         "mov.u64 %s5, 24; @%p1 st.bulk.weak.shared::cta [all+16], %s5, 0;",
     ] {
         let (found, findings) = words(module, &format!("{fill} {bulk} {read}"));

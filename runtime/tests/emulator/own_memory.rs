@@ -147,7 +147,7 @@ fn a_place_is_written_again_by_what_is_defined() {
     assert_eq!(found[0], 0x0003_0003);
     // And what is defined is gone where something undefined is stored over it.
     let body = format!(
-        "{STRUCTURE}\nld.local.u8 %r2, [%s2+1]; st.local.u8 [%s2+4], %r2;\nld.local.u32 %r5, [%s2+4]; st.global.u32 [%s1], %r5;"
+        "{STRUCTURE}\nld.local.u8 %r2, [%s2+1]; st.local.u8 [%s2+4], %r2;\nld.local.u32 %r5, [%s2+4]; add.u32 %r5, %r5, 1; st.global.u32 [%s1], %r5;"
     );
     let (_, findings) = words("", &body);
     assert_eq!(findings.len(), 1, "{findings:?}");

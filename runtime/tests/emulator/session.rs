@@ -35,11 +35,9 @@ pub(super) fn refused(module: &str, body: &str) -> String {
         ".version 8.3\n.target sm_80\n.address_size 64\n{module}\n.visible .entry k() {{\n\
          .reg .pred %p<8>; .reg .b32 %r<32>; .reg .b64 %s<32>;\n{body}\nret; }}\n"
     );
-    let mut session = Session::new(&text, Config::default()).unwrap();
-    session
-        .launch("k", Grid::new(1, 32), &[])
-        .unwrap_err()
-        .to_string()
+    let ran = Session::new(&text, Config::default())
+        .and_then(|mut session| session.launch("k", Grid::new(1, 32), &[]));
+    ran.unwrap_err().to_string()
 }
 
 #[test]
@@ -181,6 +179,11 @@ fn launches_that_do_not_fit_are_refused() {
     says("count", Grid::new(1, 0), &both, "1 to 1024 threads");
     says("count", Grid::new(0, 1), &both, "a grid of 1");
     for (memory, expected) in [
+        (
+            Memory::uninitialized(usize::MAX),
+            "at most 1073741824 bytes",
+        ),
+        (Memory::uninitialized(1 << 50), "at most 1073741824 bytes"),
         (Memory::holding(&[]).aligned(3), "a power of two"),
         (
             Memory::uninitialized((1 << 30) + 1),
@@ -189,6 +192,34 @@ fn launches_that_do_not_fit_are_refused() {
     ] {
         let error = session.allocate("more", memory).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
+    }
+    let extents = |blocks, threads| Grid {
+        blocks,
+        threads,
+        ..Grid::new(1, 1)
+    };
+    for (grid, expected) in [
+        (extents([1; 3], [1, 1, 65]), "a block of at most 64 along z"),
+        (
+            extents([1, 65536, 1], [1; 3]),
+            "a grid of at most 65535 along y",
+        ),
+        (
+            extents([1, 1, 65536], [1; 3]),
+            "a grid of at most 65535 along z",
+        ),
+        (
+            extents([1 << 31, 1, 1], [1; 3]),
+            "at most 2147483647 along x",
+        ),
+        (Grid::new(1, 1025), "1 to 1024 threads"),
+        (
+            Grid::new(1, 1).with_shared(1 << 20),
+            "bytes of shared memory in a block",
+        ),
+    ] {
+        let error = session.launch("count", grid, &both).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
     }
     assert!(session.write(out.offset(1), &[1; 4]).is_err());
     // A write to what is only read is found, not refused.
@@ -207,6 +238,24 @@ fn launches_that_do_not_fit_are_refused() {
         )
         .is_err()
     );
+}
+
+#[test]
+fn kernels_are_launched_with_the_block_that_they_require() {
+    let text = ".version 8.0\n.target sm_80\n.address_size 64\n\
+        .visible .entry k() .maxntid 128 .reqntid 32, 2 { ret; }\n.visible .entry m() .maxntid 64 { ret; }";
+    let mut session = Session::new(text, Config::default()).unwrap();
+    let grid = |threads| Grid {
+        threads,
+        ..Grid::new(1, 1)
+    };
+    for threads in [[64, 1, 1], [32, 1, 1], [2, 32, 1]] {
+        let error = session.launch("k", grid(threads), &[]).unwrap_err();
+        assert!(error.to_string().contains("(.reqntid)"), "{error}");
+    }
+    session.launch("k", grid([32, 2, 1]), &[]).unwrap();
+    session.launch("m", grid([8, 8, 1]), &[]).unwrap();
+    assert!(session.launch("m", grid([65, 1, 1]), &[]).is_err());
 }
 
 #[test]

@@ -16,7 +16,9 @@ const READ_THEN_WRITE: &str = "ld.shared.u32 %r4, [%r3];\nst.shared.u32 [%r1], 7
 const READ_USE_WRITE: &str = "ld.shared.u32 %r4, [%r3];\n{} st.shared.u32 [%r1], 7;\n";
 
 /// Ways to throw %r4 away, so that %r9 is 5.
-const DROPPED: [&str; 18] = [
+const DROPPED: [&str; 20] = [
+    "setp.lt.u32 %p3, %r4, %r0; selp.b32 %r5, %r4, %r0, %p3; selp.b32 %r9, %r5, 5, %p2;",
+    "setp.gt.u32 %p3, %r4, 9; selp.b32 %r5, 1, 2, !%p3; add.u32 %r6, %r5, 1; selp.b32 %r9, 5, %r6, %p1;",
     "selp.b32 %r9, %r4, 5, %p2;",
     "selp.b32 %r9, 5, %r4, %p1;",
     "mov.u32 %r5, %r4; selp.b32 %r9, %r5, 5, %p2;",
@@ -38,8 +40,10 @@ const DROPPED: [&str; 18] = [
 ];
 
 /// Ways to use it, of which the emulator cannot know before that they do; the first is any use.
-const USED: [&str; 19] = [
+const USED: [&str; 21] = [
     "mov.u32 %r9, %r4;",
+    "setp.lt.u32 %p3, %r4, %r0; selp.b32 %r5, %r4, %r0, %p3; selp.b32 %r9, %r5, 5, %p1;",
+    "setp.gt.u32 %p3, %r4, 9; selp.b32 %r5, 1, 2, !%p3; selp.b32 %r9, 5, %r5, %p2;",
     "selp.b32 %r9, %r4, 5, %p1;",
     "selp.b32 %r9, 5, %r4, %p2;",
     "mov.u32 %r5, %r4; selp.b32 %r6, %r5, 5, %p1; shfl.sync.idx.b32 %r9, %r6, 0, 31, -1;",
@@ -50,7 +54,7 @@ const USED: [&str; 19] = [
     "mov.u32 %r9, 5; selp.b32 %r5, %r4, 5, %p1; and.b32 %r5, %r5, 4; add.u32 %r5, %r5, %r2; shl.b32 %r6, %r0, 3; add.u32 %r5, %r5, %r6; st.shared.u32 [%r5+1024], %r0;",
     "selp.b32 %r5, %r4, 5, %p1; st.shared.u32 [%r1+512], %r5; mov.u32 %r9, 5;",
     "mov.u32 %r9, 5; @%p2 bra D; mov.u32 %r9, %r4; D:",
-    "mov.b64 %s2, {%r0, %r4}; mov.b64 {%r5, %r6}, %s2; and.b32 %r5, %r6, 255; selp.b32 %r9, %r5, 5, %p1;",
+    "mov.b64 %s2, {%r0, %r4}; mov.b64 {%r5, %r6}, %s2; and.b32 %r5, %r6, 255; add.u32 %r5, %r5, 1; selp.b32 %r9, %r5, 5, %p1;",
     "selp.b32 %r5, %r4, 0, %p1; mov.f32 %f1, 0f00000000; mov.f32 %f2, %f1; mov.f32 %f3, %f1; mov.f32 %f4, %f1;\
      mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r5, %r0}, {%r0}, {%f1, %f2, %f3, %f4}; mov.b32 %r9, %f1;",
     "setp.gt.u32 %p3, %r4, 9; and.pred %p4, %p3, %p1; selp.b32 %r9, 1, 5, %p4;",

@@ -254,6 +254,16 @@ fn bad_command_lines_and_files_are_refused() {
     );
     refused(
         &file,
+        &[&ARGS[..], &["--expect=arg0=zzz"]].concat(),
+        "--expect arg0=zzz: expected a number",
+    );
+    refused(
+        &file,
+        &[&ARGS[..], &["--expect=arg0=0", "--tolerance=-1"]].concat(),
+        "--tolerance -1: expected a tolerance",
+    );
+    refused(
+        &file,
         &["--expect=y=0"],
         "--expect y: expected the name of memory",
     );
@@ -298,7 +308,7 @@ fn bad_command_lines_and_files_are_refused() {
         &["--grid=1"],
         "expected the name of a kernel, as the file has twice, put",
     );
-    refused(&text, &[], "PTX line 3, column 1: expected PTX");
+    refused(&text, &[], "PTX line 3, column 1: expected a directive");
     refused(&folder.path("none.ptx"), &[], "none.ptx");
     refused(&folder_of(""), &[], "expected at least one [[launch]]");
     refused(

@@ -55,7 +55,8 @@ impl<'a> Decoder<'_, 'a> {
                 "cta" => m.order.scope = Scope::Block,
                 "cluster" => m.order.scope = Scope::Cluster,
                 "gpu" | "sys" => m.order.scope = Scope::Device,
-                "weak" | "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" | "nc" | "unified" => {}
+                "weak" | "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" | "unified" => {}
+                "nc" => m.order.non_coherent = true,
                 name if name.starts_with("L1::") || name.starts_with("L2::") => {}
                 name => match Type::of(name) {
                     Some(ty) if m.ty.is_none() => m.ty = Some(ty),
@@ -169,7 +170,7 @@ impl<'a> Decoder<'_, 'a> {
         }
         self.note_global_write(access.space, access.bytes * m.count as u32);
         for part in parts {
-            let row = self.source(part, m.ty.unwrap_or(Type::B32))?;
+            let row = self.wider_source(part, m.ty.unwrap_or(Type::B32))?;
             access.regs.push(Some(row));
         }
         Ok(Op::Store(Box::new(access)))
@@ -227,6 +228,7 @@ impl<'a> Decoder<'_, 'a> {
             return self.unknown(i);
         };
         let ty = if *ty == "u64" { Type::U64 } else { Type::U32 };
+        self.check_width(dest, ty, false)?;
         let (d, bits) = self.dest(dest)?;
         let s = self.source(source, ty)?;
         Ok(Op::Cvta {
@@ -468,10 +470,16 @@ impl<'a> Decoder<'_, 'a> {
         let d = match dest {
             Some(dest) if is_vector => {
                 let parts = self.parts(dest, elements)?.iter();
-                let part = |part| Ok(self.dest_or_sink(part)?.map(|(reg, _)| reg));
+                let part = |part| {
+                    self.check_width(part, ty, false)?;
+                    Ok(self.dest_or_sink(part)?.map(|(reg, _)| reg))
+                };
                 parts.map(part).collect::<Result<_>>()?
             }
-            Some(dest) => vec![self.dest_or_sink(dest)?.map(|(reg, _)| reg)],
+            Some(dest) => {
+                self.check_width(dest, ty, false)?;
+                vec![self.dest_or_sink(dest)?.map(|(reg, _)| reg)]
+            }
             None => Vec::new(),
         };
         self.note_shared(space, bytes);

@@ -280,23 +280,30 @@ impl<'m, 'a> Decoder<'m, 'a> {
             Op::Atomic(atomic) => atomic.space != Space::Shared,
             _ => false,
         });
-        let cluster = function.directives.iter().find_map(|d| match d {
-            ptx::Directive::Limit { name, values } if *name == "reqnctapercluster" => {
-                let extent = |d: usize| values.get(d).map_or(1, |&n| n as u32);
-                Some([0, 1, 2].map(extent))
-            }
-            _ => None,
-        });
-        let max_threads = function.directives.iter().find_map(|d| match d {
-            ptx::Directive::Limit { name, values } if *name == "maxntid" || *name == "reqntid" => {
-                Some(
-                    values
-                        .iter()
-                        .fold(1u64, |product, &value| product.saturating_mul(value)),
-                )
-            }
-            _ => None,
-        });
+        let limits = |wanted: &'static str| {
+            let directives = function.directives.iter();
+            directives.filter_map(move |d| match d {
+                ptx::Directive::Limit { name, values } if *name == wanted => Some(values),
+                _ => None,
+            })
+        };
+        let extents = |wanted: &'static str| {
+            let values = limits(wanted).next()?;
+            // More than any launch has is as far from it.
+            let extent = |d: usize| {
+                values
+                    .get(d)
+                    .map_or(1, |&n| n.try_into().unwrap_or(u32::MAX))
+            };
+            Some([0, 1, 2].map(extent))
+        };
+        let cluster = extents("reqnctapercluster");
+        let required_block = extents("reqntid");
+        let threads = |values: &Vec<u64>| values.iter().fold(1, |n: u64, &v| n.saturating_mul(v));
+        let max_threads = limits("maxntid")
+            .chain(limits("reqntid"))
+            .map(threads)
+            .min();
         let max_registers = function.directives.iter().find_map(|d| match d {
             ptx::Directive::Limit { name, values } if *name == "maxnreg" => {
                 u32::try_from(*values.first()?).ok()
@@ -332,6 +339,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
             gaps: self.gaps,
             speculation,
             max_threads,
+            required_block,
             max_registers,
             cluster,
         })

@@ -8,7 +8,7 @@ use super::statements::TRUE;
 use super::{Decoder, Result};
 use crate::emulator::address;
 use crate::emulator::program::ModuleVariable;
-use crate::ptx::{Immediate, Init, Item, Linkage, Registers, Space, Type, Variable};
+use crate::ptx::{Immediate, Init, Item, Linkage, Registers, Space, TextLine, Type, Variable};
 
 /// The thing that a name stands for.
 #[derive(Clone, Copy, Debug)]
@@ -89,30 +89,42 @@ impl<'a> Names<'a> {
         self.scopes.extend(caller.0);
     }
 
-    pub(super) fn insert(&mut self, name: &'a str, value: Name) {
-        if let Some(scope) = self.scopes.last_mut() {
-            scope.names.insert(name, value);
-        }
+    /// Declares a name. Returns whether the innermost scope has had none like it.
+    pub(super) fn insert(&mut self, name: &'a str, value: Name) -> bool {
+        let Some(scope) = self.scopes.last_mut() else {
+            return true;
+        };
+        let of_range = || {
+            let (prefix, number) = numbered(name);
+            let range = scope.ranges.get(prefix);
+            range
+                .zip(number)
+                .is_some_and(|(range, number)| number < range.count)
+        };
+        let is_new = !of_range();
+        scope.names.insert(name, value).is_none() && is_new
     }
 
-    fn insert_range(&mut self, prefix: &'a str, range: Range) {
-        if let Some(scope) = self.scopes.last_mut() {
-            scope.ranges.insert(prefix, range);
-        }
+    fn insert_range(&mut self, prefix: &'a str, range: Range) -> bool {
+        let Some(scope) = self.scopes.last_mut() else {
+            return true;
+        };
+        let is_there = |name: &&str| {
+            let (of, number) = numbered(name);
+            of == prefix && number.is_some_and(|number| number < range.count)
+        };
+        let is_new = !scope.names.keys().any(is_there);
+        scope.ranges.insert(prefix, range).is_none() && is_new
     }
 
     pub(super) fn get(&self, name: &str) -> Option<Name> {
-        let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count();
-        let (prefix, number) = name.split_at(name.len() - digits);
-        // `%r01` is no name of a range.
-        let plain = digits == 1 || digits > 1 && !number.starts_with('0');
-        let number = if plain { number.parse().ok() } else { None };
+        let (prefix, number) = numbered(name);
         self.scopes.iter().rev().find_map(|scope| {
             if let Some(found) = scope.names.get(name) {
                 return Some(*found);
             }
             let range = scope.ranges.get(prefix)?;
-            let number: u32 = number?;
+            let number = number?;
             (number < range.count).then(|| {
                 let mut rows = range.rows.borrow_mut();
                 match range.ty {
@@ -139,6 +151,15 @@ impl<'a> Names<'a> {
     }
 }
 
+/// The name of a range, and the number behind it: `%r12`.
+fn numbered(name: &str) -> (&str, Option<u32>) {
+    let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count();
+    let (prefix, number) = name.split_at(name.len() - digits);
+    // `%r01` is no name of a range.
+    let plain = digits == 1 || digits > 1 && !number.starts_with('0');
+    (prefix, if plain { number.parse().ok() } else { None })
+}
+
 /// Bytes that a thread has of its own (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
 const MAX_LOCAL: u64 = 512 << 10;
 /// Bytes between two variables of a thread's own, and between parts that `alloca` gives: to access them is to overrun one.
@@ -146,11 +167,32 @@ pub(in crate::emulator) const GAP: u64 = 32;
 /// Bytes of all variables of a module in global and constant memory: what one can have memory for.
 const MAX_VARIABLES: u64 = 64 << 20;
 
+/// The number of values in the lists of an initial value.
+fn leaves(init: &Init<'_>) -> u64 {
+    match init {
+        Init::List(items) => items.iter().map(leaves).sum(),
+        _ => 1,
+    }
+}
+
 /// More rows than any kernel has, and few enough to have memory for.
 const MAX_ROWS: u32 = 1 << 20;
 
 impl<'a> Decoder<'_, 'a> {
+    /// Says where what is declared stands.
+    pub(super) fn declares(&mut self, line: TextLine) {
+        (self.line, self.source) = (line.0, None);
+    }
+
+    /// Refuses a name that its scope has already.
+    pub(super) fn declared_twice<T>(&self, name: &str) -> Result<T> {
+        self.error(format!(
+            "expected names that a scope declares once, found {name} again; rename one, or put it into a scope of its own"
+        ))
+    }
+
     pub(super) fn declare_registers(&mut self, registers: &Registers<'a>) -> Result<()> {
+        self.declares(registers.line);
         if registers.vector.is_some() {
             return self.error(format!(
                 "the emulator has no registers that are vectors (.reg .v{}); declare scalar ones",
@@ -169,7 +211,7 @@ impl<'a> Decoder<'_, 'a> {
                 return self.error(format!("expected at most {MAX_ROWS} registers, found more"));
             }
             let ty = registers.ty;
-            match count {
+            let is_new = match count {
                 Some(count) => self.names.insert_range(
                     name,
                     Range {
@@ -183,8 +225,11 @@ impl<'a> Decoder<'_, 'a> {
                         Type::Pred => Name::Pred(self.names.pred()),
                         ty => Name::Reg(self.names.row(), ty),
                     };
-                    self.names.insert(name, one);
+                    self.names.insert(name, one)
                 }
+            };
+            if !is_new {
+                return self.declared_twice(name);
             }
         }
         Ok(())
@@ -272,6 +317,7 @@ impl<'a> Decoder<'_, 'a> {
 
     /// Gives a variable of the module its contents.
     fn initialize(&mut self, variable: &Variable<'a>, place: usize) -> Result<()> {
+        self.declares(variable.line);
         let bytes = self.variables[place].bytes.len() as u64;
         if let Some(contents) = self.initial_bytes(variable, bytes)? {
             self.variables[place].bytes = contents;
@@ -280,8 +326,32 @@ impl<'a> Decoder<'_, 'a> {
     }
 
     fn place_variable(&mut self, variable: &Variable<'a>) -> Result<()> {
-        let (bytes, align) =
-            self.size_of(variable.ty, variable.vector, &variable.dims, variable.align)?;
+        self.declares(variable.line);
+        let mut dims = variable.dims.clone();
+        let given = variable.init.as_ref().map(leaves);
+        let inner = dims.iter().skip(1).flatten();
+        let inner = inner.fold(u64::from(variable.vector.unwrap_or(1)), |all: u64, &dim| {
+            all.saturating_mul(dim)
+        });
+        // An array whose size is left open has that of its initial values.
+        if let (Some(first @ None), Some(given)) = (dims.first_mut(), given) {
+            *first = Some(given.div_ceil(inner.max(1)));
+        }
+        let (bytes, align) = self.size_of(variable.ty, variable.vector, &dims, variable.align)?;
+        // What is declared for another module to define may be declared again.
+        let is_extern = variable.linkage == Some(Linkage::Extern)
+            || matches!(self.names.get(variable.name), Some(Name::DynamicShared))
+            || self
+                .variables
+                .iter()
+                .any(|before| before.name == variable.name && !before.initialized);
+        let elements = bytes / u64::from(variable.ty.bytes().unwrap_or(1));
+        if let Some(given) = given.filter(|given| *given > elements) {
+            return self.error(format!(
+                "expected at most {elements} initial values of {}, found {given}; make it larger, or leave some out",
+                variable.name
+            ));
+        }
         let name = match variable.space {
             Space::Shared
                 if variable.linkage == Some(Linkage::Extern) || variable.dims == [None] =>
@@ -329,8 +399,10 @@ impl<'a> Decoder<'_, 'a> {
             }
             Space::Reg => return self.error("expected a variable in memory, found .reg"),
         };
-        self.names.insert(variable.name, name);
-        Ok(())
+        match self.names.insert(variable.name, name) || is_extern {
+            true => Ok(()),
+            false => self.declared_twice(variable.name),
+        }
     }
 
     /// A place in the thread's memory, of a variable or for what a call passes.
@@ -358,7 +430,7 @@ impl<'a> Decoder<'_, 'a> {
         };
         let element = variable.ty.bytes().unwrap_or(1) as usize;
         let mut values = Vec::new();
-        self.flatten(init, &mut values)?;
+        self.flatten(init, variable.ty, &mut values)?;
         let mut memory = vec![0; bytes as usize];
         for (slot, value) in memory.chunks_exact_mut(element).zip(values) {
             // Constants have 64 bits: of a wider element they are the low ones.
@@ -369,14 +441,20 @@ impl<'a> Decoder<'_, 'a> {
         Ok(Some(memory))
     }
 
-    fn flatten(&self, init: &Init<'a>, values: &mut Vec<u64>) -> Result<()> {
+    fn flatten(&self, init: &Init<'a>, ty: Type, values: &mut Vec<u64>) -> Result<()> {
         match init {
+            Init::Value(Immediate::F64(bits)) if ty == Type::F32 => {
+                values.push(u64::from((f64::from_bits(*bits) as f32).to_bits()));
+            }
+            Init::Value(Immediate::F32(bits)) if ty == Type::F64 => {
+                values.push(f64::from(f32::from_bits(*bits)).to_bits());
+            }
             Init::Value(Immediate::Int { bits, .. }) => values.push(*bits),
             Init::Value(Immediate::F32(bits)) => values.push(u64::from(*bits)),
             Init::Value(Immediate::F64(bits)) => values.push(*bits),
             Init::List(items) => {
                 for item in items {
-                    self.flatten(item, values)?;
+                    self.flatten(item, ty, values)?;
                 }
             }
             Init::Address {

@@ -10,6 +10,14 @@ use crate::ptx::{self, Base, Immediate, Operand, Type};
 impl<'a> Decoder<'_, 'a> {
     /// A row with the value of an operand as that type. Immediates get rows of their own.
     pub(super) fn source(&mut self, operand: &Operand<'a>, ty: Type) -> Result<Reg> {
+        self.check_width(operand, ty, false)?;
+        self.wider_source(operand, ty)
+    }
+
+    /// The same of an instruction that looks at the lowest bits of a register, which may have more (PTX ISA, "Operand Size Exceeding
+    /// Instruction-Type Size").
+    pub(super) fn wider_source(&mut self, operand: &Operand<'a>, ty: Type) -> Result<Reg> {
+        self.check_width(operand, ty, true)?;
         match operand {
             Operand::Register(register) if register.element.is_none() => {
                 self.register(register.name)
@@ -38,6 +46,10 @@ impl<'a> Decoder<'_, 'a> {
                 let value = self.immediate(*immediate, ty)?;
                 Ok(self.initial(Initial::Value(value)))
             }
+            // A number in parentheses.
+            Operand::List(items) if matches!(items[..], [Operand::Immediate(_)]) => {
+                self.source(&items[0], ty)
+            }
             Operand::Special(register) => {
                 let special = self.special(register)?;
                 Ok(self.initial(special))
@@ -46,6 +58,36 @@ impl<'a> Decoder<'_, 'a> {
                 "expected a register, a number or a symbol of type {ty:?}, found another kind of operand"
             )),
         }
+    }
+
+    /// Checks that an operand, if it is a register, has the bits of a type, or more where it may be `wider`.
+    pub(super) fn check_width(&self, operand: &Operand<'a>, ty: Type, wider: bool) -> Result<()> {
+        let name = match operand {
+            Operand::Register(register) if register.element.is_none() => register.name,
+            Operand::Symbol { name, offset: 0 } => name,
+            _ => return Ok(()),
+        };
+        let (Some(Name::Reg(_, of)), Some(bytes)) = (self.names.get(name), ty.bytes()) else {
+            return Ok(());
+        };
+        let has = of.bytes().unwrap_or(4);
+        let is_bits = |ty| matches!(ty, Type::B8 | Type::B16 | Type::B32 | Type::B64);
+        let is_another = of.is_float() != ty.is_float() && !is_bits(of) && !is_bits(ty);
+        if has == bytes && is_another {
+            return self.error(format!(
+                "expected a register of a type that {ty:?} takes, found {name} of {of:?}; declare it as .b{}, or convert the value (cvt)",
+                8 * bytes
+            ));
+        }
+        if has == bytes || has > bytes && wider {
+            return Ok(());
+        }
+        let more = if wider { " or more" } else { "" };
+        self.error(format!(
+            "expected a register of {} bits{more}, found {name} of {}; name a register of the instruction's type, or convert the value (cvt)",
+            8 * bytes,
+            8 * has
+        ))
     }
 
     /// An immediate as bits of a type.
@@ -89,6 +131,12 @@ impl<'a> Decoder<'_, 'a> {
             _ => return self.error("expected a register to write to"),
         };
         self.declared(name)
+    }
+
+    /// The register that a value of a type is written to.
+    pub(super) fn dest_of(&self, operand: &Operand<'a>, ty: Type) -> Result<Reg> {
+        self.check_width(operand, ty, false)?;
+        Ok(self.dest(operand)?.0)
     }
 
     /// The register that is written, as by [`Decoder::dest`]; none for `_`.

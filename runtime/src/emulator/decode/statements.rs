@@ -12,17 +12,35 @@ pub(super) fn register_type(is_double: bool) -> Type {
     if is_double { Type::B64 } else { Type::B32 }
 }
 
+/// The type of a part of so many bits of a value.
+fn part_type(bits: u32) -> Type {
+    match bits {
+        8 => Type::B8,
+        16 => Type::B16,
+        _ => Type::B32,
+    }
+}
+
 /// The predicate that always holds.
 pub(super) const TRUE: Pred = 0;
 
 impl<'m, 'a> Decoder<'m, 'a> {
     pub(super) fn statements(&mut self, statements: &'m [Statement<'a>]) -> Result<()> {
         // Labels may be used before they stand.
-        for statement in statements {
+        for (at, statement) in statements.iter().enumerate() {
             if let Statement::Label(name) = statement {
                 let label = self.labels.len() as u32;
                 self.labels.push(None);
-                self.names.insert(name, Name::Label(label));
+                if !self.names.insert(name, Name::Label(label)) {
+                    let behind = statements[at..]
+                        .iter()
+                        .find_map(|statement| match statement {
+                            Statement::Instruction(instruction) => Some(instruction.line),
+                            _ => None,
+                        });
+                    self.declares(behind.unwrap_or_default());
+                    return self.declared_twice(name);
+                }
             }
         }
         for statement in statements {
@@ -213,21 +231,22 @@ impl<'m, 'a> Decoder<'m, 'a> {
         match (dest, source) {
             (Operand::Vector(parts), source) => {
                 let bits = self.part_bits(ty, parts.len())?;
+                let part_type = part_type(bits);
                 let s = self.source(source, ty)?;
                 let parts = parts
                     .iter()
-                    .map(|part| Ok(self.dest_or_sink(part)?.map(|(reg, _)| reg)))
+                    .map(|part| {
+                        self.check_width(part, part_type, false)?;
+                        Ok(self.dest_or_sink(part)?.map(|(reg, _)| reg))
+                    })
                     .collect::<Result<_>>()?;
                 Ok(Op::Unpack { parts, s, bits })
             }
             (dest, Operand::Vector(parts)) => {
                 let bits = self.part_bits(ty, parts.len())?;
+                self.check_width(dest, ty, false)?;
                 let (d, _) = self.dest(dest)?;
-                let part_type = match bits {
-                    8 => Type::B8,
-                    16 => Type::B16,
-                    _ => Type::B32,
-                };
+                let part_type = part_type(bits);
                 let parts = parts
                     .iter()
                     .map(|part| self.source(part, part_type))
@@ -247,6 +266,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
                 self.frame_address(dest, name, *offset)
             }
             (dest, source) => {
+                self.check_width(dest, ty, false)?;
                 let (d, _) = self.dest(dest)?;
                 let s = self.source(source, ty)?;
                 Ok(Op::Move { d, s })
@@ -284,9 +304,13 @@ impl<'m, 'a> Decoder<'m, 'a> {
             carry: carry(i),
             ..AluOp::new(found.kind)
         };
+        let converts = i.opcode == "cvt";
         match found.result {
             Some(Type::Pred) => (op.p, op.q) = self.pred_pair(result)?,
-            _ => {
+            ty => {
+                if let Some(ty) = ty {
+                    self.check_width(result, ty, converts)?;
+                }
                 if let Some((d, bits)) = self.dest_or_sink(result)? {
                     op.d = Some(d);
                     op.widen = found.widen(bits).map(|widen| (widen, bits));
@@ -317,7 +341,10 @@ impl<'m, 'a> Decoder<'m, 'a> {
             if op.count == op.s.len() {
                 return self.error("expected at most four source operands");
             }
-            op.s[op.count] = self.source(operand, ty)?;
+            op.s[op.count] = match converts {
+                true => self.wider_source(operand, ty)?,
+                false => self.source(operand, ty)?,
+            };
             op.bytes[op.count] = ty.bytes().unwrap_or(8) as u8;
             op.count += 1;
         }

@@ -128,7 +128,7 @@ impl<'a> Decoder<'_, 'a> {
                 };
                 Ok(Op::Shuffle {
                     kind,
-                    d: self.dest(dest)?.0,
+                    d: self.dest_of(dest, Type::B32)?,
                     p,
                     a: self.source(a, Type::B32)?,
                     b: self.source(b, Type::B32)?,
@@ -145,7 +145,7 @@ impl<'a> Decoder<'_, 'a> {
                     _ => return self.unknown(i),
                 };
                 let (d, p) = if kind == Vote::Ballot {
-                    (Some(self.dest(dest)?.0), None)
+                    (Some(self.dest_of(dest, Type::B32)?), None)
                 } else {
                     (None, self.pred_dest(dest)?)
                 };
@@ -175,7 +175,7 @@ impl<'a> Decoder<'_, 'a> {
                 };
                 Ok(Op::Reduce {
                     f,
-                    d: self.dest(dest)?.0,
+                    d: self.dest_of(dest, Type::B32)?,
                     a: self.source(a, Type::B32)?,
                     members: self.source(members, Type::B32)?,
                 })
@@ -188,7 +188,7 @@ impl<'a> Decoder<'_, 'a> {
             ) => {
                 let ty = if *ty == "b32" { Type::B32 } else { Type::B64 };
                 Ok(Op::MatchAny {
-                    d: self.dest(dest)?.0,
+                    d: self.dest_of(dest, Type::B32)?,
                     a: self.source(a, ty)?,
                     members: self.source(members, Type::B32)?,
                 })
@@ -220,7 +220,7 @@ impl<'a> Decoder<'_, 'a> {
                     members: self.source(members, Type::B32)?,
                 })
             }
-            ("activemask", ["b32"], [dest]) => Ok(Op::ActiveMask(self.dest(dest)?.0)),
+            ("activemask", ["b32"], [dest]) => Ok(Op::ActiveMask(self.dest_of(dest, Type::B32)?)),
             _ => self.unknown(i),
         }
     }

@@ -11,12 +11,10 @@ impl Context<'_> {
         let lacking = sources.fold(0, |lacking, &source| lacking | warp.lacking(source, active));
         // What comes of a comparison with something undefined is noted where it decides something.
         let is_test = matches!(op.kind, Compute::Test { .. } | Compute::TestPair { .. });
-        let carried = match lacking {
+        let mut carried = match lacking {
             _ if is_test => None,
             0 => None,
-            _ => self
-                .carried(warp, op, active, pc)
-                .map(|bytes| (bytes, warp.unwritten.of(&op.s[..op.count]))),
+            _ => self.carried(warp, op, active, pc),
         };
         let [a, b, c, e] = op.s.map(|reg| reg as usize);
         let mut d = [0; LANES];
@@ -25,8 +23,18 @@ impl Context<'_> {
             Compute::Value(f) => f(&mut d, &rows[a], &rows[b], &rows[c]),
             Compute::Value4(f) => f(&mut d, &rows[a], &rows[b], &rows[c], &rows[e]),
             Compute::Select(f) => {
-                let p = self.operand(warp, op, 0, active, pc);
-                f(&mut d, &warp.rows[a], &warp.rows[b], p);
+                let p = Self::logical(warp, op, 0, active);
+                f(&mut d, &rows[a], &rows[b], p.value);
+                if let (true, Some(guard)) = (p.undefined != 0, op.ps.first()) {
+                    // A predicate that is made of loads that may not matter has a value.
+                    let undefined = warp.undefined_pred(guard.pred, active);
+                    match op.d.is_some_and(|d| self.is_read_behind(d, pc)) {
+                        true => {
+                            carried = Some(self.chosen(warp, op, undefined, (*guard, pc), carried))
+                        }
+                        false => self.undefined_predicate(warp, guard.pred, undefined, pc),
+                    }
+                }
             }
             Compute::Test { test, combine } => {
                 let t = test(&rows[a], &rows[b]);
@@ -70,7 +78,8 @@ impl Context<'_> {
                     _ => Self::logical(warp, op, 1, active),
                 };
                 if let Some(p) = op.p {
-                    Logical::of(f, x, y).write(warp, p, active);
+                    let from = warp.unwritten.of_guards(&op.ps);
+                    Logical::of(f, x, y).write(warp, p, active, from.as_deref());
                 }
                 return;
             }
@@ -80,8 +89,8 @@ impl Context<'_> {
         }
         if let Some(reg) = op.d {
             Self::set(warp, reg, &d, active);
-            if let Some((bytes, from)) = carried {
-                warp.set_bytes_from(reg, &bytes, active, from.as_deref());
+            if let Some((bits, from)) = carried {
+                warp.set_bits(reg, &bits, active, Some(&from));
             }
         }
     }
@@ -107,6 +116,44 @@ impl Context<'_> {
             Some(f) => f(test, self.operand(warp, op, 0, active, pc)),
             None => test,
         }
+    }
+
+    /// The lanes where the results of a test, or of a function of predicates, are not defined, whatever comes of the loads that they are made of.
+    #[cold]
+    pub(super) fn missing(warp: &Warp, op: &Op, active: Mask) -> [Mask; 2] {
+        let source = |guard: Guard| Logical {
+            undefined: warp.undefined_pred(guard.pred, active),
+            ..Logical::read(warp, guard, active)
+        };
+        let op = match op {
+            Op::Alu(op) => op,
+            Op::MovePred { s, .. } => return [source(*s).undefined; 2],
+            _ => return [0; 2],
+        };
+        let row = |at: usize| &warp.rows[op.s[at] as usize];
+        let (tests, combine) = match op.kind {
+            Compute::Test { test, combine } => {
+                let t = test(row(0), row(1));
+                ([t, !t], combine)
+            }
+            Compute::TestPair { test, combine } => (test(row(0), row(1)), combine),
+            Compute::Logic(f) => {
+                let mut sources = op.ps.iter().map(|guard| source(*guard));
+                let Some(x) = sources.next() else {
+                    return [0; 2];
+                };
+                let y = sources.next().unwrap_or(x);
+                return [Logical::of(f, x, y).undefined; 2];
+            }
+            _ => return [0; 2],
+        };
+        let undefined = warp.compares_undefined(op, active);
+        tests.map(|value| match (combine, op.ps.first()) {
+            (Some(f), Some(guard)) => {
+                Logical::of(f, Logical { value, undefined }, source(*guard)).undefined
+            }
+            _ => undefined,
+        })
     }
 
     /// A source that is a predicate, defined or not; one that is missing holds.
@@ -136,13 +183,14 @@ impl Context<'_> {
             _ => warp.unwritten.of(&op.s[..op.count]),
         };
         let with = Self::logical(warp, op, 0, active);
+        let from = from.or_else(|| warp.unwritten.of_guards(&op.ps));
         let results = tests.map(|value| {
             let test = Logical { value, undefined };
             combine.map_or(test, |f| Logical::of(f, test, with))
         });
         for (pred, result) in [op.p, op.q].into_iter().zip(results) {
             if let Some(pred) = pred {
-                result.write_from(warp, pred, active, from.as_deref());
+                result.write(warp, pred, active, from.as_deref());
             }
         }
     }

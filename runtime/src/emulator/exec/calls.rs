@@ -1,5 +1,6 @@
 //! Calls of functions that recur or that are called through pointers: frames of threads.
 
+use super::unwritten::WRITTEN;
 use super::*;
 use crate::emulator::program::{Call, Callee, Routine};
 
@@ -18,11 +19,11 @@ pub(super) struct Activation {
     stack_pointer: u64,
 }
 
-/// A register of one thread: its value and its bytes that are defined.
+/// A register of one thread: its value and its bits that are defined.
 struct Kept {
     value: u64,
     defined: bool,
-    bytes: Option<u8>,
+    bits: Option<u64>,
 }
 
 /// The activations of each lane of a warp; empty until something is called.
@@ -131,7 +132,7 @@ impl Context<'_> {
             Kept {
                 value: warp.rows[row][lane],
                 defined: warp.defined[row] & bit != 0,
-                bytes: warp.partly[row].as_deref().map(|bytes| bytes[lane]),
+                bits: warp.partly[row].as_deref().map(|bits| bits[lane]),
             }
         });
         let rows = rows.collect();
@@ -155,9 +156,10 @@ impl Context<'_> {
         });
         for &row in &function.rows {
             warp.defined[row as usize] &= !bit;
-            if let Some(bytes) = &mut warp.partly[row as usize] {
-                bytes[lane] = 0;
+            if let Some(bits) = &mut warp.partly[row as usize] {
+                bits[lane] = 0;
             }
+            warp.forget_origin(row, bit);
         }
         for pred in function.preds.clone() {
             warp.preds_defined[pred as usize] &= !bit;
@@ -168,7 +170,7 @@ impl Context<'_> {
         warp.defined[function.frame as usize] |= bit;
         // A new frame holds nothing but the parameters.
         if let Some(range) = self.own(lane, base, function.frame_bytes as usize) {
-            warp.local_written[range].fill(false);
+            warp.local_written[range].fill(0);
         }
         for ((from, bytes), (to, _)) in call.arguments.iter().zip(&function.params) {
             self.copy_own(warp, lane, *from, base + to, *bytes);
@@ -202,9 +204,10 @@ impl Context<'_> {
                 let row = row as usize;
                 warp.rows[row][lane] = kept.value;
                 set_bit(&mut warp.defined[row], bit, kept.defined);
-                if let Some(bytes) = &mut warp.partly[row] {
-                    bytes[lane] = kept.bytes.unwrap_or(0);
+                if let Some(bits) = &mut warp.partly[row] {
+                    bits[lane] = kept.bits.unwrap_or(0);
                 }
+                warp.forget_origin(row as Reg, bit);
             }
             for (pred, (value, defined)) in function.preds.clone().zip(activation.preds) {
                 set_bit(&mut warp.preds[pred as usize], bit, value);
@@ -249,7 +252,7 @@ impl Context<'_> {
             let address = address.map_or(0, |offset| heap + offset);
             if let Some(range) = self.own(lane, result, 8) {
                 warp.local[range.clone()].copy_from_slice(&address.to_le_bytes());
-                warp.local_written[range].fill(true);
+                warp.local_written[range].fill(WRITTEN);
             }
         }
     }

@@ -210,7 +210,10 @@ impl<'a> Context<'a> {
             (0..bytes as u64).all(|byte| buffer.initialized(offset + byte, 1))
         };
         if !whole {
-            self.uninitialized(Kind::UninitializedMemory, warp, lane, pc, Space::Global, at);
+            let defined: Vec<u8> = (0..bytes as u64)
+                .map(|byte| buffer.defined(offset + byte))
+                .collect();
+            self.read_unwritten(warp, lane, pc, (Space::Global, at), &defined);
         }
         Some((buffer, offset))
     }
@@ -276,8 +279,11 @@ impl<'a> Context<'a> {
             return;
         }
         let (warp, lane) = (thread / LANES as u32, thread as usize % LANES);
-        let Unordered { this, other, who } = conflict;
+        let Unordered {
+            this, other, who, ..
+        } = conflict;
         let kind = match (this.reads, other.reads) {
+            _ if conflict.non_coherent => Kind::NonCoherentRead,
             (false, false) => Kind::ConflictingWrites,
             _ => Kind::GlobalRace,
         };
@@ -298,6 +304,13 @@ impl<'a> Context<'a> {
                 ),
                 false => format!("block number {}", who.block),
             };
+            if kind == Kind::NonCoherentRead {
+                let why = "which may get what was there before, as nothing may write such memory while the kernel runs; use ld.global";
+                return match this.writes {
+                    true => format!("writes what this launch has read by ld.global.nc (__ldg), {why} there, or write elsewhere"),
+                    false => format!("reads by ld.global.nc (__ldg) what this launch has written, {why}"),
+                };
+            }
             let does = match (other.reads, other.writes) {
                 (true, true) => "changes by an atomic operation",
                 (true, false) => "reads",
@@ -480,9 +493,6 @@ impl<'a> Context<'a> {
         pc: u32,
         (space, at): (Space, u64),
     ) {
-        if self.defers(thread, pc, || What::Uninitialized(kind, space, at)) {
-            return;
-        }
         let (warp, lane) = (thread / LANES as u32, thread as usize % LANES);
         let address = Some((space, at));
         self.find(kind, pc, None, warp, lane, address, || {

@@ -28,7 +28,8 @@ impl Context<'_> {
             Op::Move { d, s } => Self::copy(warp, *d, *s, active),
             Op::MovePred { d, s } => {
                 let value = Logical::read(warp, *s, active);
-                value.write(warp, *d, active);
+                let from = warp.unwritten.of_guards(&[*s]);
+                value.write(warp, *d, active, from.as_deref());
             }
             Op::Pack { d, parts, bits } => Self::pack(warp, *d, parts, *bits, active),
             Op::Unpack { parts, s, bits } => Self::unpack(warp, parts, *s, *bits, active),

@@ -1,10 +1,11 @@
 //! Loads and stores of single threads.
 
+use super::unwritten::{WRITTEN, all_written};
 use super::*;
 use crate::emulator::address;
 use crate::emulator::global::Accessor;
 use crate::emulator::program::{Access, Order, Space};
-use crate::emulator::shared::By;
+use crate::emulator::shared::{By, Trouble};
 
 /// Bytes that the size of `st.bulk` is a multiple of.
 const BULK: u64 = 8;
@@ -34,8 +35,8 @@ impl Context<'_> {
             let thread = warp.thread(0);
             self.speculated = self.shared.loads.start(pc, thread, total);
         }
-        // What is copied from one place of the thread's own memory to another is not used.
-        self.carries = access.is_read && !access.speculated;
+        // What is copied from one place of memory to another is not used.
+        self.carries = access.is_read;
         let mut data = [0; 32];
         for lane in lanes(active) {
             let data = &mut data[..total];
@@ -58,7 +59,7 @@ impl Context<'_> {
         }
         self.carries = false;
         if let Some(holes) = self.holes.take() {
-            warp.set_holes(access, active, &holes);
+            self.bring(warp, access, active, pc, &holes);
         }
         if let Some(load) = self.speculated.take() {
             self.loaded(warp, access, load);
@@ -71,7 +72,7 @@ impl Context<'_> {
         let total = bytes * access.regs.len();
         let mut regs = access.regs.iter().flatten();
         let lacking = regs.any(|reg| warp.lacking(*reg, active) != 0);
-        let own = match lacking {
+        let kept = match lacking {
             true => self.check_stored(warp, access, &at, active, pc),
             false => 0,
         };
@@ -91,8 +92,8 @@ impl Context<'_> {
                 access.order,
             );
         }
-        if own != 0 {
-            self.unwrite(warp, access, &at, own);
+        if kept != 0 {
+            self.unwrite(warp, access, &at, kept);
         }
     }
 
@@ -172,11 +173,9 @@ impl Context<'_> {
                 let Some(range) = self.local_range(warp, lane, pc, at, data.len(), "reads") else {
                     return;
                 };
-                if !warp.local_written[range.clone()]
-                    .iter()
-                    .all(|written| *written)
-                {
-                    self.read_unwritten(warp, lane, pc, at, &range);
+                let defined = &warp.local_written[range.clone()];
+                if !all_written(defined) {
+                    self.read_unwritten(warp, lane, pc, (space, at), defined);
                 }
                 data.copy_from_slice(&warp.local[range]);
             }
@@ -229,7 +228,21 @@ impl Context<'_> {
             Some(load) => self.shared.read_speculated(at, data.len(), by, load),
         };
         if let Some(conflict) = conflict {
-            self.shared_conflict(warp, lane, pc, conflict, "reads");
+            let carried = match self.carries {
+                true => self.shared.undefined(at, data.len()),
+                false => None,
+            };
+            if let Some(defined) = &carried {
+                let place = match conflict.trouble {
+                    Trouble::Uninitialized => conflict.at,
+                    _ => at,
+                };
+                let place = (Space::Shared, place);
+                self.read_unwritten(warp, lane, pc, place, &defined[..data.len()]);
+            }
+            if carried.is_none() || conflict.trouble != Trouble::Uninitialized {
+                self.shared_conflict(warp, lane, pc, conflict, "reads");
+            }
         }
         if order.strong() {
             self.acquire_from(warp.thread(lane), at, order);
@@ -263,7 +276,7 @@ impl Context<'_> {
                 let Some(range) = self.local_range(warp, lane, pc, at, data.len(), "writes") else {
                     return;
                 };
-                warp.local_written[range.clone()].fill(true);
+                warp.local_written[range.clone()].fill(WRITTEN);
                 warp.local[range].copy_from_slice(data);
             }
             Space::Param | Space::Const => {

@@ -5,6 +5,7 @@ mod blocks;
 mod bulk;
 mod calls;
 mod checks;
+mod conversions;
 mod copies;
 mod count;
 mod definedness;
@@ -81,11 +82,11 @@ pub(super) struct Warp {
     rows: Vec<Row>,
     /// The lanes where all of a register is defined.
     defined: Vec<Mask>,
-    /// The bytes that are, of registers that were written in part.
-    partly: Vec<Option<Box<definedness::Bytes>>>,
+    /// The bits that are, of registers that were written in part.
+    partly: Vec<Option<Box<definedness::Bits>>>,
     /// The loads that values are made of which may not matter.
     origins: speculation::Origins,
-    /// The loads of threads' own memory that brought bytes that nothing wrote.
+    /// The places where what is not defined comes from.
     unwritten: unwritten::Unwritten,
     preds: Vec<Mask>,
     preds_defined: Vec<Mask>,
@@ -99,8 +100,8 @@ pub(super) struct Warp {
     local: Vec<u8>,
     /// Bytes between parts that `alloca` has given each lane, the last given first from the end; empty without any.
     stack_gaps: Vec<Vec<(u64, u64)>>,
-    /// A byte for each byte of `local`.
-    local_written: Vec<bool>,
+    /// The bits of each byte of `local` that are defined.
+    local_written: Vec<u8>,
     /// Lanes whose wait for a phase has timed out.
     pub timed_out: Mask,
     /// The number of instructions that parts of the warp may have waited with: reads of what others write, while it was split.
@@ -211,6 +212,8 @@ pub(super) struct Context<'a> {
     pub carries: bool,
     /// The bytes that it has brought so.
     pub holes: Option<Box<unwritten::Holes>>,
+    /// The instructions whose results are known to be read behind them, or not.
+    pub read_behind: HashMap<(u32, Reg), bool>,
     pub clocks: Clocks,
     pub random: SplitMix,
     /// Instructions executed so far, by warps.
@@ -299,7 +302,7 @@ impl Context<'_> {
             stacks: calls::Stacks::default(),
             local: vec![0; kernel.local_bytes as usize * LANES],
             stack_gaps: Vec::new(),
-            local_written: vec![false; kernel.local_bytes as usize * LANES],
+            local_written: vec![0; kernel.local_bytes as usize * LANES],
             timed_out: 0,
             spins: 0,
             split_for: 0,
@@ -504,7 +507,13 @@ impl Context<'_> {
     /// Notes lanes that use a predicate that they have not written, or that is made of values that may not matter.
     #[cold]
     #[inline(never)]
-    fn undefined_predicate(&mut self, warp: &mut Warp, pred: Pred, lanes: Mask, pc: u32) {
+    pub(super) fn undefined_predicate(
+        &mut self,
+        warp: &mut Warp,
+        pred: Pred,
+        lanes: Mask,
+        pc: u32,
+    ) {
         let undefined = lanes & !self.use_predicate(warp, pred, lanes);
         let undefined =
             undefined & !self.tell_unwritten(warp, warp.unwritten.pred(pred), undefined);

@@ -5,9 +5,10 @@
 //! uses such a value, all that is wrong with the loads that it is made of is told, and it is a value as any other. Copies, selects, and
 //! arithmetic that a compiler moves together with a load hand it on.
 
+use super::definedness::WHOLE;
 use super::*;
 use crate::emulator::alu::Kind as Compute;
-use crate::emulator::program::{Access, Fate};
+use crate::emulator::program::{Access, AluOp, Fate};
 use crate::emulator::shared::{Deferred, Needed, What};
 
 /// The number of a load, or of several, in each lane; 0 for none.
@@ -24,18 +25,37 @@ pub(super) struct Origins {
     of: Vec<Option<Box<Numbers>>>,
     /// The same by predicate. One that is not defined and made of nothing is one that nothing wrote.
     of_preds: Vec<Option<Box<Numbers>>>,
+    /// The lanes where those are not defined besides, whatever comes of the loads; of the results of the instruction, and by predicate.
+    missing: [Mask; 2],
+    missing_preds: Vec<Mask>,
 }
 
 impl Warp {
     /// The lanes of a mask in which a register holds a value that may not matter.
     fn undecided(&self, reg: Reg, mask: Mask) -> Mask {
         let lacking = self.lacking(reg, mask);
-        let partly = self.partly[reg as usize].as_deref();
-        match (self.origins.of.get(reg as usize), partly) {
-            (Some(Some(_)), Some(bytes)) if lacking != 0 => {
-                select(lacking, |lane| bytes[lane] == u8::MAX)
-            }
+        match self.origins.of.get(reg as usize) {
+            Some(Some(of)) if lacking != 0 => select(lacking, |lane| of[lane] != 0),
             _ => 0,
+        }
+    }
+
+    /// The lanes of a mask in which bits of a register are not defined, whatever the value is made of.
+    fn undefined(&self, reg: Reg, mask: Mask) -> Mask {
+        let lacking = self.lacking(reg, mask);
+        match lacking {
+            0 => 0,
+            _ => {
+                let bits = self.bits(reg);
+                select(lacking, |lane| bits[lane] != WHOLE)
+            }
+        }
+    }
+
+    /// Says that a register is made of no load, in the lanes of a mask.
+    pub(super) fn forget_origin(&mut self, reg: Reg, mask: Mask) {
+        if let Some(Some(of)) = self.origins.of.get_mut(reg as usize) {
+            lanes(mask).for_each(|lane| of[lane] = 0);
         }
     }
 
@@ -60,18 +80,28 @@ impl Warp {
         let partly = self.partly[row].get_or_insert_with(|| Box::new([0; LANES]));
         for lane in lanes(mask) {
             of[lane] = numbers[lane];
-            partly[lane] = u8::MAX;
+        }
+        // Bits that are not defined stay so.
+        for lane in lanes(mask & self.defined[row]) {
+            partly[lane] = WHOLE;
         }
         self.defined[row] &= !mask;
     }
 
     /// The lanes of a mask in which a predicate is made of values that may not matter.
-    fn undecided_pred(&self, pred: Pred, mask: Mask) -> Mask {
+    pub(super) fn undecided_pred(&self, pred: Pred, mask: Mask) -> Mask {
         let lacking = mask & !self.preds_defined[pred as usize];
         match self.origins.of_preds.get(pred as usize) {
             Some(Some(of)) if lacking != 0 => select(lacking, |lane| of[lane] != 0),
             _ => 0,
         }
+    }
+
+    /// The lanes of a mask in which a predicate is not defined, whatever it is made of.
+    pub(super) fn undefined_pred(&self, pred: Pred, mask: Mask) -> Mask {
+        let lacking = mask & !self.preds_defined[pred as usize];
+        let missing = self.origins.missing_preds.get(pred as usize);
+        lacking & !(self.undecided_pred(pred, lacking) & !missing.copied().unwrap_or(0))
     }
 
     /// The origin of a predicate in a lane that is [`Warp::undecided_pred`].
@@ -90,10 +120,13 @@ impl Warp {
     }
 
     /// Says what a predicate that was written is made of in the lanes of a mask, where it is not defined.
-    fn set_pred_origin(&mut self, pred: Pred, numbers: &Numbers, mask: Mask) {
+    fn set_pred_origin(&mut self, pred: Pred, numbers: &Numbers, mask: Mask, missing: Mask) {
         if self.origins.of_preds.is_empty() {
             self.origins.of_preds.resize_with(self.preds.len(), || None);
+            self.origins.missing_preds.resize(self.preds.len(), 0);
         }
+        let of_pred = &mut self.origins.missing_preds[pred as usize];
+        *of_pred = *of_pred & !mask | missing & mask;
         let of = self.origins.of_preds[pred as usize].get_or_insert_with(|| Box::new([0; LANES]));
         for lane in lanes(mask) {
             of[lane] = numbers[lane];
@@ -141,23 +174,13 @@ impl Context<'_> {
         if speculation.fate(pc) == Fate::Tested {
             return self.follow_test(warp, pc, reads, active);
         }
+        if let (Fate::Chosen, Op::Alu(op)) = (speculation.fate(pc), &kernel.insts[pc as usize].op) {
+            return self.made_of_choice(warp, op, active);
+        }
         if reads.iter().all(|&reg| warp.lacking(reg, active) == 0) {
             return None;
         }
         match (speculation.fate(pc), &kernel.insts[pc as usize].op) {
-            (Fate::Chosen, Op::Alu(op)) => {
-                let p = op.ps.first().map_or(active, |guard| {
-                    let value = warp.preds[guard.pred as usize];
-                    if guard.negated { !value } else { value }
-                });
-                let mut made_of = [0; LANES];
-                for (source, taken) in [(op.s[0], p), (op.s[1], !p)] {
-                    for lane in lanes(warp.undecided(source, active & taken)) {
-                        made_of[lane] = warp.origin(source, lane);
-                    }
-                }
-                Some(made_of)
-            }
             (Fate::Carried, _) => {
                 let mut made_of = [0; LANES];
                 for &source in reads {
@@ -172,6 +195,29 @@ impl Context<'_> {
                 None
             }
         }
+    }
+
+    /// The same of a choice: it is made of what is chosen, and where its predicate may not matter, of that and of both.
+    fn made_of_choice(&mut self, warp: &Warp, op: &AluOp, active: Mask) -> Option<Numbers> {
+        let guard = op.ps.first()?;
+        let open = warp.undecided_pred(guard.pred, active);
+        let lacking = [op.s[0], op.s[1]].map(|reg| warp.undecided(reg, active));
+        if open | lacking[0] | lacking[1] == 0 {
+            return None;
+        }
+        let value = warp.preds[guard.pred as usize];
+        let p = if guard.negated { !value } else { value };
+        let mut made_of = [0; LANES];
+        for lane in lanes(open) {
+            made_of[lane] = warp.pred_origin(guard.pred, lane);
+        }
+        for ((source, undecided), taken) in [op.s[0], op.s[1]].into_iter().zip(lacking).zip([p, !p])
+        {
+            for lane in lanes(undecided & (taken | open)) {
+                made_of[lane] = self.both(made_of[lane], warp.origin(source, lane), lane);
+            }
+        }
+        Some(made_of)
     }
 
     /// The same of an instruction whose results are predicates.
@@ -204,23 +250,12 @@ impl Context<'_> {
         if lacking | unknown(warp) == 0 {
             return None;
         }
-        // Beside something that nothing wrote, and where a test is combined with it, a value is used.
-        let never = |warp: &Warp| {
-            let regs = reads
-                .iter()
-                .map(|&reg| warp.lacking(reg, active) & !warp.undecided(reg, active));
-            let preds = sources.iter().map(|guard| {
-                let pred = guard.pred;
-                active & !warp.preds_defined[pred as usize] & !warp.undecided_pred(pred, active)
-            });
-            regs.chain(preds).fold(0, |all, lanes| all | lanes)
-        };
-        let nothing = never(warp);
-        self.use_registers(warp, reads, nothing);
-        for guard in sources {
-            let used = if reads.is_empty() { nothing } else { active };
-            self.use_predicate(warp, guard.pred, used);
+        // Where a test is combined with it, a value is used.
+        for guard in sources.iter().filter(|_| !reads.is_empty()) {
+            self.use_predicate(warp, guard.pred, active);
         }
+        warp.origins.missing =
+            Self::missing(warp, &self.launch.kernel.insts[pc as usize].op, active);
         let mut made_of = [0; LANES];
         for &reg in reads {
             for lane in lanes(warp.undecided(reg, active)) {
@@ -275,7 +310,9 @@ impl Context<'_> {
             if !writes {
                 return;
             }
-            warp.set_pred_origin(pred, made_of, active);
+            let at = matches!(op, Op::Alu(op) if op.p != Some(pred));
+            let missing = warp.origins.missing[usize::from(at)];
+            warp.set_pred_origin(pred, made_of, active, missing);
             if tests {
                 warp.preds_defined[pred as usize] &= !select(active, |lane| made_of[lane] != 0);
             }
@@ -290,8 +327,10 @@ impl Context<'_> {
             let origin = warp.pred_origin(pred, lane);
             self.use_value(origin, lane);
         }
-        warp.preds_defined[pred as usize] |= undecided;
-        undecided
+        let used = undecided & !warp.undefined_pred(pred, undecided);
+        warp.preds_defined[pred as usize] |= used;
+        warp.forget_pred_origins(pred..pred + 1, undecided);
+        used
     }
 
     /// The lanes of a mask use registers, whose values matter so.
@@ -302,7 +341,8 @@ impl Context<'_> {
                 let origin = warp.origin(reg, lane);
                 self.use_value(origin, lane);
             }
-            warp.defined[reg as usize] |= undecided;
+            warp.defined[reg as usize] |= undecided & !warp.undefined(reg, undecided);
+            warp.forget_origin(reg, undecided);
         }
     }
 
@@ -314,9 +354,6 @@ impl Context<'_> {
                     self.shared_conflict_of(thread, inst, conflict, what);
                 }
                 What::Global(at, conflict) => self.global_conflict_of(thread, inst, at, conflict),
-                What::Uninitialized(kind, space, at) => {
-                    self.uninitialized_of(kind, thread, inst, (space, at));
-                }
             }
         }
     }

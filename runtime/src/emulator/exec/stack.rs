@@ -37,7 +37,7 @@ impl Context<'_> {
             warp.stack_gaps.resize(LANES, Vec::new());
             warp.stack_gaps[lane].push((at + bytes, before));
             if let Some(range) = self.own(lane, at, bytes as usize) {
-                warp.local_written[range].fill(false);
+                warp.local_written[range].fill(0);
             }
         }
         Self::set(warp, pointer, &given, active);
@@ -79,7 +79,7 @@ impl Context<'_> {
             while gaps.pop_if(|(start, _)| *start < to).is_some() {}
         }
         if let Some(range) = self.own(lane, from, bytes) {
-            warp.local_written[range].fill(false);
+            warp.local_written[range].fill(0);
         }
     }
 

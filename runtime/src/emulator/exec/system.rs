@@ -1,5 +1,7 @@
 //! Calls of what the system provides: printing and assertions.
 
+use super::conversions::Spec;
+use super::unwritten::{WRITTEN, all_written};
 use super::*;
 use crate::emulator::address;
 
@@ -31,7 +33,7 @@ impl Context<'_> {
                 let range = self.own(lane, at, 4);
                 if let Some(range) = range {
                     warp.local[range.clone()].copy_from_slice(&printed.1.to_le_bytes());
-                    warp.local_written[range].fill(true);
+                    warp.local_written[range].fill(WRITTEN);
                 }
             }
         }
@@ -82,7 +84,7 @@ impl Context<'_> {
             at = at.next_multiple_of(bytes);
             let own = at.checked_sub(address::LOCAL);
             let range = own.and_then(|own| self.own(lane, own, bytes as usize));
-            if range.is_some_and(|range| warp.local_written[range].contains(&false)) {
+            if range.is_some_and(|range| !all_written(&warp.local_written[range])) {
                 unwritten = unwritten.or(own);
             }
             let value = (0..bytes).try_fold(0u64, |value, i| {
@@ -94,50 +96,28 @@ impl Context<'_> {
         let mut rest = format;
         while let Some(percent) = rest.find('%') {
             out.push_str(&rest[..percent]);
-            rest = &rest[percent + 1..];
-            let end = rest.find(|c: char| {
-                c.is_ascii_alphabetic() && !matches!(c, 'l' | 'h' | 'z' | 'j' | 't') || c == '%'
-            });
-            let Some(end) = end else {
-                out.push('%');
-                break;
+            let mut arguments = 0;
+            let star = || {
+                arguments += 1;
+                argument(4) as i32
             };
-            let (spec, conversion) = (&rest[..end], rest.as_bytes()[end] as char);
-            rest = &rest[end + 1..];
-            if conversion == '%' {
+            let Some((spec, length)) = Spec::read(&rest[percent + 1..], star) else {
+                out.push('%');
+                rest = &rest[percent + 1..];
+                continue;
+            };
+            rest = &rest[percent + 1 + length..];
+            count += arguments;
+            if spec.conversion == '%' {
                 out.push('%');
                 continue;
             }
             count += 1;
-            let flags = spec.trim_end_matches(['l', 'h', 'z', 'j', 't']);
-            let long = spec.contains(['l', 'z', 'j', 't']);
-            let bytes = if long
-                || matches!(
-                    conversion,
-                    'f' | 'F' | 'e' | 'E' | 'g' | 'G' | 'a' | 'A' | 's' | 'p'
-                ) {
-                8
-            } else {
-                4
-            };
-            let value = argument(bytes);
-            let signed = if bytes == 4 {
-                i64::from(value as i32)
-            } else {
-                value as i64
-            };
-            let body = match conversion {
-                'd' | 'i' => signed.to_string(),
-                'u' => value.to_string(),
-                'x' => format!("{value:x}"),
-                'X' => format!("{value:X}"),
-                'o' => format!("{value:o}"),
-                'c' => char::from(value as u8).to_string(),
-                'p' => format!("{value:#x}"),
-                's' => self.text(value).unwrap_or_else(|| "(null)".into()),
-                _ => real(f64::from_bits(value), flags, conversion),
-            };
-            out.push_str(&padded(&body, flags));
+            let value = argument(spec.bytes());
+            out.push_str(&match spec.conversion {
+                's' => spec.text(&self.text(value).unwrap_or_else(|| "(null)".into())),
+                _ => spec.number(value),
+            });
         }
         out.push_str(rest);
         (out, count, unwritten)
@@ -163,97 +143,5 @@ impl Context<'_> {
         self.find(Kind::Trap, pc, None, warp.index, lane, None, || {
             format!("assertion failed: {message} ({file}:{line}, in {function})")
         });
-    }
-}
-
-/// A floating-point number as C prints it.
-fn real(value: f64, flags: &str, conversion: char) -> String {
-    let precision = flags
-        .split_once('.')
-        .map_or(6, |(_, digits)| digits.parse().unwrap_or(0));
-    if !value.is_finite() {
-        return if value.is_nan() {
-            "nan".into()
-        } else if value > 0.0 {
-            "inf".into()
-        } else {
-            "-inf".into()
-        };
-    }
-    let exponent = |digits: usize| {
-        let text = format!("{value:.digits$e}");
-        let (mantissa, power) = text.split_once('e').unwrap_or((&text, "0"));
-        let power: i32 = power.parse().unwrap_or(0);
-        (mantissa.to_string(), power)
-    };
-    match conversion {
-        'e' | 'E' => {
-            let (mantissa, power) = exponent(precision);
-            format!(
-                "{mantissa}e{}{:02}",
-                if power < 0 { '-' } else { '+' },
-                power.abs()
-            )
-        }
-        'g' | 'G' => {
-            let digits = precision.max(1);
-            let (mantissa, power) = exponent(digits - 1);
-            let trim = |text: String| match text.contains('.') {
-                true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
-                false => text,
-            };
-            if power < -4 || power >= digits as i32 {
-                format!(
-                    "{}e{}{:02}",
-                    trim(mantissa),
-                    if power < 0 { '-' } else { '+' },
-                    power.abs()
-                )
-            } else {
-                trim(format!(
-                    "{value:.*}",
-                    (digits as i32 - 1 - power).max(0) as usize
-                ))
-            }
-        }
-        _ => format!("{value:.precision$}"),
-    }
-}
-
-/// Filled up to the width that flags ask for.
-fn padded(body: &str, flags: &str) -> String {
-    let left = flags.contains('-');
-    let digits = flags.trim_start_matches(['-', '+', ' ', '#']);
-    let zero = digits.starts_with('0') && !left;
-    let width: usize = digits
-        .split('.')
-        .next()
-        .and_then(|width| width.parse().ok())
-        .unwrap_or(0);
-    let width = width.min(1 << 10);
-    let fill = width.saturating_sub(body.chars().count());
-    match (left, zero, body.strip_prefix('-')) {
-        (true, ..) => format!("{body}{}", " ".repeat(fill)),
-        (_, true, Some(digits)) => format!("-{}{digits}", "0".repeat(fill)),
-        (_, true, None) => format!("{}{body}", "0".repeat(fill)),
-        _ => format!("{}{body}", " ".repeat(fill)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_look_as_c_prints_them() {
-        assert_eq!(real(1.5, "", 'f'), "1.500000");
-        assert_eq!(real(1.0e-7, ".2", 'e'), "1.00e-07");
-        assert_eq!(real(100000.0, "", 'g'), "100000");
-        assert_eq!(real(1000000.0, "", 'g'), "1e+06");
-        assert_eq!(real(0.25, "", 'g'), "0.25");
-        assert_eq!(real(f64::NEG_INFINITY, "", 'f'), "-inf");
-        assert_eq!(padded("-7", "04"), "-007");
-        assert_eq!(padded("7", "-3"), "7  ");
-        assert_eq!(padded("7", "3"), "  7");
     }
 }

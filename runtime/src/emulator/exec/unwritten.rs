@@ -1,24 +1,74 @@
-//! Bytes of threads' own memory that nothing wrote, on their way through registers.
+//! Bytes of memory that nothing wrote, and registers that nothing wrote, on their way.
 //!
-//! Code without optimization copies structures byte by byte, padding included. To load such a byte and to store it to memory of the
-//! same thread is no use of it: the register counts as not defined in that byte, and so does the place that it is stored to. The first
-//! other use is told, as a finding of the load that brought the byte, as long as it is known which one that was.
+//! Programs copy structures with their padding, set one bit-field beside others that hold nothing, and load more of a vector than they use. To
+//! load such a byte and to store it beside others is no use of it: the register counts as not defined in its bits, and so does the place that it is
+//! stored to. The first other use is told, as a finding of the load that brought the byte. What is computed with a register that nothing
+//! wrote is followed in the same way, and told where it was computed.
 
-use super::definedness::lowest;
+use super::definedness::{WHOLE, lowest};
 use super::*;
 use crate::emulator::program::Access;
+use crate::emulator::shared::{Conflict, Trouble};
 
-/// The load that brought a value, and the address, in each lane.
-pub(super) type Places = [Option<(u32, u64)>; LANES];
+/// The bits of a byte of memory that is defined.
+pub(super) const WRITTEN: u8 = 0xff;
 
-/// The bytes that a load brought though nothing wrote them, a bit each, and where it is.
-#[derive(Default)]
+/// Tells whether all bits of bytes are defined.
+pub(super) fn all_written(defined: &[u8]) -> bool {
+    defined.iter().all(|bits| *bits == WRITTEN)
+}
+
+/// The thing that was not there.
+#[derive(Clone, Copy)]
+pub(super) enum Source {
+    /// Memory at an address.
+    Memory(Space, u64),
+    /// A register, or something else, by its name.
+    Register(&'static str),
+}
+
+/// The instruction that read what was not there.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pc: u32,
+    source: Source,
+    /// Tells whether the value is more than a copy.
+    computed: bool,
+}
+
+impl Place {
+    /// The place of an instruction that reads a register that nothing wrote.
+    pub(super) fn of(pc: u32, what: &'static str) -> Place {
+        Place {
+            pc,
+            source: Source::Register(what),
+            computed: false,
+        }
+    }
+
+    pub(super) fn computed(self) -> Place {
+        Place {
+            computed: true,
+            ..self
+        }
+    }
+
+    /// Tells whether a value is a copy of what a load has brought.
+    fn is_copy(self) -> bool {
+        !self.computed && matches!(self.source, Source::Memory(..))
+    }
+}
+
+/// The place that a value comes from, in each lane.
+pub(super) type Places = [Option<Place>; LANES];
+
+/// The defined bits of the bytes that a load brought in each lane, and the addresses.
 pub(in crate::emulator) struct Holes {
-    bytes: [u32; LANES],
+    defined: [[u8; 32]; LANES],
     places: Places,
 }
 
-/// The loads that registers and predicates which are not defined come from.
+/// The places that registers and predicates which are not defined come from.
 #[derive(Default)]
 pub(super) struct Unwritten {
     /// Tells whether there may be any.
@@ -28,29 +78,34 @@ pub(super) struct Unwritten {
 }
 
 impl Unwritten {
-    /// The loads that a register comes from.
+    /// The places that a register comes from.
     pub(super) fn register(&self, reg: Reg) -> Option<&Places> {
         self.registers.get(&reg).map(|places| &**places)
     }
 
-    /// The loads that a predicate comes from.
+    /// The places that a predicate comes from.
     pub(super) fn pred(&self, pred: Pred) -> Option<&Places> {
         self.preds.get(&pred).map(|places| &**places)
     }
 
-    /// The loads that what is made of some registers comes from: in each lane, of the first one that has one.
+    /// The places that what is made of some registers comes from: in each lane, of the first one that has one.
     pub(super) fn of(&self, registers: &[Reg]) -> Option<Box<Places>> {
         if !self.any {
             return None;
         }
-        let mut found: Option<Box<Places>> = None;
-        for places in registers.iter().filter_map(|reg| self.registers.get(reg)) {
-            let found = found.get_or_insert_with(|| Box::new([None; LANES]));
-            for (found, place) in found.iter_mut().zip(**places) {
-                *found = found.or(place);
-            }
+        firsts(registers.iter().filter_map(|reg| self.registers.get(reg)))
+    }
+
+    /// The same of what is made of some predicates.
+    pub(super) fn of_guards(&self, guards: &[Guard]) -> Option<Box<Places>> {
+        if !self.any {
+            return None;
         }
-        found
+        firsts(
+            guards
+                .iter()
+                .filter_map(|guard| self.preds.get(&guard.pred)),
+        )
     }
 
     /// Says where a register that is not defined comes from, in the lanes of a mask.
@@ -78,21 +133,35 @@ impl Unwritten {
 }
 
 impl Warp {
-    /// Says which bytes of registers that were loaded are not defined.
+    /// Says which bits of registers that were loaded are not defined.
     #[cold]
     #[inline(never)]
     pub(super) fn set_holes(&mut self, access: &Access, active: Mask, holes: &Holes) {
-        let (bytes, low) = (access.bytes as usize, lowest(access.bytes));
+        let bytes = access.bytes as usize;
+        let high = !lowest(access.bytes);
         for (part, reg) in access.regs.iter().enumerate() {
             let Some(reg) = reg else { continue };
-            let defined = holes.bytes.map(|unwritten| {
-                let of_part = (unwritten >> (part * bytes)) as u8 & low;
-                let sign = access.signed.is_some() && of_part >> (bytes - 1) & 1 != 0;
-                !(of_part | if sign { !low } else { 0 })
+            let defined = holes.defined.map(|of_lane| {
+                let mut word = [0; 8];
+                word[..bytes].copy_from_slice(&of_lane[part * bytes..][..bytes]);
+                let defined = u64::from_le_bytes(word);
+                let sign = access.signed.is_some() && defined >> (8 * bytes - 1) & 1 == 0;
+                defined | if sign { 0 } else { high }
             });
-            self.set_bytes_from(*reg, &defined, active, Some(&holes.places));
+            self.set_bits(*reg, &defined, active, Some(&holes.places));
         }
     }
+}
+
+/// The first place in each lane.
+fn firsts<'p>(all: impl Iterator<Item = &'p Box<Places>>) -> Option<Box<Places>> {
+    all.fold(None, |found, places| {
+        let mut found = found.unwrap_or_default();
+        for (found, place) in found.iter_mut().zip(**places) {
+            *found = found.or(place);
+        }
+        Some(found)
+    })
 }
 
 /// Puts places into a map; returns whether there are any.
@@ -110,7 +179,7 @@ fn put(map: &mut HashMap<u32, Box<Places>>, key: u32, from: Option<&Places>, mas
 }
 
 impl Context<'_> {
-    /// Notes the loads that lanes which use something undefined have it from. Returns the lanes where that is known.
+    /// Notes the places that lanes which use something undefined have it from. Returns the lanes where that is known.
     pub(super) fn tell_unwritten(
         &mut self,
         warp: &Warp,
@@ -119,15 +188,66 @@ impl Context<'_> {
     ) -> Mask {
         let Some(places) = places else { return 0 };
         let known = select(mask, |lane| places[lane].is_some());
+        let mut computed = BTreeMap::new();
         for lane in lanes(known) {
-            if let Some((pc, at)) = places[lane] {
-                self.uninitialized(Kind::UninitializedMemory, warp, lane, pc, Space::Local, at);
+            match places[lane] {
+                Some(Place {
+                    pc,
+                    source: Source::Memory(space, at),
+                    ..
+                }) => self.tell_uninitialized(warp, lane, pc, space, at),
+                Some(Place {
+                    pc,
+                    source: Source::Register(what),
+                    ..
+                }) => {
+                    computed.entry(pc).or_insert((lane, what));
+                }
+                None => {}
             }
+        }
+        for (pc, (lane, what)) in computed {
+            self.undefined(warp, 1 << lane, pc, what);
         }
         known
     }
 
-    /// Notes that a thread reads bytes of its own memory that nothing wrote: for later, where they are loaded into registers that carry them.
+    /// Puts what a load has brought into its registers, if something reads one of them, and else tells what nobody wrote.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn bring(
+        &mut self,
+        warp: &mut Warp,
+        access: &Access,
+        active: Mask,
+        pc: u32,
+        holes: &Holes,
+    ) {
+        let mut regs = access.regs.iter().flatten();
+        match regs.any(|reg| self.is_read_behind(*reg, pc)) {
+            true => warp.set_holes(access, active, holes),
+            false => {
+                self.tell_unwritten(warp, Some(&holes.places), active);
+            }
+        }
+    }
+
+    fn tell_uninitialized(&mut self, warp: &Warp, lane: usize, pc: u32, space: Space, at: u64) {
+        if space != Space::Shared {
+            self.uninitialized(Kind::UninitializedMemory, warp, lane, pc, space, at);
+            return;
+        }
+        let conflict = Conflict {
+            trouble: Trouble::Uninitialized,
+            at,
+            thread: 0,
+            inst: pc,
+        };
+        self.shared_conflict(warp, lane, pc, conflict, "reads");
+    }
+
+    /// Notes that a thread reads bytes of which not all bits are defined, which has a bit a bit: for later, where they are loaded into registers
+    /// that carry them.
     #[cold]
     #[inline(never)]
     pub(super) fn read_unwritten(
@@ -135,23 +255,29 @@ impl Context<'_> {
         warp: &Warp,
         lane: usize,
         pc: u32,
-        at: u64,
-        range: &std::ops::Range<usize>,
+        (space, at): (Space, u64),
+        defined: &[u8],
     ) {
         if !self.carries {
-            self.uninitialized(Kind::UninitializedMemory, warp, lane, pc, Space::Local, at);
+            self.tell_uninitialized(warp, lane, pc, space, at);
             return;
         }
-        let written = warp.local_written[range.clone()].iter().enumerate();
-        let bits = written.fold(0, |bits, (byte, written)| {
-            bits | u32::from(!written) << byte
+        let holes = self.holes.get_or_insert_with(|| {
+            Box::new(Holes {
+                defined: [[WRITTEN; 32]; LANES],
+                places: [None; LANES],
+            })
         });
-        let holes = self.holes.get_or_insert_with(Default::default);
-        holes.bytes[lane] = bits;
-        holes.places[lane] = Some((pc, at));
+        holes.defined[lane][..defined.len()].copy_from_slice(defined);
+        holes.places[lane] = Some(Place {
+            pc,
+            source: Source::Memory(space, at),
+            computed: false,
+        });
     }
 
-    /// Looks at what a store writes that is not defined. Returns the lanes that store it to their own memory, where it is no use.
+    /// Looks at what a store writes that is not defined. Returns the lanes that store undefined bits as they are: those to their own memory, and
+    /// those that copy some beside others that are defined, from memory.
     #[cold]
     #[inline(never)]
     pub(super) fn check_stored(
@@ -165,29 +291,64 @@ impl Context<'_> {
         let own = select(active, |lane| {
             Self::space_of(access.space, at[lane]).0 == Space::Local
         });
-        for reg in access.regs.iter().flatten() {
-            self.check_bytes(warp, *reg, access.bytes, active & !own, pc);
+        let low = lowest(access.bytes);
+        let regs = || access.regs.iter().flatten();
+        let any = regs().fold([0; LANES], |all: Row, reg| {
+            let bits = warp.bits(*reg);
+            std::array::from_fn(|lane| all[lane] | bits[lane] & low)
+        });
+        let mut kept = own;
+        for reg in regs() {
+            let bits = warp.bits(*reg);
+            let places = warp.unwritten.register(*reg);
+            let is_copied = |lane: usize| {
+                any[lane] != 0
+                    && places.is_some_and(|places| places[lane].is_some_and(Place::is_copy))
+            };
+            let undefined = select(active, |lane| !bits[lane] & low != 0);
+            let copied = select(undefined & !own, is_copied);
+            self.check_bytes(warp, *reg, access.bytes, undefined & !own & !copied, pc);
+            kept |= copied;
         }
-        own
+        kept
     }
 
-    /// Says of the bytes that lanes have stored to their own memory without being defined that nothing wrote them.
+    /// Says of the bits that lanes have stored without their being defined that nothing wrote them.
     #[cold]
     #[inline(never)]
-    pub(super) fn unwrite(&self, warp: &mut Warp, access: &Access, at: &Row, own: Mask) {
+    pub(super) fn unwrite(&mut self, warp: &mut Warp, access: &Access, at: &Row, kept: Mask) {
         let bytes = access.bytes as usize;
         for (part, reg) in access.regs.iter().enumerate() {
             let Some(reg) = reg else { continue };
-            let undefined = warp
-                .bytes(*reg)
-                .map(|defined| !defined & lowest(access.bytes));
-            for lane in lanes(own).filter(|lane| undefined[*lane] != 0) {
-                let (_, start) = Self::space_of(access.space, at[lane]);
+            let defined = warp.bits(*reg);
+            for lane in lanes(kept).filter(|lane| defined[*lane] != WHOLE) {
+                let (space, start) = Self::resolve(warp.rank, access.space, at[lane]);
                 let start = start.wrapping_add((part * bytes) as u64);
-                if let Some(range) = self.own(lane, start, bytes) {
-                    for (byte, written) in warp.local_written[range].iter_mut().enumerate() {
-                        *written &= undefined[lane] >> byte & 1 == 0;
+                let bits = defined[lane].to_le_bytes();
+                let bits = bits[..bytes].iter().copied().enumerate();
+                let bits = bits.filter(|(_, bits)| *bits != WRITTEN);
+                match space {
+                    Space::Local => {
+                        if let Some(range) = self.own(lane, start, bytes) {
+                            bits.for_each(|(byte, bits)| {
+                                warp.local_written[range.start + byte] = bits;
+                            });
+                        }
                     }
+                    Space::Shared if self.shared.holds(start, bytes as u64) => {
+                        bits.for_each(|(byte, bits)| {
+                            self.shared.undefine(start + byte as u64, bits)
+                        });
+                    }
+                    Space::Global => {
+                        let found = self.launch.global.range(start, bytes as u64);
+                        if let Some((buffer, offset)) = found.filter(|found| found.0.writable) {
+                            bits.for_each(|(byte, bits)| {
+                                buffer.undefine(offset + byte as u64, bits)
+                            });
+                        }
+                    }
+                    _ => {}
                 }
             }
         }
@@ -195,10 +356,9 @@ impl Context<'_> {
 
     /// Notes bytes of a thread's own memory that are used and that nothing wrote.
     pub(super) fn check_own(&mut self, warp: &Warp, lane: usize, pc: u32, at: u64, bytes: usize) {
-        let written = |range: std::ops::Range<usize>| warp.local_written[range].iter().all(|w| *w);
         if self
             .own(lane, at, bytes)
-            .is_some_and(|range| !written(range))
+            .is_some_and(|range| !all_written(&warp.local_written[range]))
         {
             self.uninitialized(Kind::UninitializedMemory, warp, lane, pc, Space::Local, at);
         }

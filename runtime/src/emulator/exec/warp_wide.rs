@@ -187,7 +187,7 @@ impl Context<'_> {
         pc: u32,
     ) {
         let values = warp.rows[a as usize];
-        let bytes = (warp.lacking(a, here) != 0).then(|| warp.bytes(a));
+        let lacking = (warp.lacking(a, here) != 0).then(|| (warp.bits(a), warp.unwritten.of(&[a])));
         let mut result = values;
         let mut sources = [0; LANES];
         let mut valid = 0;
@@ -225,8 +225,9 @@ impl Context<'_> {
             sources[lane] = from;
         }
         Self::set(warp, d, &result, here);
-        if let Some(bytes) = bytes {
-            warp.set_bytes(d, &sources.map(|from| bytes[from]), here);
+        if let Some((bits, from)) = lacking {
+            let from = from.map(|from| sources.map(|lane| from[lane]));
+            warp.set_bits(d, &sources.map(|lane| bits[lane]), here, from.as_ref());
         }
         if let Some(p) = p {
             Self::set_pred(warp, p, valid, here);

@@ -157,4 +157,6 @@ pub(in crate::emulator) struct Unordered {
     pub this: Class,
     pub other: Class,
     pub who: Who,
+    /// Tells whether one of the two reads what nothing may write while the kernel runs, be there an order or not.
+    pub non_coherent: bool,
 }

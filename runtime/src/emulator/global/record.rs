@@ -103,6 +103,11 @@ pub(super) struct Record {
 }
 
 impl Record {
+    /// Tells whether something has written there.
+    pub(super) fn is_written(&self) -> bool {
+        self.sets.iter().any(|set| set.class.writes)
+    }
+
     pub(super) fn add(&mut self, class: Class, who: Who) {
         let same = |set: &&mut Set| set.class == class && set.block == who.block;
         match self.sets.iter_mut().find(same) {

@@ -1,5 +1,6 @@
 //! Contents of memory that are kept, for a launch that happens again.
 
+use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::{Buffer, Global};
@@ -32,7 +33,7 @@ impl Global {
     pub(in super::super) fn snapshot(&self) -> Snapshot {
         let kept = self.written().map(|buffer| Kept {
             words: values(&buffer.words),
-            init: buffer.init.as_deref().map(values),
+            init: buffer.init.get().map(|init| values(init)),
         });
         Snapshot(kept.collect())
     }
@@ -41,9 +42,12 @@ impl Global {
     pub(in super::super) fn restore(&self, snapshot: &Snapshot) {
         for (buffer, kept) in self.written().zip(&snapshot.0) {
             put(&buffer.words, &kept.words);
-            if let (Some(now), Some(then)) = (&buffer.init, &kept.init) {
-                put(now, then);
+            match (buffer.init.get(), &kept.init) {
+                (Some(now), Some(then)) => put(now, then),
+                (Some(now), None) => now.iter().for_each(|word| word.store(u32::MAX, Relaxed)),
+                _ => {}
             }
+            buffer.forget_partly();
         }
     }
 }
@@ -60,7 +64,7 @@ impl Buffer {
             let mut value = word.to_le_bytes();
             value[skip..skip + part.len()].copy_from_slice(part);
             *word = u32::from_le_bytes(value);
-            if let Some(init) = &mut self.init {
+            if let Some(init) = self.init.get_mut() {
                 *init[(at / 32) as usize].get_mut() |= super::bits(part.len()) << (at % 32);
             }
             rest = others;
@@ -71,8 +75,19 @@ impl Buffer {
     /// Makes a byte one that nobody has written.
     pub(in super::super) fn forget(&mut self, offset: u64) {
         let at = offset + self.lead;
-        if let Some(init) = &mut self.init {
+        if let Some(init) = self.init.get_mut() {
             *init[(at / 32) as usize].get_mut() &= !(1 << (at % 32));
+        }
+        if !self.locks.is_empty() {
+            self.lock(at).partly.remove(&at);
+        }
+    }
+
+    /// Forgets what single bits of bytes hold.
+    fn forget_partly(&self) {
+        for lock in &self.locks {
+            let near = lock.lock();
+            near.unwrap_or_else(PoisonError::into_inner).partly.clear();
         }
     }
 }

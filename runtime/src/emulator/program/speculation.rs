@@ -333,7 +333,10 @@ impl Walk<'_> {
         let mut written = writes.to_vec();
         inst.op.predicates(|pred, writes| match writes {
             true => written.push(pred | PREDICATE),
-            false => read(pred | PREDICATE, fate == Fate::Tested),
+            false => read(
+                pred | PREDICATE,
+                matches!(fate, Fate::Tested | Fate::Chosen),
+            ),
         });
         let guard = inst
             .guard

@@ -18,7 +18,9 @@ const MAX_ALIGN: u32 = 1 << 20;
 /// Memory to allocate: its contents, its alignment, and who may write it.
 #[derive(Clone, Debug)]
 pub struct Memory {
+    /// Empty where nobody has written it.
     contents: Vec<u8>,
+    bytes: usize,
     initialized: bool,
     align: u32,
     writable: bool,
@@ -30,6 +32,7 @@ impl Memory {
     pub fn holding(bytes: &[u8]) -> Memory {
         Memory {
             contents: bytes.to_vec(),
+            bytes: bytes.len(),
             initialized: true,
             // As the driver's allocations.
             align: 256,
@@ -41,7 +44,7 @@ impl Memory {
     /// Memory of so many bytes that nobody has written: to read it is a finding.
     pub fn uninitialized(bytes: usize) -> Memory {
         Memory {
-            contents: vec![POISON; bytes],
+            bytes,
             initialized: false,
             ..Memory::holding(&[])
         }
@@ -117,7 +120,7 @@ impl Session {
     ///
     /// # Errors
     /// [`DeviceError::Unsupported`] if the alignment is none, or if it is more than the emulator has room for.
-    pub fn allocate(&mut self, name: &str, memory: Memory) -> Result<Pointer, DeviceError> {
+    pub fn allocate(&mut self, name: &str, mut memory: Memory) -> Result<Pointer, DeviceError> {
         let place = || format!("memory {name}");
         if !memory.align.is_power_of_two() || memory.align > MAX_ALIGN {
             return Err(unsupported(
@@ -127,14 +130,25 @@ impl Session {
                 "allocated memory is aligned to 256 bytes",
             ));
         }
-        let bytes = memory.contents.len() as u64;
+        let bytes = memory.bytes as u64;
         if bytes > MAX_MEMORY - self.bytes {
             return Err(unsupported(
                 place(),
                 format!("at most {MAX_MEMORY} bytes of memory"),
-                format!("{} bytes with it", self.bytes + bytes),
+                format!("{} bytes with it", self.bytes.saturating_add(bytes)),
                 "emulate a smaller problem",
             ));
+        }
+        if !memory.initialized {
+            if memory.contents.try_reserve_exact(memory.bytes).is_err() {
+                return Err(unsupported(
+                    place(),
+                    "memory that the process can have",
+                    format!("{bytes} bytes, which it cannot"),
+                    "emulate a smaller problem",
+                ));
+            }
+            memory.contents.resize(memory.bytes, POISON);
         }
         if memory.shared_with_host {
             let index = self.shared.pop_front().ok_or_else(|| {

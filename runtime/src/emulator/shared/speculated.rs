@@ -3,10 +3,8 @@
 //! Such a load notes its reads of shared memory in a way of their own. What it collides with, and what collides with it later, is kept
 //! with the load. Once the value is used the reads become ones as any others, and what was kept is told; if it never is, nothing is.
 
-use super::super::finding::Kind;
 use super::super::global::Unordered;
 use super::super::lanes::{LANES, Mask, Row, lanes};
-use super::super::program::Space;
 use super::*;
 
 /// Loads and pairs that a block remembers, at most. Behind these, loads are taken for ones whose values matter.
@@ -31,8 +29,6 @@ pub(in crate::emulator) enum What {
     Shared(Conflict, &'static str),
     /// A conflict in global memory at that address.
     Global(u64, Unordered),
-    /// Memory that nothing wrote.
-    Uninitialized(Kind, Space, u64),
 }
 
 /// A load of the lanes of a warp.

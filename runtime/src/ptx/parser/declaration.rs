@@ -1,6 +1,6 @@
 //! Variables and registers.
 
-use super::super::ast::{Attribute, Init, Registers, Variable};
+use super::super::ast::{Attribute, Init, Registers, TextLine, Variable};
 use super::*;
 
 impl<'a> Parser<'a> {
@@ -84,6 +84,7 @@ impl<'a> Parser<'a> {
         let vector = self.vector()?;
         let ty = self.ty()?;
         loop {
+            let line = TextLine(self.current.line);
             let name = self.name("the name of a variable")?;
             let dims = self.dims()?;
             let init = if self.eat('=')? {
@@ -101,6 +102,7 @@ impl<'a> Parser<'a> {
                 name,
                 dims,
                 init,
+                line,
             });
             if !self.eat(',')? {
                 return self.expect(';', "after a variable");
@@ -128,13 +130,12 @@ impl<'a> Parser<'a> {
                 self.advance()?;
                 Ok(Init::List(self.nested(|p| p.list('}', Self::init))?))
             }
-            Token::Punct('-') => {
-                self.advance()?;
-                Ok(Init::Value(self.immediate(true, "a number")?))
+            Token::Punct('-' | '+' | '~' | '!' | '(') | Token::Word("WARP_SZ") => {
+                Ok(Init::Value(self.constant("a number")?))
             }
             Token::Number(_) => {
                 let at = self.current;
-                let value = self.immediate(false, "a number")?;
+                let value = self.constant("a number")?;
                 // `0xFF00(symbol)` is one byte of an address.
                 if !self.eat('(')? {
                     return Ok(Init::Value(value));
@@ -170,6 +171,7 @@ impl<'a> Parser<'a> {
     pub(super) fn registers(&mut self) -> Result<Registers<'a>> {
         let vector = self.vector()?;
         let ty = self.ty()?;
+        let line = TextLine(self.current.line);
         let mut names = Vec::new();
         loop {
             let name = self.name("the name of a register")?;
@@ -183,7 +185,12 @@ impl<'a> Parser<'a> {
             names.push((name, count));
             if !self.eat(',')? {
                 self.expect(';', "after registers")?;
-                return Ok(Registers { vector, ty, names });
+                return Ok(Registers {
+                    vector,
+                    ty,
+                    names,
+                    line,
+                });
             }
         }
     }

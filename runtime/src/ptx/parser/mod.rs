@@ -1,6 +1,7 @@
 //! Tokens to a tree, by recursive descent.
 
 mod body;
+mod constant;
 mod declaration;
 mod module;
 mod operand;
@@ -159,19 +160,13 @@ impl<'a> Parser<'a> {
             .map_err(|_| self.error_at(at, format!("{what}: at most {}", u32::MAX), CUT))
     }
 
-    /// `+ 8`, `- 8`, `+ -8`, or nothing.
+    /// `+ 8`, `- 8`, `+ -8`, `+ 4 * 2`, or nothing.
     fn offset(&mut self) -> Result<i64> {
-        let mut negative = match self.token() {
-            Token::Punct('+') => false,
-            Token::Punct('-') => true,
-            _ => return Ok(0),
-        };
-        self.advance()?;
-        if self.eat('-')? {
-            negative = !negative;
+        if !self.eat('+')? && self.token() != Token::Punct('-') {
+            return Ok(0);
         }
         let at = self.current;
-        match self.immediate(negative, "an offset")? {
+        match self.constant("an offset")? {
             // An unsigned one wraps, as addresses do.
             Immediate::Int { bits, .. } => Ok(bits.cast_signed()),
             _ => Err(self.error_at(at, "an offset: an integer", CUT)),

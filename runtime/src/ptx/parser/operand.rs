@@ -3,6 +3,8 @@
 use super::super::ast::{Address, Base, Operand, Register, is_special};
 use super::*;
 
+const NUMBER: &str = "a number";
+
 impl<'a> Parser<'a> {
     pub(super) fn operand(&mut self) -> Result<Operand<'a>> {
         let first = self.single()?;
@@ -27,19 +29,27 @@ impl<'a> Parser<'a> {
                 if register.name.starts_with('%') || register.element.is_some() {
                     return Ok(Operand::Register(register));
                 }
+                if register.name == "WARP_SZ" && self.goes_on() {
+                    let unsigned = false;
+                    let value = Immediate::Int { bits: 32, unsigned };
+                    return Ok(Operand::Immediate(self.behind(value, NUMBER)?));
+                }
                 Ok(Operand::Symbol {
                     name: register.name,
                     offset: self.offset()?,
                 })
             }
-            Token::Number(_) => Ok(Operand::Immediate(self.immediate(false, "a number")?)),
-            Token::Punct('-') => {
-                self.advance()?;
-                Ok(Operand::Immediate(self.immediate(true, "a number")?))
+            Token::Number(_) | Token::Punct('-' | '+' | '~') => {
+                Ok(Operand::Immediate(self.constant(NUMBER)?))
             }
             Token::Punct('!') => {
+                let before = (self.lexer, self.current);
                 self.advance()?;
-                Ok(Operand::Not(self.register()?))
+                if matches!(self.token(), Token::Word(_)) {
+                    return Ok(Operand::Not(self.register()?));
+                }
+                (self.lexer, self.current) = before;
+                Ok(Operand::Immediate(self.constant(NUMBER)?))
             }
             Token::Punct('{') => {
                 self.advance()?;
@@ -47,9 +57,20 @@ impl<'a> Parser<'a> {
                 Ok(Operand::Vector(items))
             }
             Token::Punct('(') => {
+                let before = (self.lexer, self.current);
                 self.advance()?;
+                if matches!(self.token(), Token::Dotted(_)) {
+                    (self.lexer, self.current) = before;
+                    return Ok(Operand::Immediate(self.constant(NUMBER)?));
+                }
                 let items = self.nested(|p| p.list(')', Self::operand))?;
-                Ok(Operand::List(items))
+                match items[..] {
+                    // An expression in parentheses, with more behind it.
+                    [Operand::Immediate(value)] if self.goes_on() => {
+                        Ok(Operand::Immediate(self.behind(value, NUMBER)?))
+                    }
+                    _ => Ok(Operand::List(items)),
+                }
             }
             Token::Punct('[') => {
                 self.advance()?;

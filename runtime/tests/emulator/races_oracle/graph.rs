@@ -82,7 +82,7 @@ pub(super) fn troubles(program: &Program) -> Troubles {
         graph.step = at;
         graph.add(step);
     }
-    graph.judge()
+    graph.judge(program)
 }
 
 impl Graph {
@@ -302,7 +302,7 @@ impl Graph {
         self.fence[thread] = Some(self.next(thread, seen));
     }
 
-    fn judge(self) -> Troubles {
+    fn judge(self, program: &Program) -> Troubles {
         let words = self.before.len().div_ceil(64);
         // All nodes before each, as bits.
         let mut known = vec![0u64; words * self.before.len()];
@@ -345,7 +345,15 @@ impl Graph {
                         && happens_before(w.node, a.node)
                 })
             };
-            if a.reads && !(a.at..a.at + a.bytes).all(written) {
+            // Of a vector, the element that is used must be there.
+            let mut used = match (&program.steps[a.step], program.use_of(a.step)) {
+                (Step::Load(_, width, count, _), Some(used)) => {
+                    let at = a.at + width * used.element(*count);
+                    at..at + width
+                }
+                _ => a.at..a.at + a.bytes,
+            };
+            if a.reads && !used.all(written) {
                 troubles.uninitialized.insert(a.step);
             }
         }

@@ -61,9 +61,14 @@ impl Use {
         }
     }
 
+    /// The element that is used, of so many that are loaded.
+    pub(super) fn element(&self, count: u32) -> u32 {
+        self.slot % count
+    }
+
     /// The instructions that use what the lanes of a predicate have loaded. %p6 holds, and %p7 does not.
     pub(super) fn text(&self, width: u32, count: u32, when: &str) -> String {
-        let value = self.register(width, self.slot % count);
+        let value = self.register(width, self.element(count));
         let (ty, name) = match width {
             8 => ("64", "v"),
             1 | 2 => ("16", "w"),

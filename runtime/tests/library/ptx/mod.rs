@@ -239,6 +239,84 @@ fn operands_are_read() {
 }
 
 #[test]
+fn constant_expressions_are_evaluated() {
+    // As ptxas does it, which has no operators of modulo by sign and shifts by the lowest six bits.
+    for (text, expected) in [
+        ("1<<4", 16),
+        ("3 + 4*2", 11),
+        ("(1+2)*3", 9),
+        ("~0", -1),
+        ("-(-5)", 5),
+        ("- -5", 5),
+        ("+5", 5),
+        ("-7/2", -3),
+        ("-8 % 3", 2),
+        ("-7U/2", i64::MAX - 3),
+        ("-1>>1", -1),
+        ("0xFFFFFFFFFFFFFFFF>>1", i64::MAX),
+        ("(0-1)>>1U", -1),
+        ("1<<64", 1),
+        ("-1>1U", 1),
+        ("0-1<2", 1),
+        ("0x10|1^3", 18),
+        ("6&3==3", 0),
+        ("5>2?10:20", 10),
+        ("1?2:3?4:5", 2),
+        ("!5", 0),
+        ("5&&0 || 2", 1),
+        ("(.s64)7 - (.u64) 8", -1),
+        ("WARP_SZ*2", 64),
+        ("8-4-2", 2),
+        ("2*3<<1+1", 24),
+    ] {
+        let int = |operand: &Operand<'_>| match operand {
+            Operand::Immediate(Immediate::Int { bits, .. }) => bits.cast_signed(),
+            other => panic!("{text}: {other:?}"),
+        };
+        let checks = format!("mov.u64 %a, {text};");
+        with_instruction(&checks, |found| {
+            assert_eq!(int(&found.operands[1]), expected, "{text}")
+        });
+        with_instruction(&format!("ld.u64 %a, [s+{text}];"), |found| {
+            match &found.operands[1] {
+                Operand::Address(address) => assert_eq!(address.offset, expected, "{text}"),
+                other => panic!("{text}: {other:?}"),
+            }
+        });
+        let module = format!(".version 8.0\n.target sm_80\n.global .u64 x = {text};");
+        let parsed = parse(&module).unwrap();
+        let Item::Variable(variable) = &parsed.items[0] else {
+            panic!("{text}")
+        };
+        let Some(Init::Value(Immediate::Int { bits, .. })) = variable.init else {
+            panic!("{text}")
+        };
+        assert_eq!(bits.cast_signed(), expected, "{text}");
+    }
+    with_instruction("mov.f32 %a, -(1.5+2.5);", |found| {
+        assert_eq!(
+            found.operands[1],
+            Operand::Immediate(Immediate::F64((-4f64).to_bits()))
+        );
+    });
+    with_instruction("call f, (3);", |found| {
+        assert!(matches!(&found.operands[1], Operand::List(items) if items.len() == 1));
+    });
+    for (text, says) in [
+        ("1/0", "a divisor that is not 0"),
+        ("1.5<<2", "two integers"),
+        ("1+%r1", "a number"),
+        ("(1+2", "`)`"),
+    ] {
+        let error = parse(&format!(
+            ".version 8.0\n.target sm_80\n.entry k() {{ mov.u64 %a, {text}; }}"
+        ))
+        .unwrap_err();
+        assert!(error.to_string().contains(says), "{text}: {error}");
+    }
+}
+
+#[test]
 fn numbers_are_read() {
     let int = |bits: i64, unsigned| Immediate::Int {
         bits: bits.cast_unsigned(),

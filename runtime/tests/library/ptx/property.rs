@@ -156,6 +156,7 @@ fn variable() -> impl Strategy<Value = Variable<'static>> {
             name,
             dims,
             init,
+            line: TextLine(0),
         })
 }
 

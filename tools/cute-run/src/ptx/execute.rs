@@ -109,8 +109,7 @@ pub fn execute(plan: &Plan, text: &str, config: Config, write: bool) -> anyhow::
         return Ok(ran);
     }
     for memory in placed.values() {
-        ran.finish(plan, memory, seed, write)
-            .with_context(|| memory.named.place.clone())?;
+        ran.finish(plan, memory, seed, write)?;
     }
     Ok(ran)
 }
@@ -148,9 +147,12 @@ impl Ran {
             }
         }
         if let Some(expected) = &memory.named.expect {
-            let fill = spec::fill(expected, ty).map_err(anyhow::Error::msg)?;
-            let expected = filled(&fill, ty, shape, &plan.folder, seed, 0)?
-                .context("expected values to compare with, found `none`")?;
+            let values = || {
+                let fill = spec::fill(expected, ty).map_err(anyhow::Error::msg)?;
+                filled(&fill, ty, shape, &plan.folder, seed, 0)?
+                    .context("expected values to compare with, found `none`")
+            };
+            let expected = values().with_context(|| memory.named.expect_place.clone())?;
             self.compared.push(compare(memory, &expected, &found));
         }
         if let (true, Some(path)) = (write, &memory.named.output) {
@@ -166,7 +168,8 @@ impl Ran {
                 shape: shape.clone(),
                 bytes,
             };
-            array.write_npy(plan.folder.join(path))?;
+            let written = array.write_npy(plan.folder.join(path));
+            written.with_context(|| memory.named.place.clone())?;
         }
         Ok(())
     }

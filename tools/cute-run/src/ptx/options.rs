@@ -125,9 +125,14 @@ pub fn tolerance(cli: &Cli) -> anyhow::Result<f64> {
         );
         return Ok(0.0);
     };
-    text.parse().ok().with_context(|| {
+    let number: f64 = text.parse().ok().with_context(|| {
         format!("--tolerance {text}: expected a number for a PTX file, such as 1e-6; a file of TOML has one for each memory")
-    })
+    })?;
+    anyhow::ensure!(
+        number.is_finite() && number >= 0.0,
+        "--tolerance {text}: expected a tolerance that is a number of at least 0"
+    );
+    Ok(number)
 }
 
 fn extents(text: &str) -> Result<[u32; 3], String> {

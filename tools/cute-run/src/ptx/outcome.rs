@@ -50,7 +50,7 @@ impl Status {
             | Kind::NeverWritten
             | Kind::WriteToInput => Status::Memory,
             Kind::BarrierDivergence | Kind::Deadlock | Kind::InstructionLimit => Status::Stuck,
-            Kind::Undefined => Status::Undefined,
+            Kind::NonCoherentRead | Kind::Undefined => Status::Undefined,
             Kind::Trap => Status::Trap,
         }
     }

@@ -31,6 +31,8 @@ pub struct Named {
     pub output: Option<PathBuf>,
     /// A fill, in the memory's type.
     pub expect: Option<String>,
+    /// The place where that is said, for messages.
+    pub expect_place: String,
     pub tolerance: f64,
     /// Tells whether every byte must have been written at the end.
     pub whole: bool,
@@ -48,6 +50,7 @@ impl Named {
             read_only: false,
             output: None,
             expect: None,
+            expect_place: place.clone(),
             tolerance,
             whole: false,
             place,
@@ -207,7 +210,8 @@ fn from_options(cli: &Cli, path: &Path) -> anyhow::Result<Plan> {
     };
     for text in &cli.expect {
         let (name, fill) = named("--expect", text)?;
-        plan.find(&name, "--expect")?.expect = Some(fill);
+        let memory = plan.find(&name, "--expect")?;
+        (memory.expect, memory.expect_place) = (Some(fill), format!("--expect {text}"));
     }
     check(&plan)?;
     Ok(plan)
@@ -262,6 +266,7 @@ fn from_toml(path: &Path) -> anyhow::Result<Plan> {
             read_only: told.read_only,
             output: told.output,
             expect: told.expect,
+            expect_place: place.clone(),
             tolerance: told.tolerance.unwrap_or(0.0),
             whole: told.whole,
             place,
