@@ -95,6 +95,7 @@ fn through_memory(text: &str, kernel: &str) -> String {
             vector: None,
             ty: Type::B64,
             names,
+            line: cute_runtime::ptx::TextLine(0),
         }));
         let register = Operand::Register(Register {
             name: pointer,
