@@ -1,7 +1,7 @@
 //! Mutants of what Hopper's kernels are synchronized with: mbarriers, bulk copies, products of warpgroups, clusters and fences.
 
 use crate::code::{Edit, Generator, int};
-use cute_runtime::ptx::{Immediate, Instruction, Operand, Registers, Statement, Type};
+use cute_runtime::ptx::{Immediate, Instruction, Operand, Registers, Statement, TextLine, Type};
 
 /// A register of a mutant's own, which its scope declares.
 const OWN: &str = "mutated";
@@ -39,6 +39,7 @@ fn of_own<'a>(
         vector: None,
         ty: Type::B32,
         names: vec![(OWN, None)],
+        line: TextLine(0),
     });
     let makes = instruction(opcode, &[ty], vec![own(), of.clone(), int(number)], &with);
     Statement::Scope(vec![registers, makes, Statement::Instruction(with)])

@@ -503,8 +503,7 @@ impl<'c> Gemm<'c> {
         Ok(())
     }
 
-    /// Asserts that lines of an output do not overlap, where only a launch knows how far they are apart. Of a batch nothing is
-    /// asserted.
+    /// Asserts that elements of an output do not overlap, where only a launch knows how far they are apart.
     fn check_apart(&self, host: Builder<'c>, c: &Matrix<'c>) -> Result<(), Failure> {
         let layout = &c.memref.layout;
         let modes: Vec<_> = (0..layout.rank()).collect();

@@ -70,7 +70,7 @@ fn orders_that_no_fact_decides() {
         ("make_layout_like((M,N):(A,B))", "`B < A` or `A <= B`"),
         ("make_fragment_like((4,2,8):(1,N,K))", "`K < N` or `N <= K`"),
     ] {
-        let found = run(&["eval", of]);
+        let found = run(["eval", of]);
         assert_eq!((found.status, &found.out[..]), (Some(1), ""), "{of}");
         let needs = format!("with symbols this needs a fact: {fact}");
         assert!(found.err.contains(&needs), "{}", found.err);
