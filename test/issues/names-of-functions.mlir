@@ -27,10 +27,6 @@ func.func @f(%A: !h, %C: !c {cute.name = "C"}, %D: !d) {
 }
 
 func.func @f_0(%A: !h, %C: !d) {
-  cute.contract ins(%A, %A) outs(%C) accumulate f32 epilogue {
-  ^bb0(%s: f32):
-    %x = arith.negf %s : f32
-    cute.yield %x : f32
-  }
+  cute.contract ins(%A, %A) outs(%C) accumulate f32
   return
 }

@@ -8,11 +8,7 @@
 
 !h = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
 func.func @two(%A: !h, %B: !h, %C: !h, %D: !h) {
-  cute.contract ins(%A, %B) outs(%C) accumulate f32 epilogue {
-  ^bb0(%sum: f32):
-    %half = arith.truncf %sum : f32 to f16
-    cute.yield %half : f16
-  }
+  cute.contract ins(%A, %B) outs(%C) accumulate f32
   cute.map ins(%C) outs(%D) {
   ^bb0(%x: f16):
     %y = arith.negf %x : f16

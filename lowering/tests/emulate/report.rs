@@ -311,10 +311,10 @@ fn has_kernels(module: &Module) -> bool {
     !report.kernels.is_empty() && report.untiled == 0
 }
 
-/// Tells whether the report follows a source, of which this is the lowered module: it does not follow what warps with roles share of C.
+/// Tells whether the report follows a source, of which this is the lowered module: it does not follow what warps with roles share of C, and of candidates one alone runs.
 pub fn follows(source: &Compiled, module: &Module) -> bool {
     let has_roles = || module.as_operation().to_string().contains("mbarrier");
-    source.text.contains("cute.roles") || !has_roles()
+    !source.has_candidates() && (source.text.contains("cute.roles") || !has_roles())
 }
 
 impl Compared {

@@ -242,6 +242,25 @@ fn an_output_may_be_read() {
     build(function).unwrap();
 }
 
+/// JSON has no infinities and no NaN: they are texts there.
+#[test]
+fn infinities_come_back() {
+    for value in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1.5] {
+        let op = RegionOp::constant(value, "f32");
+        let text = serde_json::to_string(&op).unwrap();
+        let back: RegionOp = serde_json::from_str(&text).unwrap();
+        let RegionValue::Constant(found) = back.value else {
+            panic!("{text}");
+        };
+        assert_eq!(found.to_bits(), value.to_bits(), "{text}");
+    }
+    let text = r#"{"constant": "infinite", "type": "f32"}"#;
+    let error = serde_json::from_str::<RegionOp>(text).unwrap_err();
+    let says =
+        "expected a number, `inf`, `-inf` or `NaN` as a constant of a region, found `infinite`";
+    assert!(error.to_string().contains(says), "{error}");
+}
+
 #[test]
 fn epilogues_that_cannot_be_are_refused() {
     let with = |change: &dyn Fn(&mut Gemm, &mut Epilogue), says: &str| {
@@ -340,24 +359,17 @@ fn epilogues_that_cannot_be_are_refused() {
     );
     op(
         1,
-        RegionOp::constant(f64::NAN, "f32"),
-        "a finite number of type f32 for operation 1 of the region, found NaN",
+        RegionOp::constant(f64::NAN, "i32"),
+        "a number of type i32 for operation 1 of the region, found NaN",
     );
     op(
         1,
-        RegionOp::constant(1e39, "f32"),
-        "a finite number of type f32",
+        RegionOp::constant(f64::INFINITY, "f8E4M3FN"),
+        "a number of type f8E4M3FN for operation 1 of the region, found inf",
     );
-    op(
-        1,
-        RegionOp::constant(0.5, "i32"),
-        "a finite number of type i32",
-    );
-    op(
-        1,
-        RegionOp::constant(2.0, "i1"),
-        "a finite number of type i1",
-    );
+    op(1, RegionOp::constant(1e39, "f32"), "a number of type f32");
+    op(1, RegionOp::constant(0.5, "i32"), "a number of type i32");
+    op(1, RegionOp::constant(2.0, "i1"), "a number of type i1");
     with(
         &|_, e| {
             let zero = RegionOp::constant(0.0, "f32");
