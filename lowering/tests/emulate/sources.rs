@@ -64,7 +64,7 @@ impl Compiled {
     }
 
     /// The statements on arguments of each of its `RUN:` lines with `cute-run` that are about a function, of packages with the parameters that it is compiled
-    /// with here; of any function where none is about it, and nothing, once, where there is no such line; none of a function that only commands with errors are about.
+    /// with here; of any function where none is about it, and nothing, once, where there is no such line.
     pub fn runs(&self, function: &str) -> Vec<Vec<Said>> {
         let commands = self.text.lines().filter_map(|line| line.split_once("RUN:"));
         let all: Vec<&str> = commands.map(|(_, command)| command).collect();
@@ -76,12 +76,6 @@ impl Compiled {
                 && !expects_an_error(command)
                 && parameters_of(&all, command).is_none_or(|set| set == parameters(&self.wanted))
         };
-        // Of a function that only commands with errors are about nothing is run.
-        let is_of = |command: &&str| function_of(command) == Some(function);
-        let of: Vec<_> = all.iter().filter(|command| is_of(command)).collect();
-        if !of.is_empty() && of.iter().all(|command| expects_an_error(command)) {
-            return Vec::new();
-        }
         let runs: Vec<&str> = all.iter().filter(is_run).copied().collect();
         let about = |command: &&&str| function_of(command).is_none_or(|name| name == function);
         let own: Vec<&str> = runs.iter().filter(about).copied().collect();
