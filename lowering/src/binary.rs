@@ -312,6 +312,15 @@ fn objects<'c>(
                 .collect();
             properties = Some(b.attribute(&format!("{{{}}}", left.join(", ")))?);
         }
+        let text = Object {
+            bytes: if out.is_empty() {
+                object.bytes
+            } else {
+                ptx.as_bytes()
+            },
+            properties: without_places(b.context, properties),
+            ..object
+        };
         let assembled = match ptxas::assemble(&ptx, arch, lineinfo) {
             Ok(assembled) => assembled,
             Err(error @ ptxas::PtxasError::Missing { .. }) => {
@@ -319,11 +328,6 @@ fn objects<'c>(
                     "{error}; the kernels stay PTX for {arch}, which a driver assembles when they are loaded, and nobody has seen whether they spill registers"
                 );
                 diag::warning(b.location, warning, &[]);
-                let text = Object {
-                    bytes: ptx.as_bytes(),
-                    properties,
-                    ..object
-                };
                 objects.push(text.attribute(b.context));
                 continue;
             }
@@ -341,15 +345,6 @@ fn objects<'c>(
                 troubles.extend(found);
                 continue;
             }
-        };
-        let text = Object {
-            bytes: if out.is_empty() {
-                object.bytes
-            } else {
-                ptx.as_bytes()
-            },
-            properties: without_places(b.context, properties),
-            ..object
         };
         let mut properties = Vec::new();
         for usage in &assembled.kernels {

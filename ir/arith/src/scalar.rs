@@ -1,5 +1,6 @@
 //! Operations on numbers, as regions of element-wise computations have them.
 
+use crate::Predicate;
 use std::cmp::Ordering;
 
 /// The operations of a region at most.
@@ -102,6 +103,33 @@ impl ScalarOp {
     pub fn of_mlir(name: &str) -> Option<ScalarOp> {
         let mut all = ScalarOp::ALL.iter().copied();
         all.find(|op| op.mlir().contains(&name))
+    }
+
+    /// The comparison that `arith.cmpf` makes by a number of its attribute `predicate`; none of `true`, `false`, `ord` and `uno`. Numbers that are no NaN compare alike, ordered or not.
+    pub fn of_cmpf(predicate: i64) -> Option<ScalarOp> {
+        use ScalarOp::{Eq, Ge, Gt, Le, Lt, Ne};
+        match predicate {
+            1 | 8 => Some(Eq),
+            2 | 9 => Some(Gt),
+            3 | 10 => Some(Ge),
+            4 | 11 => Some(Lt),
+            5 | 12 => Some(Le),
+            6 | 13 => Some(Ne),
+            _ => None,
+        }
+    }
+
+    /// The comparison that `arith.cmpi` makes by a predicate; none of one that reads numbers without signs.
+    pub fn of_cmpi(predicate: Predicate) -> Option<ScalarOp> {
+        match predicate {
+            Predicate::Eq => Some(ScalarOp::Eq),
+            Predicate::Ne => Some(ScalarOp::Ne),
+            Predicate::Slt => Some(ScalarOp::Lt),
+            Predicate::Sle => Some(ScalarOp::Le),
+            Predicate::Sgt => Some(ScalarOp::Gt),
+            Predicate::Sge => Some(ScalarOp::Ge),
+            _ => None,
+        }
     }
 
     /// The names of all ops of MLIR that are operations here.

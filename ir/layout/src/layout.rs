@@ -516,8 +516,7 @@ fn is_lower(pieces: &[(&Leaf, &IntTuple)], one: usize, other: usize) -> Result<b
     if let (Some(low), Some(high)) = (low.as_static(), high.as_static()) {
         return Ok(low < high);
     }
-    let is_symbol = |leaf: &Leaf| leaf.as_static().is_some() || leaf.as_symbolic().is_some();
-    if !is_symbol(low) || !is_symbol(high) {
+    if !low.is_identified() || !high.is_identified() {
         return Ok(match (low.as_static(), high.as_static()) {
             (Some(_), None) => true,
             (None, Some(_)) => false,

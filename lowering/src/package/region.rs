@@ -1,7 +1,7 @@
 //! A function of numbers as a region of a package: what the host computes to verify a kernel.
 
 use super::element_of;
-use cute_arith::ScalarOp;
+use cute_arith::{Predicate, ScalarOp};
 use cute_ir::{
     Expected, Failure, diag, maps,
     mlir::{
@@ -179,28 +179,12 @@ fn constant(op: Op<'_>) -> Option<f64> {
 
 /// The operation that an op is.
 fn operation(op: Op<'_>) -> Result<ScalarOp, Failure> {
-    use ScalarOp::{Eq, Ge, Gt, Le, Lt, Ne};
-    let predicate = || integer_of(op, "predicate");
+    let predicate = integer_of(op, "predicate");
     let found = match name_of(op) {
-        // Numbers that are no NaN compare alike, ordered or not.
-        arith::CMPF => match predicate() {
-            Some(1 | 8) => Some(Eq),
-            Some(2 | 9) => Some(Gt),
-            Some(3 | 10) => Some(Ge),
-            Some(4 | 11) => Some(Lt),
-            Some(5 | 12) => Some(Le),
-            Some(6 | 13) => Some(Ne),
-            _ => None,
-        },
-        arith::CMPI => match predicate() {
-            Some(0) => Some(Eq),
-            Some(1) => Some(Ne),
-            Some(2) => Some(Lt),
-            Some(3) => Some(Le),
-            Some(4) => Some(Gt),
-            Some(5) => Some(Ge),
-            _ => None,
-        },
+        arith::CMPF => predicate.and_then(ScalarOp::of_cmpf),
+        arith::CMPI => predicate
+            .and_then(Predicate::numbered)
+            .and_then(ScalarOp::of_cmpi),
         name => ScalarOp::of_mlir(name),
     };
     found.ok_or_else(|| unknown(op))

@@ -26,22 +26,15 @@ impl<'c> Lower<'c> {
         let most = integer_of(op, "max_vec_bits").unwrap_or(WIDEST);
         let thread = self.thread(args.thread)?;
         let (source, destination) = (args.source, args.destination);
-        let vectors = algorithm::shared_vectors(
-            &self.memref(source)?,
-            &self.memref(destination)?,
-            threads,
-            most,
-        )
-        .map_err(self.wrong())?;
+        let ends = [self.memref(source)?, self.memref(destination)?];
+        let vectors = algorithm::shared_vectors(&ends[0], &ends[1], threads, most);
+        let vectors = vectors.map_err(self.wrong())?;
         let rest = vectors.order.mode(1).map_err(self.wrong())?;
         let count = rest.size().map_err(self.wrong())?;
         // Rounds in which every thread has a vector, and what is left for the first threads.
         let (rounds, left) = (count / threads, count % threads);
         let keep = IntTuple::underscore;
-        let layouts = [source, destination].map(|tensor| self.memref(tensor).map(|m| m.layout));
-        let [of_source, of_destination] = layouts;
-        let layouts = [of_source?, of_destination?];
-        let has = |order: &Layout| layouts.iter().all(|own| own.composition(order).is_ok());
+        let has = |order: &Layout| ends.iter().all(|end| end.layout.composition(order).is_ok());
         if left == 0
             && let Some(order) = by_rounds(&vectors.order, threads, rounds).filter(has)
         {

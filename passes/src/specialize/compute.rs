@@ -121,7 +121,7 @@ fn touched(op: Op<'_>) -> HashSet<ValueKey> {
     found
 }
 
-/// The fragments that a product's block computes of its sums, one element of one, or some of their elements.
+/// The fragments that a product's block computes of its sums, one element of one.
 fn computed_of<'c>(product: Op<'c>, sums: Val<'c>) -> Vec<Val<'c>> {
     let root = root_of(sums);
     let ops = block_of(product).map(ops_of).unwrap_or_default();
@@ -129,10 +129,10 @@ fn computed_of<'c>(product: Op<'c>, sums: Val<'c>) -> Vec<Val<'c>> {
         let tensors = cute::Transform::of(op)?.tensors();
         let (written, read) = tensors.split_last()?;
         let is_read = read.iter().any(|tensor| root_of(*tensor) == root);
-        let written = root_of(*written);
-        let is_fragment =
-            defining_op(written).is_some_and(|op| name_of(op) == cute::MMA_MAKE_FRAGMENT);
-        (is_read && written != root && is_fragment).then_some(written)
+        (is_read
+            && root_of(*written) != root
+            && defining_op(*written).is_some_and(|op| name_of(op) == cute::MMA_MAKE_FRAGMENT))
+        .then_some(*written)
     });
     let mut found: Vec<Val<'c>> = Vec::new();
     for value in computed {

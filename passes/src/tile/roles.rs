@@ -182,10 +182,10 @@ impl<'c> Gemm<'c> {
     pub(super) fn body_of_roles(&self, b: Builder<'c>, body: Blk<'c>) -> Result<(), Failure> {
         let i32_type = b.i32_type();
         let [tm, tn, _] = self.plan.tile;
-        let all_of_a = (0..self.sets_of_turns()).map(|_| self.shared(b, Operand::A));
+        let sets = self.sets_of_turns() as i64;
+        let all_of_a = (0..sets).map(|_| self.shared(b, Operand::A));
         let all_of_a = all_of_a.collect::<Result<Vec<_>, _>>()?;
         let [_, k] = self.plan.extents(Operand::B);
-        let sets = self.sets_of_turns() as i64;
         let parts = sets * (self.plan.tile[2] / k.max(1));
         let parts_of_b = (0..parts).map(|_| self.shared(b, Operand::B));
         let parts_of_b = parts_of_b.collect::<Result<Vec<_>, _>>()?;

@@ -191,12 +191,7 @@ impl<'c> Scales<'c> {
     }
 
     /// Loads the numbers of a turn into registers, or has a warp bring them to shared memory.
-    fn load(
-        &self,
-        b: Builder<'c>,
-        turn: Val<'c>,
-        (to, by_warp): (&[Val<'c>], bool),
-    ) -> Result<(), Failure> {
+    fn load(&self, b: Builder<'c>, turn: Val<'c>, to: &[Val<'c>]) -> Result<(), Failure> {
         let keep = IntTuple::underscore;
         let coord = b.coord(&tuple([keep(), keep(), IntTuple::dynamic()]), &[turn])?;
         for (tiles, to) in self.tiles.iter().zip(to) {
@@ -209,7 +204,8 @@ impl<'c> Scales<'c> {
                 let shape = b.static_value(types::layout_type(b.context, &shape))?;
                 *coords = b.infer(cute::COMPOSITION, &[*coords, shape], &[])?;
             }
-            if !by_warp {
+            let place = memref_of(*to).expected(b, "a tensor")?.space;
+            if place == Space::Rmem {
                 let located = Located {
                     within,
                     ..Located::default()
@@ -319,7 +315,7 @@ impl<'c> Gemm<'c> {
             for (by, held) in all.enumerate() {
                 let turn = scales.ahead(b, before, by as i64)?;
                 let turn = b.value(arith::MAXSI, &[turn, b.i32(0)?], b.i32_type(), &[])?;
-                scales.load(b, turn, (held, false))?;
+                scales.load(b, turn, held)?;
             }
         }
         Ok(Some(scales))
@@ -446,9 +442,9 @@ impl<'c> Gemm<'c> {
         let loading = b.step("load scales");
         let shared = scales.shared.get(set).map_or(&[][..], Vec::as_slice);
         if !shared.is_empty() {
-            scales.load(loading, turn, (shared, true))?;
+            scales.load(loading, turn, shared)?;
         } else if let ([], Some(held)) = (&scales.next[..], scales.held.first()) {
-            scales.load(loading, turn, (held, false))?;
+            scales.load(loading, turn, held)?;
         }
         let group = *scales.groups.get(set).expected(b, "sums of a group")?;
         let held = scales.held.get(set).expected(b, "numbers of a turn")?;
@@ -473,7 +469,7 @@ impl<'c> Gemm<'c> {
                 }
             }
             let turn = scales.ahead(loading, turn, all.len() as i64)?;
-            scales.load(loading, turn, (newest, false))?;
+            scales.load(loading, turn, newest)?;
         }
         Ok(())
     }

@@ -19,6 +19,10 @@ const SPACES: [(&str, &str, Kind); 2] = [
 #[test]
 fn what_lies_beside_what_was_written_is_copied() {
     for (space, at, kind) in SPACES {
+        let behind = |text: &str| {
+            let text = text.replace("SPACE", space).replace("AT", at);
+            format!("{STRUCTURE}{text}\n")
+        };
         for copy in [
             "ld.SPACE.v2.u32 {%r2, %r3}, [AT]; st.SPACE.v2.u32 [AT+8], {%r2, %r3};",
             "ld.SPACE.u64 %s2, [AT]; st.SPACE.u64 [AT+8], %s2;",
@@ -26,10 +30,7 @@ fn what_lies_beside_what_was_written_is_copied() {
             // Of all of a vector, and of its last register, nothing is used.
             "ld.SPACE.v4.u32 {%r2, %r3, %r4, %r5}, [AT]; st.SPACE.v2.u32 [AT+8], {%r2, %r3};",
         ] {
-            let copied = format!(
-                "{STRUCTURE}{}\n",
-                copy.replace("SPACE", space).replace("AT", at)
-            );
+            let copied = behind(copy);
             let load = |ty: &str, offset: u32| format!("ld.{space}.{ty} %r6, [{at}+{offset}];");
             let body = format!(
                 "{copied}{} mov.u32 %r7, %r6; {} mad.lo.u32 %r6, %r6, 10, %r7; st.global.u32 [%s1], %r6;",
@@ -61,11 +62,7 @@ fn what_lies_beside_what_was_written_is_copied() {
             "ld.SPACE.v2.u32 {%r2, %r3}, [AT]; add.u32 %r2, %r2, 1; st.SPACE.v2.u32 [AT+8], {%r2, %r3};",
             "ld.SPACE.v4.u32 {%r2, %r3, %r4, %r5}, [AT];",
         ] {
-            let body = format!(
-                "{STRUCTURE}{}",
-                stored.replace("SPACE", space).replace("AT", at)
-            );
-            let (_, findings) = words(MODULE, &body);
+            let (_, findings) = words(MODULE, &behind(stored));
             assert_eq!(findings.len(), 1, "{stored} {findings:?}");
             assert_eq!(findings[0].kind, kind, "{stored}");
         }

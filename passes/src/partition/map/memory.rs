@@ -266,11 +266,7 @@ pub(super) fn as_bits<'c>(b: Builder<'c>, tensor: Val<'c>) -> Result<Val<'c>, Fa
 
 /// A number as registers hold it: its bits, where they have no type for it.
 pub(super) fn as_held<'c>(b: Builder<'c>, value: Val<'c>) -> Result<Val<'c>, Failure> {
-    let ty = types::register_type(value.r#type());
-    match value.r#type() == ty {
-        true => Ok(value),
-        false => b.value(arith::BITCAST, &[value], ty, &[]),
-    }
+    as_number(b, value, types::register_type(value.r#type()))
 }
 
 /// The number whose bits a register holds.

@@ -317,33 +317,31 @@ fn counts(name: &str) -> bool {
 /// Checks that a comparison is one that the host computes: of numbers with signs, that are no NaN.
 fn check_predicate(op: Op) -> Checked {
     let (name, predicate) = (name_of(op), integer_of(op, "predicate"));
-    let (is_compared, known) = match name {
+    let of_integers = predicate.and_then(Predicate::numbered);
+    let (compares, known) = match name {
         arith::CMPI => (
-            predicate.is_some_and(|predicate| predicate <= 5),
+            of_integers.and_then(ScalarOp::of_cmpi),
             "eq, ne, slt, sle, sgt or sge, as numbers of tensors have signs; of unsigned bytes, arith.extui to i32",
         ),
         arith::CMPF => (
-            predicate.is_some_and(|predicate| !matches!(predicate, 0 | 7 | 14 | 15)),
+            predicate.and_then(ScalarOp::of_cmpf),
             "one of oeq, ogt, oge, olt, ole, one and the unordered ones of these; a NaN is what is not equal to itself",
         ),
         _ => return Ok(()),
     };
-    match is_compared {
-        true => Ok(()),
-        false => {
-            let found = match (name, predicate) {
-                (arith::CMPI, Some(number)) => Predicate::numbered(number).map(Predicate::name),
-                (_, Some(0)) => Some("false"),
-                (_, Some(7)) => Some("ord"),
-                (_, Some(14)) => Some("uno"),
-                _ => Some("true"),
-            };
-            Err(format!(
-                "expected a predicate of '{name}' that the host computes to verify a kernel, {known}; found {}",
-                found.unwrap_or("none")
-            ))
-        }
+    if compares.is_some() {
+        return Ok(());
     }
+    let found = match (name, predicate) {
+        (arith::CMPI, _) => of_integers.map_or("none", Predicate::name),
+        (_, Some(0)) => "false",
+        (_, Some(7)) => "ord",
+        (_, Some(14)) => "uno",
+        _ => "true",
+    };
+    Err(format!(
+        "expected a predicate of '{name}' that the host computes to verify a kernel, {known}; found {found}"
+    ))
 }
 
 /// Checks that a tensor has the shape of a matrix of the product, which has a name, as far as both are known.
