@@ -1,6 +1,13 @@
 //! `cute.block.transform`: elements of tiles computed from others, some rows at a time.
 
-use super::{Partition, indexed::Located, promote, steps::Most, tiled_mma, wrong};
+use super::{
+    Partition,
+    indexed::Located,
+    map::{as_held, as_number},
+    promote,
+    steps::Most,
+    tiled_mma, wrong,
+};
 use crate::arch::WIDEST;
 use cute_ir::{
     Expected, Failure, algorithm,
@@ -104,8 +111,7 @@ impl<'c> Partition<'c> {
                     return Err(b.error("expected coordinates"));
                 };
                 let layout = Layout::col_major(layout.shape()).map_err(wrong(b))?;
-                let registers = allocate(inner, &memref, layout)?;
-                compute(inner, body, at, &loaded, registers)?;
+                let registers = compute(inner, body, at, &loaded, &memref, layout)?;
                 let places = (*output, coords);
                 self.store_elements(store, registers, places, (Operand::C, OUT), guard.as_ref())?;
                 continue;
@@ -113,8 +119,7 @@ impl<'c> Partition<'c> {
             let destination = part(*output, cute::TILED_COPY_PARTITION_D)?;
             let memref = memref_of(destination).expected(b, "a tensor")?;
             let layout = Layout::col_major(memref.layout.shape()).map_err(wrong(b))?;
-            let registers = allocate(inner, &memref, layout)?;
-            compute(inner, body, at, &loaded, registers)?;
+            let registers = compute(inner, body, at, &loaded, &memref, layout)?;
             if let Some(Some(reduced)) = reduced.get(at) {
                 let part = |own| part(own, cute::TILED_COPY_PARTITION_D);
                 self.reduce_step(inner, reduced, registers, guard.as_ref(), part)?;
@@ -165,27 +170,10 @@ impl<'c> Partition<'c> {
         let memref = memref_of(output).expected(b, "a tensor")?;
         let layout = Layout::col_major(sums.layout.shape()).map_err(wrong(b))?;
         let body = op.body().expected(b, "a region")?;
-        let computed = match rounded_last(body) {
-            // All are rounded together, two by one instruction.
-            Some(wide) => {
-                let element = wide.r#type();
-                let registers = allocate(
-                    b,
-                    &MemRef {
-                        element,
-                        ..memref.clone()
-                    },
-                    layout.clone(),
-                )?;
-                compute_value(b, body, wide, &loaded, registers)?;
-                let ty = tensor::registers(memref.element, layout).to_type(b.location)?;
-                b.value(cute::CONVERT, &[registers], ty, &[])?
-            }
-            None => {
-                let registers = allocate(b, &memref, layout)?;
-                compute(b, body, 0, &loaded, registers)?;
-                registers
-            }
+        // All are rounded together, two by one instruction.
+        let computed = match rounded_last(body, 0) {
+            Some(wide) => compute_rounded(b, body, wide, &loaded, &memref, layout)?,
+            None => compute(b, body, 0, &loaded, &memref, layout)?,
         };
         self.fragments.insert(key(output), computed);
         Ok(())
@@ -204,26 +192,54 @@ fn reaches_over(tile: Val<'_>, end: Val<'_>) -> bool {
     modes.iter().zip(ends.modes().iter()).any(is_open)
 }
 
-/// The f32 that a region yields as f16 or bf16; none where it yields something else.
-fn rounded_last(body: Blk<'_>) -> Option<Val<'_>> {
-    let rounded = *region::yielded(body).first()?;
+/// The f32 that a region yields at a place as f16, bf16 or a number of 8 bits; none where it yields something else.
+fn rounded_last(body: Blk<'_>, at: usize) -> Option<Val<'_>> {
+    let rounded = *region::yielded(body).get(at)?;
     let op = defining_op(rounded).filter(|op| name_of(*op) == arith::TRUNCF)?;
     let wide = *operands_of(op).first()?;
     let bits = |value: Val<'_>| element_bits(value.r#type());
-    (bits(rounded) == Some(16) && bits(wide) == Some(32)).then_some(wide)
+    (matches!(bits(rounded), Some(8 | 16)) && bits(wide) == Some(32)).then_some(wide)
 }
 
-/// Computes the yielded value `at` of a region for each element.
+/// Computes the yielded value `at` of a region for each element, in registers for elements of a tensor.
 fn compute<'c>(
     b: Builder<'c>,
     body: Blk<'c>,
     at: usize,
     inputs: &[Val<'c>],
-    output: Val<'c>,
-) -> Result<(), Failure> {
+    like: &MemRef<'c>,
+    layout: Layout,
+) -> Result<Val<'c>, Failure> {
+    if element_bits(like.element) == Some(8)
+        && let Some(wide) = rounded_last(body, at)
+    {
+        return compute_rounded(b, body, wide, inputs, like, layout);
+    }
     let yielded = region::yielded(body);
     let yielded = *yielded.get(at).expected(b, "a yielded value")?;
-    compute_value(b, body, yielded, inputs, output)
+    let registers = allocate(b, like, layout)?;
+    compute_value(b, body, yielded, inputs, registers)?;
+    Ok(registers)
+}
+
+/// Computes a value of a region for each element, and rounds all of them to elements of a tensor.
+fn compute_rounded<'c>(
+    b: Builder<'c>,
+    body: Blk<'c>,
+    wide: Val<'c>,
+    inputs: &[Val<'c>],
+    like: &MemRef<'c>,
+    layout: Layout,
+) -> Result<Val<'c>, Failure> {
+    let element = wide.r#type();
+    let unrounded = MemRef {
+        element,
+        ..like.clone()
+    };
+    let registers = allocate(b, &unrounded, layout.clone())?;
+    compute_value(b, body, wide, inputs, registers)?;
+    let ty = tensor::registers(like.element, layout).to_type(b.location)?;
+    b.value(cute::CONVERT, &[registers], ty, &[])
 }
 
 /// Computes a value of a region for each element.
@@ -234,18 +250,24 @@ fn compute_value<'c>(
     inputs: &[Val<'c>],
     output: Val<'c>,
 ) -> Result<(), Failure> {
-    let arguments: Vec<_> = arguments_of(body)
-        .into_iter()
-        .map(|value| (value.r#type(), location_of(value)))
+    let own = arguments_of(body);
+    let held = |value: &Val<'c>| types::register_type(value.r#type());
+    let arguments: Vec<_> = own
+        .iter()
+        .map(|value| (held(value), location_of(*value)))
         .collect();
     let (region, block) = Detached::with_block(&arguments);
     let tensors: Vec<_> = inputs.iter().copied().chain([output]).collect();
     b.with_regions(cute::TRANSFORM, &tensors, &[], &[], vec![region])?;
     let l = Builder::at_end(b.context, block, b.location);
     let mut mapping = Mapping::new();
-    l.clone_body(body, &arguments_of(block), &mut mapping)?;
+    let numbers = arguments_of(block).into_iter().zip(&own);
+    let numbers = numbers.map(|(value, own)| as_number(l, value, own.r#type()));
+    let numbers = numbers.collect::<Result<Vec<_>, Failure>>()?;
+    l.clone_body(body, &numbers, &mut mapping)?;
     // What is from around the region is as it was.
     let value = mapping.get(&key(value)).copied().unwrap_or(value);
+    let value = as_held(l, value)?;
     l.op(cute::YIELD, &[value], &[], &[])?;
     Ok(())
 }

@@ -331,9 +331,10 @@ impl<'c> Gemm<'c> {
             let element = cute_ir::types::memref_of(value)
                 .expected(op, "tensors")?
                 .element;
-            if cute_ir::types::register_type(element) != element {
+            let is_held = cute_ir::types::register_type(element) == element;
+            if !is_held && !narrow::is_narrow(element) {
                 return Err(fail(format!(
-                    "does not compute with elements of {element} here yet, as {name} has; expected f16, bf16, f32, f64, i8 or i32, which a cute.map may make of it, or an epilogue without it"
+                    "does not compute with elements of {element} here yet, as {name} has; expected f8E4M3FN, f8E5M2, f16, bf16, f32, f64, i8 or i32, which a cute.map may make of it, or an epilogue without it"
                 )));
             }
         }

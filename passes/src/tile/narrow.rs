@@ -21,7 +21,7 @@ use cute_target::{Archs, Requirement};
 use melior::ir::{Type, ValueLike};
 
 /// Tells whether a type is a floating-point number of 8 bits.
-fn is_narrow(ty: Type<'_>) -> bool {
+pub(super) fn is_narrow(ty: Type<'_>) -> bool {
     is_float(ty) && element_bits(ty) == Some(8)
 }
 

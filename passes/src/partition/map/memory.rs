@@ -265,12 +265,15 @@ pub(super) fn as_bits<'c>(b: Builder<'c>, tensor: Val<'c>) -> Result<Val<'c>, Fa
 }
 
 /// A number as registers hold it: its bits, where they have no type for it.
-pub(super) fn as_held<'c>(b: Builder<'c>, value: Val<'c>) -> Result<Val<'c>, Failure> {
+pub(in crate::partition) fn as_held<'c>(
+    b: Builder<'c>,
+    value: Val<'c>,
+) -> Result<Val<'c>, Failure> {
     as_number(b, value, types::register_type(value.r#type()))
 }
 
 /// The number whose bits a register holds.
-pub(super) fn as_number<'c>(
+pub(in crate::partition) fn as_number<'c>(
     b: Builder<'c>,
     value: Val<'c>,
     ty: Type<'c>,

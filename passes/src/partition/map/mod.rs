@@ -9,6 +9,8 @@ mod region;
 mod stage;
 mod threads;
 
+pub(super) use memory::{as_held, as_number};
+
 use super::wrong;
 use crate::kernel::thread_index;
 use cute_arith::{Predicate, ReduceOp};
