@@ -67,6 +67,7 @@ cute_ir::options! {
         arch: Option<TargetArch> = None, "",
             "The architecture, from sm_75 to sm_121a, or several that commas separate, of which plans are chosen for the first; or native: that of this machine's first GPU, with its number of multiprocessors; required";
         simplify: bool = true, "true", "Whether egg simplifies index arithmetic: true or false";
+        watchdog: bool = false, "false", "Whether waits for mbarriers end the kernel after two seconds with an assertion that names the barrier: true or false; for finding what hangs on a GPU";
         package: Option<PathBuf> = None, "", "Where to write the kernel package; nowhere where not given";
         measured: Option<PathBuf> = None, "", "A table of measured times by which plans are ranked (docs/tuning.md); the compiler's own where not given";
         ..instantiate: InstantiateOptions, "The values of parameters.";
@@ -159,9 +160,14 @@ impl CompileOptions {
             tile.pass("cute-tile"),
             format!("gpu.module(gpu.func({}))", names(ON_KERNELS)),
             names(ON_MODULES),
+        ];
+        if self.watchdog {
+            passes.push("gpu.module(gpu.func(cute-watchdog))".to_owned());
+        }
+        passes.extend([
             "cute-to-nvvm".to_owned(),
             "cute-assert-at-launch".to_owned(),
-        ];
+        ]);
         if self.simplify {
             let simplify = self.explained.pass("cute-simplify-indices");
             let simplify = match self.explained.rules() {

@@ -42,6 +42,7 @@ pub mod uncalled;
 mod usage;
 pub mod values;
 mod vectorize;
+pub mod watchdog;
 
 use cute_ir::PassSpec;
 
@@ -74,6 +75,7 @@ pub fn passes() -> Vec<PassSpec> {
         divide_by_arguments::PASS,
         carry_remainders::PASS,
         simplify_indices::PASS,
+        watchdog::PASS,
         report::PASS,
         testing::PASS,
     ]

@@ -159,14 +159,14 @@ impl<'c> Lowering<'c, '_> {
     }
 
     /// The architectures that the kernel is compiled for.
-    fn archs(&self, b: Builder<'c>) -> Result<Vec<Arch>, Failure> {
+    pub(super) fn archs(&self, b: Builder<'c>) -> Result<Vec<Arch>, Failure> {
         parent_of(self.kernel, gpu::MODULE)
             .map_or(Ok(Vec::new()), arch::of_module)
             .map_err(|e| b.error(e))
     }
 
     /// Tells whether every architecture that the kernel is compiled for has it; false where it is compiled for none yet.
-    fn has(&self, requirement: Requirement, b: Builder<'c>) -> Result<bool, Failure> {
+    pub(super) fn has(&self, requirement: Requirement, b: Builder<'c>) -> Result<bool, Failure> {
         let archs = self.archs(b)?;
         Ok(!archs.is_empty() && archs.iter().all(|arch| arch.has(requirement)))
     }

@@ -13,10 +13,19 @@ use cute_ir::{
     ops::{arith, cute_nvgpu, nvvm, scf},
     types::Space,
 };
+use cute_target::{Arch, Requirement};
 use melior::ir::ValueLike;
 
 /// The PTX version that brought `st.async` (PTX ISA, st.async).
 const ST_ASYNC_VERSION: i64 = 81;
+/// The PTX version that brought bulk copies into a block's own shared memory by that name (PTX ISA, cp.async.bulk).
+const OWN_BLOCK_VERSION: i64 = 86;
+/// The architectures on which a load for several blocks is one transfer: ptxas advises against it on others, where it takes much longer.
+const MULTICAST: [Requirement; 3] = [
+    Requirement::Specific(9, 0),
+    Requirement::Family(10, 0),
+    Requirement::Family(11, 0),
+];
 
 impl<'c> Lowering<'c, '_> {
     /// Lowers an op of SM90; false where `op` is none.
@@ -73,9 +82,16 @@ impl<'c> Lowering<'c, '_> {
             let to = place.start.pointer(b, None)?;
             let barriers = load.barriers().expected(b, "an mbarrier")?;
             let bar = self.barrier(barriers, load.index(), b)?;
+            let target = match load.mask() {
+                None => self.own_shared(b)?,
+                Some(_) => {
+                    self.check_multicast(b)?;
+                    "shared::cluster"
+                }
+            };
             let way = (load.mask(), policy_of(b, op)?);
             let from = self.coordinates(load.atom(), &load.coords(), b)?;
-            tma_load(b, [to, load.atom(), bar], from, way)?;
+            tma_load(b, target, [to, load.atom(), bar], from, way)?;
         } else if let Some(store) = cute_nvgpu::TmaStore::of(op) {
             let place = self.place(store.source(), b)?;
             let from = place.start.pointer(b, None)?;
@@ -135,8 +151,12 @@ impl<'c> Lowering<'c, '_> {
             let bar = self.barrier(load.barriers(), Some(load.index()), b)?;
             let policy = policy_of(b, op)?;
             let (hint, by, of_policy) = hinted(policy, 4);
+            let target = match source {
+                "global" => self.own_shared(b)?,
+                _ => "shared::cluster",
+            };
             let text = format!(
-                "cp.async.bulk.shared::cluster.{source}.mbarrier::complete_tx::bytes{hint} [$0], [$1], $2, [$3]{by};"
+                "cp.async.bulk.{target}.{source}.mbarrier::complete_tx::bytes{hint} [$0], [$1], $2, [$3]{by};"
             );
             let operands = [to, from, b.i32(bytes)?, bar].into_iter().chain(policy);
             let operands: Vec<_> = operands.collect();
@@ -285,6 +305,30 @@ impl Coordinates<'_> {
     }
 }
 
+impl<'c> Lowering<'c, '_> {
+    /// The state space of a bulk copy's destination in the block's own shared memory. A block that is in no cluster is one of its own, and PTX had no other name at
+    /// first; from sm_120 on ptxas makes a table in local memory of a cluster's.
+    fn own_shared(&self, b: Builder<'c>) -> Result<&'static str, Failure> {
+        if !self.has(Requirement::Since(12, 0), b)? {
+            return Ok("shared::cluster");
+        }
+        crate::binary::require_ptx(self.kernel, OWN_BLOCK_VERSION);
+        Ok("shared::cta")
+    }
+
+    /// Refuses a load for several blocks where it is slower than one by each.
+    fn check_multicast(&self, b: Builder<'c>) -> Result<(), Failure> {
+        let is_fast = |arch: &Arch| MULTICAST.into_iter().any(|fast| arch.has(fast));
+        match self.archs(b)?.into_iter().find(|arch| !is_fast(arch)) {
+            None => Ok(()),
+            Some(arch) => Err(b.error(format!(
+                "multicast, which takes much longer on {arch} than a load by each block; leave `multicast` out there and let every block load its own, or compile it for \
+                 sm_90a, for sm_100a, sm_103a or sm_110a, or for one of these with f in place of a"
+            ))),
+        }
+    }
+}
+
 /// `[$map, {$first, ...}]`: a box of a tensor map, whose coordinates are operands from `first` on.
 fn box_at(map: usize, first: usize, rank: usize) -> String {
     let coords: Vec<_> = (first..first + rank).map(|i| format!("${i}")).collect();
@@ -310,6 +354,7 @@ fn hinted(policy: Option<Val<'_>>, index: usize) -> (&'static str, String, &'sta
 
 fn tma_load<'c>(
     b: Builder<'c>,
+    target: &str,
     [to, map, bar]: [Val<'c>; 3],
     from: Coordinates<'c>,
     (mask, policy): (Option<Val<'c>>, Option<Val<'c>>),
@@ -320,9 +365,8 @@ fn tma_load<'c>(
         Some(_) => (".multicast::cluster", format!(", ${}", 3 + count), "h,"),
         None => ("", String::new(), ""),
     };
-    // A block that is in no cluster is one of its own.
     let text = format!(
-        "cp.async.bulk.tensor.{rank}d.shared::cluster.global{}.mbarrier::complete_tx::bytes{multicast}{hint} [$0], {}, [$2]{}{last}{by};",
+        "cp.async.bulk.tensor.{rank}d.{target}.global{}.mbarrier::complete_tx::bytes{multicast}{hint} [$0], {}, [$2]{}{last}{by};",
         from.mode(),
         box_at(1, 3, rank),
         from.offsets(3)
