@@ -168,8 +168,10 @@ impl TmaBox {
                 "make the tile wider along the contiguous mode, or copy it by cp.async",
             );
         }
-        for (mode, (extent, ..)) in strides.iter().enumerate() {
-            if dims.iter().all(|dim| dim.mode != mode) && *extent != Some(1) {
+        // A mode along which all elements are one is no dimension: a coordinate along it changes nothing.
+        for (mode, (extent, stride, _)) in strides.iter().enumerate() {
+            let is_one = *extent == Some(1) || *stride == Some(0);
+            if dims.iter().all(|dim| dim.mode != mode) && !is_one {
                 dims.push(Dim { mode, extent: 1 });
             }
         }

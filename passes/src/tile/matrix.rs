@@ -512,7 +512,7 @@ fn access(
     })
 }
 
-/// Elements that lines along a mode are multiples of apart, up to so many; 0 of a mode that is not contiguous, and where some elements are one.
+/// Elements that lines along a mode are multiples of apart, up to so many; 0 of a mode that is not contiguous, and where some elements of a matrix are one.
 fn pitch(layout: &Layout, major: usize, most: i64) -> i64 {
     let stride = |mode: usize| layout.stride().get(mode).and_then(IntTuple::as_leaf);
     if stride(major) != Some(&Leaf::Static(1)) {
@@ -521,6 +521,8 @@ fn pitch(layout: &Layout, major: usize, most: i64) -> i64 {
     let mut all = most;
     for mode in (0..layout.rank()).filter(|mode| *mode != major) {
         match stride(mode) {
+            // A matrix that all of a batch share.
+            Some(Leaf::Static(0)) if mode > 1 => {}
             Some(Leaf::Static(0)) | None => return 0,
             Some(leaf) => all = gcd(all, divisor(leaf)),
         }
