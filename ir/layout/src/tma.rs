@@ -29,7 +29,7 @@ const OP: &str = "TMA";
 /// One dimension of a tensor map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dim {
-    /// The mode of the global tensor that it is.
+    /// The leaf of the global tensor's shape that it is, by its number: the mode, where modes have one leaf each.
     pub mode: usize,
     /// Elements of the box along it.
     pub extent: i64,
@@ -100,18 +100,19 @@ impl TmaBox {
         most_box: i64,
     ) -> Result<TmaBox> {
         let swizzle = swizzle_bytes(swizzle)?;
-        let strides = modes(gmem)?;
-        if smem.rank() != strides.len() {
+        let modes = modes(gmem)?;
+        if smem.rank() != modes.len() {
             return refuse(
                 format!(
                     "a layout in shared memory with a mode for each of the {} of {gmem}",
-                    strides.len()
+                    modes.len()
                 ),
                 smem.to_string(),
                 "give modes that the tile does not go through an extent of 1",
             );
         }
-        let runs = runs(smem)?;
+        let strides: Vec<GlobalMode> = modes.iter().flatten().copied().collect();
+        let runs = by_leaf(gmem, &modes, runs(smem)?)?;
         let mut dims: Vec<Dim> = Vec::new();
         let bytes = (bits / 8).max(1);
         for run in &runs {
@@ -266,13 +267,15 @@ impl TmaBox {
         })
     }
 
-    /// The tensor's coordinates as a layout of its shape: mode i steps by 1 through the dimension that it is, or by nothing.
+    /// The tensor's coordinates as a layout of its shape: leaf i steps by 1 through the dimension that it is, or by nothing.
     pub fn coordinates(&self, gmem: &Layout) -> Result<Layout> {
-        let strides = (0..gmem.rank()).map(|mode| {
-            let dim = self.dims.iter().position(|dim| dim.mode == mode);
+        let mut leaves = 0..;
+        let stride = each_leaf(gmem.shape(), &mut || {
+            let leaf = leaves.next();
+            let dim = self.dims.iter().position(|dim| Some(dim.mode) == leaf);
             dim.map_or(int(0), unit)
         });
-        Layout::new(gmem.shape().clone(), tuple(strides))
+        Layout::new(gmem.shape().clone(), stride)
     }
 
     /// The boxes of a tile: the coordinates at which each begins, counted from those of the tile, in the order in which they lie in shared
@@ -368,6 +371,14 @@ impl TmaBox {
     }
 }
 
+/// A tuple of a shape's form, with what `next` gives in place of each leaf.
+fn each_leaf(shape: &IntTuple, next: &mut impl FnMut() -> IntTuple) -> IntTuple {
+    match shape {
+        IntTuple::Tuple(modes) => tuple(modes.iter().map(|mode| each_leaf(mode, next))),
+        _ => next(),
+    }
+}
+
 /// `1@mode`
 fn unit(mode: usize) -> IntTuple {
     IntTuple::Leaf(Leaf::Basis {
@@ -379,22 +390,79 @@ fn unit(mode: usize) -> IntTuple {
 /// Extent and stride of a mode where they are known, and what divides the stride where it is not.
 type GlobalMode = (Option<i64>, Option<i64>, i64);
 
-/// The modes of a global tensor.
-fn modes(gmem: &Layout) -> Result<Vec<GlobalMode>> {
+/// The leaves of each mode of a global tensor.
+fn modes(gmem: &Layout) -> Result<Vec<Vec<GlobalMode>>> {
     let mut found = Vec::new();
     for mode in gmem.modes() {
-        let (IntTuple::Leaf(extent), IntTuple::Leaf(stride)) = (mode.shape(), mode.stride()) else {
+        let (extents, strides) = (mode.shape().leaves(), mode.stride().leaves());
+        let leaf = |(extent, stride): (&Leaf, &Leaf)| {
+            let divisor = match stride {
+                Leaf::Dynamic(stride) => stride.div,
+                _ => 1,
+            };
+            (extent.as_static(), stride.as_static(), divisor)
+        };
+        if extents.is_empty() {
             return refuse(
-                "a tensor whose modes are one extent and one stride each",
+                "a tensor whose modes have an extent each",
                 gmem.to_string(),
-                "flatten the tensor, so that each dimension of the map is a mode",
+                "leave out modes of no extents",
             );
-        };
-        let divisor = match stride {
-            Leaf::Dynamic(stride) => stride.div,
-            _ => 1,
-        };
-        found.push((extent.as_static(), stride.as_static(), divisor));
+        }
+        found.push(extents.into_iter().zip(strides).map(leaf).collect());
+    }
+    Ok(found)
+}
+
+/// Runs through modes as runs through leaves: of a mode (4,8) a run of 8 neighbours is one of all four of the first leaf, and of two of the second.
+fn by_leaf(gmem: &Layout, modes: &[Vec<GlobalMode>], runs: Vec<Run>) -> Result<Vec<Run>> {
+    let first = |mode: usize| modes[..mode].iter().map(Vec::len).sum::<usize>();
+    let mut found: Vec<Run> = Vec::new();
+    for run in runs {
+        let leaves = &modes[run.mode];
+        let (mut extent, mut scale) = (run.extent, run.scale);
+        for (leaf, (size, ..)) in leaves.iter().enumerate() {
+            let mode = first(run.mode) + leaf;
+            let is_last = leaf + 1 == leaves.len();
+            if extent == 1 {
+                break;
+            }
+            let Some(size) = size.filter(|_| !is_last) else {
+                match is_last {
+                    true => found.push(Run {
+                        mode,
+                        extent,
+                        scale,
+                    }),
+                    false => {
+                        return refuse(
+                            "modes of several extents of which all but the last are known",
+                            gmem.to_string(),
+                            "flatten the tensor, so that each dimension of the map is a mode",
+                        );
+                    }
+                }
+                break;
+            };
+            if scale % size == 0 {
+                scale /= size;
+                continue;
+            }
+            let here = extent.min(size / scale);
+            if size % scale != 0 || extent % here != 0 || (here < extent && here * scale != size) {
+                return refuse(
+                    format!("a tile that takes whole parts of each extent of {gmem}"),
+                    format!("{} of {size} elements along mode {}", run.extent, run.mode),
+                    "take a tile of as many elements as the first extent has, or of a part of them that divides it",
+                );
+            }
+            found.push(Run {
+                mode,
+                extent: here,
+                scale,
+            });
+            (extent, scale) = (extent / here, 1);
+        }
     }
     Ok(found)
 }
@@ -418,7 +486,7 @@ fn check_stride(gmem: &Layout, stride: Option<i64>, divisor: i64, bytes: i64) ->
     )
 }
 
-/// Elements of one mode of the global tensor that follow each other in shared memory.
+/// Elements of one mode of the global tensor, or of one leaf, that follow each other in shared memory.
 struct Run {
     mode: usize,
     extent: i64,

@@ -19,19 +19,28 @@ fn check(gmem: &str, smem: &str, bits: i64, width: i64) -> TmaBox {
     let map = make(gmem, smem, bits, width).unwrap();
     let (gmem, smem) = (layout(gmem), layout(smem));
     let coordinates = map.coordinates(&gmem).unwrap();
-    // The tile at the tensor's start: coordinates of the tile's elements.
-    let sizes: Vec<i64> = smem
-        .modes()
-        .iter()
-        .map(|mode| mode.size().unwrap())
-        .collect();
-    let strides: Vec<String> = coordinates
-        .modes()
-        .iter()
-        .map(|mode| mode.stride().to_string())
-        .collect();
-    let extents: Vec<String> = sizes.iter().map(i64::to_string).collect();
-    let tile = layout(&format!("({}):({})", extents.join(","), strides.join(",")));
+    // The tile at the tensor's start: coordinates of the tile's elements, and the extents of its leaves.
+    let mut extents: Vec<i64> = Vec::new();
+    let mut modes = Vec::new();
+    for (mode, of) in coordinates.modes().iter().zip(smem.modes()) {
+        let mut rest = of.size().unwrap();
+        let (mut shape, mut stride) = (Vec::new(), Vec::new());
+        let leaves = mode.shape().leaves().into_iter();
+        for (extent, along) in leaves.zip(mode.stride().leaves()) {
+            let here = extent.as_static().map_or(rest, |extent| extent.min(rest));
+            rest /= here;
+            extents.push(here);
+            shape.push(here.to_string());
+            stride.push(along.to_string());
+        }
+        assert_eq!(rest, 1, "{gmem} {smem}");
+        modes.push((shape.join(","), stride.join(",")));
+    }
+    let (shapes, strides): (Vec<_>, Vec<_>) = modes
+        .into_iter()
+        .map(|(shape, stride)| (format!("({shape})"), format!("({stride})")))
+        .unzip();
+    let tile = layout(&format!("({}):({})", shapes.join(","), strides.join(",")));
     let boxes = map.boxes(&tile, &smem).unwrap();
     // The same ones, in an order of their own, where nothing is said of shared memory.
     let mut alone = map.boxes_of(&tile).unwrap();
@@ -44,17 +53,17 @@ fn check(gmem: &str, smem: &str, bits: i64, width: i64) -> TmaBox {
     for start in &boxes {
         for element in 0..map.size() {
             let mut rest = element;
-            let mut modes = vec![0; sizes.len()];
+            let mut leaves = vec![0; extents.len()];
             for (dim, start) in map.dims.iter().zip(start) {
-                modes[dim.mode] = start + rest % dim.extent;
+                leaves[dim.mode] = start + rest % dim.extent;
                 rest /= dim.extent;
             }
-            memory.push(modes);
+            memory.push(leaves);
         }
     }
     for index in 0..smem.size().unwrap() {
         let mut rest = index;
-        let modes: Vec<i64> = sizes
+        let leaves: Vec<i64> = extents
             .iter()
             .map(|size| {
                 let here = rest % size;
@@ -63,7 +72,7 @@ fn check(gmem: &str, smem: &str, bits: i64, width: i64) -> TmaBox {
             })
             .collect();
         let place = smem.flat().unwrap().at(index);
-        assert_eq!(memory[place as usize], modes, "{gmem} {smem} at {index}");
+        assert_eq!(memory[place as usize], leaves, "{gmem} {smem} at {index}");
     }
     assert_eq!(
         TmaBox::from_basis(&map.basis().unwrap(), map.swizzle, None).unwrap(),
@@ -103,6 +112,27 @@ fn boxes_fill_the_layouts_that_they_are_made_of() {
     // A batch, which a tile has one of; its order does not matter.
     let map = check("(?,?,?):(?{div=8},1,?{div=8})", "(64,64,1):(64,1,0)", 3, 16);
     assert_eq!(map.basis().unwrap().to_string(), "(64,64,1):(1@1,1@0,1@2)");
+    // A mode that repeats the others is no dimension, and a coordinate along it moves nothing.
+    let map = check("(?,?,?):(?{div=8},1,0)", "(64,64,1):(64,1,0)", 3, 16);
+    assert_eq!(map.basis().unwrap().to_string(), "(64,64):(1@1,1@0)");
+    // Modes of several extents: a dimension for each, of which a tile takes a part of the first, or all of it and some of the next.
+    let map = check(
+        "((128,?),?):((?{div=8},?{div=8}),1)",
+        "(64,64):(64,1)",
+        3,
+        16,
+    );
+    assert_eq!(map.basis().unwrap().to_string(), "(64,64,1):(1@2,1@0,1@1)");
+    let map = check("((16,?),64):((64,4096),1)", "(128,64):(64,1)", 3, 16);
+    assert_eq!(map.basis().unwrap().to_string(), "(64,16,8):(1@2,1@0,1@1)");
+    check(
+        "(64,(16,2,?)):(1,(64,8192,?{div=8}))",
+        "(64,64):(1,64)",
+        3,
+        16,
+    );
+    check("((8,8),(16,3)):((1,128),(8,4096))", "(32,48):(1,32)", 0, 16);
+    check("(?,64,(2,3)):(64,1,(0,8192))", "(64,64,1):(64,1,0)", 3, 16);
     // No swizzle, three modes, bytes.
     check(
         "(?,?,?):(1,?{div=16},?{div=16})",
@@ -168,6 +198,13 @@ fn what_tma_cannot_do_is_refused() {
         0,
         16,
         "flatten",
+    );
+    refused(
+        "((48,?),64):((64,8192),1)",
+        "(64,64):(64,1)",
+        3,
+        16,
+        "whole parts",
     );
     refused(
         "(?,?,?,?,?,?):(1,?{div=8},?{div=8},?{div=8},?{div=8},?{div=8})",

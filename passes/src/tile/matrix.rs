@@ -10,7 +10,7 @@ use cute_ir::{
     mlir::Val,
     types::{MemRef, memref_of},
 };
-use cute_layout::{Dyn, IntTuple, Layout, Leaf, int, tuple};
+use cute_layout::{Dyn, IntTuple, Layout, Leaf, int, tma::MOST_DIMS, tuple};
 
 /// The widest access to memory in bytes.
 pub(super) const WIDEST: i64 = 16;
@@ -514,20 +514,38 @@ fn access(
 
 /// Elements that lines along a mode are multiples of apart, up to so many; 0 of a mode that is not contiguous, and where some elements of a matrix are one.
 fn pitch(layout: &Layout, major: usize, most: i64) -> i64 {
-    let stride = |mode: usize| layout.stride().get(mode).and_then(IntTuple::as_leaf);
-    if stride(major) != Some(&Leaf::Static(1)) {
+    let strides = |mode: usize| layout.stride().get(mode).map(IntTuple::leaves);
+    if strides(major).as_deref() != Some(&[&Leaf::Static(1)]) {
         return 0;
     }
     let mut all = most;
     for mode in (0..layout.rank()).filter(|mode| *mode != major) {
-        match stride(mode) {
-            // A matrix that all of a batch share.
-            Some(Leaf::Static(0)) if mode > 1 => {}
-            Some(Leaf::Static(0)) | None => return 0,
-            Some(leaf) => all = gcd(all, divisor(leaf)),
+        let leaves = strides(mode).unwrap_or_default();
+        if mode > 1 {
+            // A matrix that all of a batch share, or all of a part of it, is none of its own.
+            let apart = leaves.into_iter().filter(|leaf| **leaf != Leaf::Static(0));
+            all = apart.fold(all, |all, leaf| gcd(all, divisor(leaf)));
+            continue;
+        }
+        match leaves[..] {
+            [leaf] if *leaf != Leaf::Static(0) => all = gcd(all, divisor(leaf)),
+            _ => return 0,
         }
     }
-    all
+    match is_map(layout) {
+        true => all,
+        false => 0,
+    }
+}
+
+/// Tells whether a tensor map has a dimension for each stride: TMA counts along parts of a batch by their extents.
+fn is_map(layout: &Layout) -> bool {
+    let strides = layout.stride().leaves().into_iter();
+    let dims = strides.filter(|leaf| **leaf != Leaf::Static(0)).count();
+    let parts = layout.shape().get(2).map(IntTuple::leaves);
+    let parts = parts.unwrap_or_default();
+    let inner = parts.split_last().map_or(&[][..], |(_, inner)| inner);
+    dims <= MOST_DIMS && inner.iter().all(|extent| extent.is_static())
 }
 
 /// Checks that tensors of a product whose rows have groups are such that rows of neighbours can be taken from any of them on.

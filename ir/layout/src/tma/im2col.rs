@@ -145,6 +145,14 @@ impl Filter {
 /// Checks that a tensor is one of images: channels, pixels, images.
 fn check_images(gmem: &Layout, pixels: &PixelBox, bytes: i64) -> Result<()> {
     let all = modes(gmem)?;
+    if all.iter().any(|mode| mode.len() > 1) {
+        return refuse(
+            "a tensor whose modes are one extent and one stride each",
+            gmem.to_string(),
+            "flatten the tensor, so that each dimension of the map is a mode",
+        );
+    }
+    let all: Vec<_> = all.into_iter().flatten().collect();
     let spatial = pixels.lower.len();
     if all.len() != spatial + 2 {
         return refuse(
