@@ -9,6 +9,7 @@
 mod address;
 pub(crate) mod aliasing;
 mod atoms;
+mod clusters;
 mod hopper;
 mod launches;
 mod math;
@@ -66,6 +67,7 @@ fn run<'c>(rewriter: &Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Fa
         types::check(kernel)?;
         let launches = launches_of(module, kernel);
         launches::complete(kernel, &launches)?;
+        clusters::check(kernel, &launches)?;
         Lowering::new(rewriter, kernel)?.run()
     })?;
     let launches = nested_ops(module)
