@@ -340,7 +340,7 @@ fn objects<'c>(
                     found
                 };
                 if found.is_empty() {
-                    return Err(refused(&error, &ptx, b));
+                    return Err(refused(&error, &ptx, b, object.properties));
                 }
                 troubles.extend(found);
                 continue;
@@ -378,18 +378,31 @@ fn objects<'c>(
     Ok((objects, troubles))
 }
 
-/// Says what ptxas says, where in the program the line stands that it names, if it names one.
-fn refused<'c>(error: &ptxas::PtxasError, ptx: &str, b: &Builder<'c>) -> Failure {
-    let place = match error {
-        ptxas::PtxasError::Remarked { log, .. } => remarks::place(log, ptx),
-        _ => None,
-    };
-    let Some(place) = place else {
+/// Says what ptxas says: where in the program the line stands that it names; at the kernel that it names, with what it may be about, where it names no line.
+fn refused<'c>(
+    error: &ptxas::PtxasError,
+    ptx: &str,
+    b: &Builder<'c>,
+    notes: Option<Attribute<'c>>,
+) -> Failure {
+    let ptxas::PtxasError::Remarked { log, .. } = error else {
         return b.error(error.to_string());
     };
-    let (line, column) = (place.line as usize, place.column as usize);
-    let at = Location::new(b.context, &place.file, line, column);
-    diag::error_with_notes(at, error.to_string(), &[(b.location, "the kernels")])
+    let location = |place: cute_runtime::ptx::Place| {
+        let (line, column) = (place.line as usize, place.column as usize);
+        Location::new(b.context, &place.file, line, column)
+    };
+    if let Some(place) = remarks::place(log, ptx) {
+        let at = location(place);
+        return diag::error_with_notes(at, error.to_string(), &[(b.location, "the kernels")]);
+    }
+    let kernel = remarks::kernel(log).and_then(|kernel| entry_of(notes?, kernel));
+    let at = kernel.and_then(|note| place_noted(b.context, note));
+    let causes = remarks::causes(log, ptx).into_iter();
+    let causes: Vec<_> = causes
+        .map(|(place, what)| (location(place), what))
+        .collect();
+    diag::error_with_notes(at.unwrap_or(b.location), error.to_string(), &causes)
 }
 
 /// The trouble with kernels whose products have too few registers to run beside each other, where all of them were made by plans. Empty where

@@ -26,7 +26,7 @@ const REMARKS: &[Remark] = &[
     ),
     (
         "C7510",
-        "products run one after another, as they cross a function's boundary; leave functions and assertions out of the kernel",
+        "products run one after another, as they cross a function's boundary; leave functions, printf and assertions out of the kernel",
     ),
     (
         "C7511",
@@ -50,7 +50,8 @@ const REMARKS: &[Remark] = &[
     ),
     (
         "C7516",
-        "products run one after another; write a fence before them, and a commit and a wait behind",
+        "products run one after another; write a fence before them, and a commit and a wait behind, where all warps of the warpgroup come: by a condition of \
+         make_warp_uniform that is the same for all four",
     ),
     (
         "C7517",
@@ -62,13 +63,16 @@ const REMARKS: &[Remark] = &[
     ),
     (
         "C7519",
-        "a fence was put in; write a cute_nvgpu.wgmma_fence that is given the accumulators before the products",
+        "a fence was put in; write a cute_nvgpu.wgmma_fence that is given the accumulators before the products, where all warps of the warpgroup come to both",
     ),
     (
         "C7520",
         "products are fenced where warps may part; make conditions around them the same for the warpgroup, by make_warp_uniform",
     ),
 ];
+
+/// Places that a message shows, at most.
+const SHOWN: usize = 8;
 
 /// The remarks in ptxas' report, each with its cure, once; nothing where there are none.
 pub(crate) fn of(log: &str) -> Option<String> {
@@ -128,9 +132,71 @@ pub(crate) fn place(log: &str, text: &str) -> Option<Place> {
     places.place(last.source.as_ref()?)
 }
 
+/// The places that a log without a line may be about, and what is there: the calls of a kernel that it names, where it remarks on calls, and its products
+/// otherwise. No more than [`SHOWN`].
+pub(crate) fn causes(log: &str, text: &str) -> Vec<(Place, &'static str)> {
+    let Ok(module) = ptx::parse(text) else {
+        return Vec::new();
+    };
+    let places = Places::of(&module);
+    let mut found: Vec<(Place, &'static str)> = Vec::new();
+    for remark in log.split("(C75").skip(1) {
+        let named = remark.split_once("function '");
+        let kernel = named.and_then(|(_, rest)| rest.split('\'').next());
+        let of_call = ["06)", "09)", "10)"]
+            .iter()
+            .any(|own| remark.starts_with(own));
+        let (opcode, what) = match of_call {
+            true => ("call", "a call is here"),
+            false => ("wgmma", "a product is here"),
+        };
+        let all = module.items.iter().flat_map(|item| match item {
+            Item::Function(function) if Some(function.name) == kernel => function.instructions(),
+            _ => Vec::new(),
+        });
+        let is_cause = |name: &str, modifiers: &[&str]| {
+            name == opcode && (of_call || modifiers.contains(&"mma_async"))
+        };
+        for one in all.filter(|one| is_cause(one.opcode, &one.modifiers)) {
+            let place = one.source.as_ref().and_then(|source| places.place(source));
+            let Some(place) = place.map(|place| (place, what)) else {
+                continue;
+            };
+            if found.len() < SHOWN && !found.contains(&place) {
+                found.push(place);
+            }
+        }
+    }
+    found
+}
+
+/// The kernel that a log names first.
+pub(crate) fn kernel(log: &str) -> Option<&str> {
+    let (_, rest) = log.split_once("function '")?;
+    rest.split('\'').next()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn remarks_without_a_line_have_their_causes() {
+        let text = ".version 8.0\n.target sm_90a\n.file 1 \"k.mlir\"\n.extern .func f();\n.entry k()\n{\n  .loc 1 5 3\n  call f;\n  .loc 1 7 9\n  \
+                    wgmma.commit_group.sync.aligned;\n  ret;\n}\n.entry other()\n{\n  .loc 1 9 1\n  call f;\n  ret;\n}\n";
+        let log =
+            |number: &str| format!("(C75{number}) Potential Performance Loss in the function 'k'");
+        let found = |number: &str| {
+            let found = causes(&log(number), text).into_iter();
+            found
+                .map(|(place, what)| format!("{place}: {what}"))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(found("10"), ["k.mlir:5:3: a call is here"]);
+        // A commit is no product.
+        assert!(found("14").is_empty());
+        assert_eq!(kernel(&log("10")), Some("k"));
+    }
 
     #[test]
     fn lines_of_ptx_are_led_back_to_the_program() {

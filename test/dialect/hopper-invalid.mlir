@@ -366,3 +366,12 @@ func.func @rest_beside_a_barrier(%load: !load, %t: !tile, %s: !sA, %b: !bars, %i
   cute_nvgpu.tma_load(%load, [%t], %s) on %b[%i] rest(%i, %i) : (!load, [!tile], !sA), !bars
   return
 }
+
+// -----
+
+!mat = !cute.memref<i4, gmem, align<16>, "(32,32):(32,1)">
+func.func @half_bytes(%A: !mat) {
+  // expected-error @+1 {{expected elements of 8, 16, 32 or 64 bits, which a tensor map has, found i4; move several of them as one element of 8 bits}}
+  %load, %c = cute_nvgpu.atom.make_tma_load(%A, "(32,32):(32,1)")
+  return
+}

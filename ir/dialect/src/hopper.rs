@@ -142,6 +142,12 @@ fn tma_place<'l>(
         _ => return Err("expected a layout in shared memory".to_owned()),
     };
     let bits = types::element_bits(tensor.element).ok_or("expected elements of a known width")?;
+    if !matches!(bits, 8 | 16 | 32 | 64) {
+        return Err(format!(
+            "expected elements of 8, 16, 32 or 64 bits, which a tensor map has, found {}; move several of them as one element of 8 bits, by cute.recast_iter and cute.recast_layout",
+            tensor.element
+        ));
+    }
     if tensor.align % 16 != 0 {
         return Err(format!(
             "expected a tensor that starts at a multiple of 16 bytes, as TMA asks, found align<{}>; begin a view at such an element, and where only a launch knows that, promise it, as in cute.make_int_tuple(%i) -> !cute.int_tuple<\"?{{div=8}}\">: the launch asks",
