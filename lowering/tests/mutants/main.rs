@@ -111,7 +111,7 @@ const fn subject(
 }
 
 /// The pipelines that have a list of their own.
-const SUBJECTS: [Subject; 10] = [
+const SUBJECTS: [Subject; 12] = [
     subject(
         "three-stages",
         "arch=sm_80 tile=64x64x32 warps=2x2 stages=3 raster=8",
@@ -194,6 +194,28 @@ const SUBJECTS: [Subject; 10] = [
             &[&[256, 328], &[512, 328], &[256, 512]],
         ),
         sms: Some(1),
+        mutated: Mutated::Synchronization,
+    },
+    // Two consumers of one tile, in clusters of two that share B, and stores under the next tile's products.
+    Subject {
+        name: "cooperative-by-hand",
+        options: "arch=sm_90a",
+        source: Source::File(
+            "examples/kernels/sm90/wgmma_cooperative.mlir",
+            &[&[512, 328], &[512, 328], &[512, 512]],
+        ),
+        sms: Some(2),
+        mutated: Mutated::Synchronization,
+    },
+    // Two consumers that take tiles in turn.
+    Subject {
+        name: "ping-pong-by-hand",
+        options: "arch=sm_90a",
+        source: Source::File(
+            "examples/kernels/sm90/wgmma_pingpong.mlir",
+            &[&[256, 328], &[384, 328], &[256, 384]],
+        ),
+        sms: Some(2),
         mutated: Mutated::Synchronization,
     },
     // Columns of pixels.
@@ -390,6 +412,16 @@ fn parts_of_c() {
 #[test]
 fn by_hand() {
     check_one("by-hand");
+}
+
+#[test]
+fn cooperative_by_hand() {
+    check_one("cooperative-by-hand");
+}
+
+#[test]
+fn ping_pong_by_hand() {
+    check_one("ping-pong-by-hand");
 }
 
 #[test]
