@@ -69,6 +69,10 @@ class Emulators(unittest.TestCase):
         self.assertIn("and no barrier orders the two", "".join(map(str, emulator.findings)))
         self.assertEqual(emulator.findings[0].fields["kernel"], "exchange")
         self.assertEqual(len(emulator.memory(np.int64(4000)).read()), 4000)
+        emulator = cute_opt.Emulator(EXCHANGE, max_instructions=3)
+        emulator.launch("exchange", block=64, args=[emulator.memory(256), 1.0, 0])
+        [finding] = emulator.findings
+        self.assertIn("raise the limit (`max_instructions`)\n", str(finding))
 
     def test_what_is_refused(self):
         emulator = cute_opt.Emulator(EXCHANGE)
@@ -231,8 +235,8 @@ class Packages(unittest.TestCase):
         add_one, x = self.package["add_one_cpu"], np.zeros(4, dtype=np.float32)
         host, gpu = (1, 0), (2, 0)
         for error, arguments, text in [
-            (ValueError, [Claimed(gpu), x], r"argument 1 \(D0\): expected a tensor in memory of GPU 0, where the first tensor is, found a tensor of the host; copy one"),
-            (ValueError, [Claimed(gpu), Claimed((2, 1))], r"argument 1 \(D0\): expected a tensor in memory of GPU 0, where the first tensor is, found a tensor of GPU 1"),
+            (ValueError, [Claimed(gpu), x], r"argument 1 \(D0\): expected a tensor in memory of GPU 0, found a tensor of the host"),
+            (ValueError, [Claimed(gpu), Claimed((2, 1))], r"argument 1 \(D0\): expected a tensor in memory of GPU 0, found a tensor of GPU 1"),
             (ValueError, [x, Claimed(gpu)], r"argument 1 \(D0\): expected a tensor in memory of the host, found a tensor of GPU 0"),
             (ValueError, [Claimed((2, 64)), x], r"argument 0 \(E0\): expected a tensor of a GPU from 0 to 63, found 64"),
             (TypeError, [Claimed(host, 2**64 - 16), x], r"argument 0 \(E0\): expected a byte_offset .*, found 18446744073709551600 from the address 0x1000"),

@@ -257,7 +257,7 @@ fn tensors(arguments: &[Argument]) -> impl Iterator<Item = (usize, Memory)> {
 }
 
 /// Compares the memory of all tensors with that of the first, before a device is opened that there may not be. A function that is on its device
-/// compares by itself.
+/// compares by itself, in the same words.
 #[cold]
 fn same_memory(function: &Function, arguments: &[Argument]) -> Result<(), Failure> {
     let mut all = tensors(arguments);
@@ -269,9 +269,9 @@ fn same_memory(function: &Function, arguments: &[Argument]) -> Result<(), Failur
         Some((index, other)) => Err(elsewhere(
             function,
             index,
-            format!("a tensor in memory of {first}, where the first tensor is"),
+            format!("a tensor in memory of {first}"),
             format!("a tensor of {other}"),
-            "copy one to the other's device",
+            "load the function for that device, or copy the tensor",
         )),
     }
 }
