@@ -50,4 +50,6 @@ a, b = (jax.random.normal(jax.random.key(seed), shape).astype(jnp.float16) for s
 ours = jax.grad(loss, argnums=(0, 1))(a, b)
 theirs = jax.grad(lambda a, b: jax.nn.relu(a @ b.T).astype(jnp.float32).sum(), argnums=(0, 1))(a, b)
 near = all(bool(jnp.allclose(mine, other, rtol=1e-2, atol=1e-1)) for mine, other in zip(ours, theirs))
-print("gradients as JAX's" if near else "gradients differ")
+if not near:
+    raise SystemExit("gradients differ")
+print("gradients as JAX's")

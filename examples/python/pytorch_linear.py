@@ -33,7 +33,9 @@ for one in (ours, layer):
     gradients.append((x.grad, layer.weight.grad, layer.bias.grad))
     x.grad = layer.weight.grad = layer.bias.grad = None
 near = all(torch.allclose(mine, other, rtol=1e-2, atol=1e-1) for mine, other in zip(*gradients))
-print("gradients as PyTorch's" if near else "gradients differ")
+if not near:
+    raise SystemExit("gradients differ")
+print("gradients as PyTorch's")
 
 if device == "cuda":
     # Kernels are queued on PyTorch's current stream, so that a graph captures them.
@@ -44,4 +46,6 @@ if device == "cuda":
     still.copy_(torch.randn_like(still))
     graph.replay()
     torch.cuda.synchronize()
-    print("replayed" if torch.allclose(y, layer(still), rtol=1e-2, atol=1e-2) else "the graph differs")
+    if not torch.allclose(y, layer(still), rtol=1e-2, atol=1e-2):
+        raise SystemExit("the graph differs")
+    print("replayed")

@@ -1,6 +1,6 @@
 """An MLP on several GPUs: each has a part of its columns, products are cute-opt's, and sums PyTorch's (NCCL).
 
-    torchrun --nproc-per-node 2 examples/python/tensor_parallel.py [--rows 8192] [--size 8192] [--wide 28672]
+    torchrun --nproc-per-node 2 examples/python/tensor_parallel.py [--rows 16384] [--size 8192] [--wide 28672]
 
 The first matrix is split by its rows (outputs), the second by its columns, so that one sum over the GPUs is all that is sent. The first
 GPU computes the whole MLP beside it: that must be the same, and the time says what the others are worth. Without GPUs it runs on the
@@ -43,7 +43,7 @@ def wait():
 def main():
     on_gpu = torch.cuda.is_available()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=8192 if on_gpu else 16)
+    parser.add_argument("--rows", type=int, default=16384 if on_gpu else 16)
     parser.add_argument("--size", type=int, default=8192 if on_gpu else 64)
     parser.add_argument("--wide", type=int, default=28672 if on_gpu else 128)
     options = parser.parse_args()

@@ -7,14 +7,21 @@ import os
 from typing import Any, Dict, Iterator, Mapping, Optional, Tuple, Union
 
 from . import _tools
-from ._errors import CuteError, Diagnostic
+from ._errors import ArgumentTypeError, ArgumentValueError, CuteError, Diagnostic
+
+# Characters of the name of a library: a file's has 255, with what stands around it.
+_LONGEST = 200
 
 
 class Package:
     """A kernel package: a mapping from the names of its functions."""
 
-    def __init__(self, data: bytes) -> None:
-        self._data = bytes(data)
+    def __init__(self, data: Union[bytes, bytearray, memoryview]) -> None:
+        try:
+            self._data = bytes(memoryview(data))
+        except TypeError as error:
+            text = f"Package: expected the bytes of a package, found {type(data).__name__}; read a file by Package.load(path)"
+            raise ArgumentTypeError(text) from error
         self._native = _tools.native().Package(self._data)
         #: What the package holds, as docs/package.md has it.
         self.manifest: Mapping[str, Any] = json.loads(self._native.manifest())
@@ -39,8 +46,17 @@ class Package:
         import subprocess
         import tempfile
 
+        if not isinstance(name, str):
+            raise ArgumentTypeError(f"export: expected the name of a library, found {type(name).__name__}")
+        # Names of C, as `cute-run` makes them of the file's.
+        plain = "".join(one if one.isascii() and one.isalnum() else "_" for one in name)
+        if not plain.strip("_") or "/" in name or len(plain) > _LONGEST:
+            raise ArgumentValueError(
+                f"export: expected a name with a letter or digit, of at most {_LONGEST} characters and without a slash, found {name!r}; "
+                "the library is libNAME.so in the folder that is named first"
+            )
         with tempfile.TemporaryDirectory(prefix="cute-opt-") as temporary:
-            path = os.path.join(temporary, f"{name}.cutepkg")
+            path = os.path.join(temporary, f"{plain}.cutepkg")
             self.save(path)
             command = [_tools.find("cute-run"), path, "--export", os.fspath(folder)]
             done = subprocess.run(command, capture_output=True, text=True, env=_tools.environment())
@@ -101,6 +117,8 @@ class Function:
 
         Tensors are anything with `__dlpack__`. Those of a GPU are queued on a CUDA stream (its handle as an integer; that which PyTorch
         uses now, if it is loaded, else the default one), and the call returns at once. Those of the host run on the emulator.
+
+        What an argument raises when it is asked for its number or its tensor is the cause of an `ArgumentTypeError` that says which it is.
         """
         self._native(*arguments, stream=stream)
 

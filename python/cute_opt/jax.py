@@ -50,10 +50,18 @@ def call(function: Function, *arguments: Any, outputs: Union[Any, Sequence[Any]]
 
     Arrays lie in the order of rows. Kernels have no derivatives: give them by `jax.custom_vjp`. `jax.vmap` calls once for each element.
     """
+    if not isinstance(function, Function):
+        raise ArgumentTypeError(f"call: expected a function of a package, such as package['gemm'], found {_kind(function)}")
     package = function._package
     handle = package._native.handle(function.name)
     given = list(arguments)
     results = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
+    for result in results:
+        if not hasattr(result, "shape") or not hasattr(result, "dtype"):
+            raise ArgumentTypeError(
+                f"{function.name}: outputs: expected a jax.ShapeDtypeStruct for each tensor that is written, found {_kind(result)}; "
+                "give shape and type, as in jax.ShapeDtypeStruct((m, n), jnp.float32)"
+            )
     arrays: List[Any] = []
     kinds: List[int] = []
     values: List[int] = []
@@ -88,8 +96,12 @@ def call(function: Function, *arguments: Any, outputs: Union[Any, Sequence[Any]]
     _kept[handle] = package
     calling = jax.ffi.ffi_call(_TARGET, results, input_output_aliases=aliases, vmap_method="sequential")
     numbers = {"kinds": np.array(kinds, np.int64), "values": np.array(values, np.int64)}
-    made = calling(*arrays, handle=np.int64(handle), function=np.int64(function._number), **numbers)
+    made = calling(*arrays, handle=np.int64(handle), function=np.int64(function._number), name=function.name, **numbers)
     return made if isinstance(outputs, (list, tuple)) else made[0]
+
+
+def _kind(value: Any) -> str:
+    return "None" if value is None else f"{value!r}" if isinstance(value, (int, float, str)) else type(value).__name__
 
 
 def _next(function: Function, at: int, given: List[Any]) -> Any:
@@ -104,10 +116,15 @@ def _number(function: Function, at: int, number: Any) -> Any:
         return _DEFAULT, 0
     if isinstance(number, jax.core.Tracer):
         raise ArgumentTypeError(f"{function._place(at)}: expected a number that is known when JAX traces, found one that it traces; name it in static_argnums")
-    if hasattr(number, "__index__"):
-        value = number.__index__()
+    try:
+        whole = number.__index__() if hasattr(number, "__index__") else None
+        real = float(number) if whole is None and hasattr(number, "__float__") else None
+    except Exception as error:
+        raise ArgumentTypeError(f"{function._place(at)}: expected a number, found one that raises: {error}") from error
+    if whole is not None:
+        value = whole
         if -(1 << 63) <= value < 1 << 63:
             return _INTEGER, value
-    elif hasattr(number, "__float__"):
-        return _REAL, ctypes.c_int64.from_buffer(ctypes.c_double(float(number))).value
+    elif real is not None:
+        return _REAL, ctypes.c_int64.from_buffer(ctypes.c_double(real)).value
     raise ArgumentTypeError(f"{function._place(at)}: expected a number of 64 bits or None, found {number!r}")

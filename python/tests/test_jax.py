@@ -47,6 +47,13 @@ func.func @add(%A: !m, %B: !m, %C: !c) {
 """
 
 
+class Raises:
+    """A number that cannot be asked."""
+
+    def __float__(self):
+        raise ArithmeticError("none today")
+
+
 class Calls(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -107,6 +114,14 @@ class Calls(unittest.TestCase):
         del package
         self.assertTrue((jitted(self.a, self.b) == self.product).all())
 
+    def test_a_package_that_was_closed(self):
+        package = self.cute.compile(TEXT, arch="sm_80", variants=1, cache=False)
+        jitted = jax.jit(lambda a, b: self.cute.jax.call(package["gemm"], a, b, outputs=self.shape))
+        jitted(self.a, self.b)
+        package.close()
+        with self.assertRaisesRegex(Exception, "gemm: expected a package that is open, found one that was closed"):
+            jax.block_until_ready(jitted(self.a, self.b))
+
     def test_what_is_refused(self):
         wide = self.a.astype(jnp.float32)
         for error, text, run in [
@@ -119,6 +134,12 @@ class Calls(unittest.TestCase):
             (TypeError, "gemm: expected 2 arguments and 1 outputs, found 2 and 2", lambda: self.gemm(self.a, self.b, outputs=[self.shape] * 2)),
             (TypeError, r"gemm: argument 2 \(C\): expected its shape and type in `outputs`, found only 0", lambda: self.gemm(self.a, self.b, outputs=[])),
             (TypeError, r"argument 3 \(alpha\): expected a number of 64 bits or None, found 'x'", lambda: self.gemm(self.a, self.b, "x")),
+            (TypeError, r"gemm: outputs: expected a jax.ShapeDtypeStruct for each tensor that is written, found None", lambda: self.gemm(self.a, self.b, outputs=None)),
+            (TypeError, r"gemm: outputs: expected a jax.ShapeDtypeStruct .*, found 3; give", lambda: self.gemm(self.a, self.b, outputs=3)),
+            (TypeError, r"gemm: outputs: expected a jax.ShapeDtypeStruct .*, found None", lambda: self.gemm(self.a, self.b, outputs=[None])),
+            (TypeError, r"call: expected a function of a package, such as package\['gemm'\], found 'gemm'", lambda: self.cute.jax.call("gemm", self.a, outputs=self.shape)),
+            (TypeError, r"call: expected a function of a package, .*, found None", lambda: self.cute.jax.call(None, outputs=self.shape)),
+            (TypeError, r"argument 3 \(alpha\): expected a number, found one that raises: none today", lambda: self.gemm(self.a, self.b, Raises())),
             (TypeError, "found one that it traces", lambda: jax.jit(lambda x: self.gemm(self.a, self.b, x))(2.0)),
         ]:
             with self.subTest(text), self.assertRaisesRegex(error, text):

@@ -3,10 +3,12 @@
 CUTE_TOOLS_DIR has cute-opt, cute-run, cute-layout, libcute_native.so and libcute.so; without it, the module's own (of a wheel) are tested.
 """
 
+import ctypes
 import doctest
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -67,6 +69,10 @@ class Emulators(unittest.TestCase):
         self.assertIn("and no barrier orders the two", "".join(map(str, emulator.findings)))
         self.assertEqual(emulator.findings[0].fields["kernel"], "exchange")
         self.assertEqual(len(emulator.memory(np.int64(4000)).read()), 4000)
+        emulator = cute_opt.Emulator(EXCHANGE, max_instructions=3)
+        emulator.launch("exchange", block=64, args=[emulator.memory(256), 1.0, 0])
+        [finding] = emulator.findings
+        self.assertIn("raise the limit (`max_instructions`)\n", str(finding))
 
     def test_what_is_refused(self):
         emulator = cute_opt.Emulator(EXCHANGE)
@@ -95,6 +101,39 @@ class Emulators(unittest.TestCase):
             with self.subTest(text), self.assertRaisesRegex(error, text) as caught:
                 launch()
             self.assertIsInstance(caught.exception, cute_opt.CuteError)
+
+
+class Claimed:
+    """A tensor of four floats that is where it says, as DLPack has it before version 1."""
+
+    class Tensor(ctypes.Structure):
+        _fields_ = [
+            ("data", ctypes.c_uint64),
+            ("device", ctypes.c_int32 * 2),
+            ("ndim", ctypes.c_int32),
+            ("dtype", ctypes.c_uint8 * 4),
+            ("shape", ctypes.POINTER(ctypes.c_int64)),
+            ("strides", ctypes.c_void_p),
+            ("byte_offset", ctypes.c_uint64),
+            ("context", ctypes.c_void_p),
+            ("deleter", ctypes.c_void_p),
+        ]
+
+    def __init__(self, device, byte_offset=0):
+        shape = (ctypes.c_int64 * 1)(4)
+        self.tensor = self.Tensor(0x1000, device, 1, (2, 32, 1, 0), shape, None, byte_offset)
+
+    def __dlpack_device__(self):
+        return tuple(self.tensor.device)
+
+    def __dlpack__(self, stream=None):
+        new = ctypes.pythonapi.PyCapsule_New
+        new.argtypes, new.restype = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p], ctypes.py_object
+        return new(ctypes.addressof(self.tensor), b"dltensor", None)
+
+
+def raising(error):
+    raise error
 
 
 class Packages(unittest.TestCase):
@@ -142,6 +181,7 @@ class Packages(unittest.TestCase):
             (TypeError, [2.5, x], r"argument 0 \(E0\): expected a tensor of f32, found the number 2.5"),
             (TypeError, [None, x], r"argument 0 \(E0\): expected a tensor of f32"),
             (ValueError, [1 << 63, x], r"argument 0 \(E0\): expected an integer of 64 bits"),
+            (ValueError, [1 << 99999, x], r"argument 0 \(E0\): expected an integer of 64 bits"),
             (ValueError, [np.zeros((4, 2), np.float32), x], r"argument 0 \(E0\): expected 1 dimensions"),
             (ValueError, [np.zeros(8, np.float32)[::2], x], r"argument 0 \(E0\): expected stride\[0\] of 1"),
             (ValueError, [np.zeros(5, np.float32), x], "expected all tensors of one shape"),
@@ -157,6 +197,66 @@ class Packages(unittest.TestCase):
         with self.assertRaisesRegex(KeyError, "expected one of the package's functions, add_one_cpu; found 'other'"):
             self.package["other"]
 
+    def test_streams_that_are_refused(self):
+        add_one, x = self.package["add_one_cpu"], np.zeros(4, dtype=np.float32)
+        expected = "add_one_cpu: stream: expected the handle of a CUDA stream, an integer from 0 of 64 bits, or None, found "
+        for error, stream, text in [
+            (ValueError, -1, "-1"),
+            (ValueError, 2**70, str(2**70)),
+            (ValueError, 1 << 99999, "another integer"),
+            (TypeError, "x", "<class 'str'>"),
+            (TypeError, 1.0, "<class 'float'>"),
+        ]:
+            with self.subTest(text), self.assertRaisesRegex(error, re.escape(expected + text)) as caught:
+                add_one(x, x.copy(), stream=stream)
+            self.assertIsInstance(caught.exception, cute_opt.CuteError)
+        # Tensors of the host are on no stream.
+        add_one(x, x.copy(), stream=np.int64(0))
+
+    def test_what_arguments_raise_is_the_cause(self):
+        add_one, x = self.package["add_one_cpu"], np.zeros(4, dtype=np.float32)
+        own = ArithmeticError("none today")
+        for method, what in [
+            ("__index__", "number, found one whose __index__ raises"),
+            ("__float__", "number, found one whose __float__ raises"),
+            ("__dlpack__", "tensor that can be handed over by DLPack, found one that refuses"),
+        ]:
+            raises = lambda *_, **__: raising(own)  # noqa: E731
+            argument = type("Raises", (), {method: raises, "__dlpack_device__": lambda _: (1, 0)})()
+            with self.subTest(method), self.assertRaisesRegex(cute_opt.ArgumentTypeError, rf"add_one_cpu: argument 1 \(D0\): expected a {what}: none today") as caught:
+                add_one(x, argument)
+            self.assertIs(caught.exception.__cause__, own)
+        # An interrupt is no answer of an argument's.
+        stopped = type("Stopped", (), {"__index__": lambda _: raising(KeyboardInterrupt())})()
+        with self.assertRaises(KeyboardInterrupt):
+            add_one(x, stopped)
+
+    def test_devices_are_compared_before_one_is_opened(self):
+        add_one, x = self.package["add_one_cpu"], np.zeros(4, dtype=np.float32)
+        host, gpu = (1, 0), (2, 0)
+        for error, arguments, text in [
+            (ValueError, [Claimed(gpu), x], r"argument 1 \(D0\): expected a tensor in memory of GPU 0, found a tensor of the host"),
+            (ValueError, [Claimed(gpu), Claimed((2, 1))], r"argument 1 \(D0\): expected a tensor in memory of GPU 0, found a tensor of GPU 1"),
+            (ValueError, [x, Claimed(gpu)], r"argument 1 \(D0\): expected a tensor in memory of the host, found a tensor of GPU 0"),
+            (ValueError, [Claimed((2, 64)), x], r"argument 0 \(E0\): expected a tensor of a GPU from 0 to 63, found 64"),
+            (TypeError, [Claimed(host, 2**64 - 16), x], r"argument 0 \(E0\): expected a byte_offset .*, found 18446744073709551600 from the address 0x1000"),
+        ]:
+            with self.subTest(text), self.assertRaisesRegex(error, "add_one_cpu: " + text):
+                add_one(*arguments)
+
+    def test_findings_are_raised_with_their_places(self):
+        text = (ROOT / "examples/kernels/transpose.mlir").read_text()
+        lines = text.replace("      gpu.barrier\n", "").splitlines()
+        package = cute_opt.compile("\n".join(lines), arch="sm_80", cache=False)
+        stores, loads = (at for at, line in enumerate(lines, 1) if "cute.call @copy_through" in line)
+        x, y = np.zeros((64, 64), np.float32), np.zeros((64, 64), np.float32)
+        with self.assertRaises(cute_opt.FindingsError) as caught:
+            package["transpose"](x, y)
+        said = str(caught.exception)
+        self.assertRegex(said, rf"shared-memory race: .*\(called from <stdin>:{stores}:7\)")
+        self.assertRegex(said, rf"the other access: .*\(called from <stdin>:{loads}:7\)")
+        self.assertIn("no barrier orders the two; put one between them", said)
+
     def test_packages_are_closed_saved_and_exported(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "add.cutepkg")
@@ -170,12 +270,20 @@ class Packages(unittest.TestCase):
             loaded.close()
             library = self.package.export(folder, "add")
             self.assertTrue(os.path.samefile(library, os.path.join(folder, "libadd.so")))
-            with self.assertRaisesRegex(cute_opt.CuteError, "expected a name with a letter or digit"):
-                self.package.export(folder, "--")
+            for error, name in [(ValueError, "--"), (ValueError, ""), (ValueError, "a/b"), (ValueError, "../a"), (ValueError, "a" * 300), (TypeError, 3), (TypeError, None)]:
+                with self.subTest(name), self.assertRaisesRegex(error, "^export: expected (a name with a letter or digit|the name of a library)") as caught:
+                    self.package.export(folder, name)
+                self.assertIsInstance(caught.exception, cute_opt.CuteError)
+            library = self.package.export(folder, "a\0b.größe")
+            self.assertTrue(os.path.samefile(library, os.path.join(folder, "liba_b_gr__e.so")))
             damaged = bytearray(pathlib.Path(path).read_bytes())
             damaged[-1] ^= 1
             with self.assertRaisesRegex(cute_opt.CuteError, "checksum"):
                 cute_opt.Package(bytes(damaged))
+            self.assertEqual(list(cute_opt.Package(memoryview(pathlib.Path(path).read_bytes()))), ["add_one_cpu"])
+        for given, found in [("s", "str"), (3, "int"), (None, "NoneType"), ([1, 2], "list")]:
+            with self.subTest(found), self.assertRaisesRegex(cute_opt.ArgumentTypeError, f"Package: expected the bytes of a package, found {found}; read a file by Package.load"):
+                cute_opt.Package(given)
 
     def test_threads(self):
         wrong = []
@@ -200,6 +308,78 @@ class Packages(unittest.TestCase):
         for _ in range(100):
             self.package["add_one_cpu"](x, y)
         self.assertEqual((sys.getrefcount(x), sys.getrefcount(y)), before)
+
+    def test_packages_are_closed_while_threads_call(self):
+        data, x = self.package._data, np.zeros(8, dtype=np.float32)
+        answers = []
+
+        def calls(function, started):
+            y = np.zeros_like(x)
+            try:
+                while True:
+                    function(x, y)
+                    started.set()
+                    if not (y == 1).all():
+                        answers.append("a wrong result")
+            except cute_opt.CuteError as error:
+                answers.append(str(error))
+
+        for _ in range(5):
+            package = cute_opt.Package(data)
+            started = [threading.Event() for _ in range(4)]
+            threads = [threading.Thread(target=calls, args=[package["add_one_cpu"], one]) for one in started]
+            for thread in threads:
+                thread.start()
+            for one in started:
+                self.assertTrue(one.wait(60))
+            package.close()
+            for thread in threads:
+                thread.join()
+        self.assertEqual(set(answers), {"add_one_cpu: expected a package that is open, found one that was closed"})
+        self.assertEqual(len(answers), 20)
+
+    @unittest.skipUnless(hasattr(os, "fork"), "there is no fork here")
+    def test_a_process_that_is_forked_calls(self):
+        add_one, x, y = self.package["add_one_cpu"], np.zeros(8, dtype=np.float32), np.zeros(8, dtype=np.float32)
+        add_one(x, y)
+        fresh = cute_opt.Package(self.package._data)["add_one_cpu"]
+        child = os.fork()
+        if child == 0:
+            # One that waits for a lock that nobody holds any more ends by the signal.
+            signal.alarm(60)
+            status = 1
+            try:
+                for function in (add_one, fresh):
+                    y[:] = 0
+                    function(x, y)
+                    status = 0 if (y == 1).all() else 2
+            finally:
+                os._exit(status)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        add_one(y, x)
+        self.assertTrue((x == 2).all())
+
+    @unittest.skipUnless(os.path.exists("/proc/self/statm"), "the system does not say how much memory a process has")
+    def test_calls_leave_no_memory(self):
+        def resident():
+            with open("/proc/self/statm") as file:
+                return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+        function, short = self.package["add_one_cpu"], np.zeros(3, dtype=np.float32)
+
+        def calls(count):
+            for turn in range(count):
+                # Other sizes each time, of which none is kept for ever; and what is refused.
+                x = np.zeros(4 + turn % 500, dtype=np.float32)
+                function(x, x.copy())
+                with self.assertRaises(ValueError):
+                    function(x, short)
+
+        calls(1000)
+        before = resident()
+        calls(4000)
+        # 100 bytes of each call would be 800 kB.
+        self.assertLess(resident() - before, 600_000)
 
 
 class Compiling(unittest.TestCase):

@@ -168,9 +168,28 @@ class Products(unittest.TestCase, Near):
             (ValueError, (a[0], b), "mm: a: expected 2 dimensions, found 1"),
             (ValueError, (a, a), "mm: b: expected 8 rows, as many as a has columns, found 4"),
             (ValueError, (a, b, torch.zeros(5).half()), "mm: bias: expected 4 numbers, as many as b has columns, found 5"),
+            (TypeError, (None, b), "mm: a: expected a tensor, found NoneType"),
+            (TypeError, (a, None), "mm: b: expected a tensor, found NoneType"),
+            (TypeError, (a, 3), "mm: b: expected a tensor, found int"),
+            (TypeError, (a, b, "x"), "mm: bias: expected a tensor, found str"),
         ]:
-            with self.subTest(text), self.assertRaisesRegex(error, text):
+            with self.subTest(text), self.assertRaisesRegex(error, text) as caught:
                 cute_opt.torch.mm(*given)
+            self.assertIsInstance(caught.exception, cute_opt.CuteError)
+        with self.assertRaisesRegex(TypeError, "linear: input: expected a tensor, found NoneType"):
+            cute_opt.torch.linear(None, b)
+
+    def test_the_negative_bit(self):
+        torch.manual_seed(7)
+        a, b = torch.randn(4, 8).half(), torch.randn(8, 8).half()
+        expected = cute_opt.torch.mm(-a, b)
+        # Elements are those in memory with the other sign. The second call knows the kernel.
+        for _ in range(2):
+            torch.testing.assert_close(cute_opt.torch.mm(torch._neg_view(a), b), expected)
+        with torch.no_grad():
+            compiled = torch.compile(lambda a, b: a @ b, backend="cute")
+            for left in (-a, torch._neg_view(a)):
+                torch.testing.assert_close(compiled(left, b), expected)
 
     def test_operations_are_as_pytorch_wants_them(self):
         torch.manual_seed(3)
@@ -294,6 +313,28 @@ class Operations(unittest.TestCase):
         add = cute_opt.torch.op("cute_tests::wrong", self.package["add_one_cpu"], outputs=torch.empty_like)
         with self.assertRaisesRegex(TypeError, r"argument 0 \(E0\): expected elements of type f32, found f64"):
             add(torch.zeros(3, dtype=torch.float64))
+
+    def test_bits_of_which_dlpack_says_nothing(self):
+        add = self.package["add_one_cpu"]
+        x, y = torch.arange(4.0), torch.zeros(4)
+        negated = torch._neg_view(x)
+        other = type("Other", (torch.Tensor,), {})
+        text = r"add_one_cpu: argument {} \({}\): expected a tensor whose elements are those in memory, found one with the negative bit, .*; use tensor.resolve_neg\(\)"
+        with torch.inference_mode():
+            imaginary = torch.complex(torch.ones(1), torch.ones(1)).conj().imag
+        for given in (negated, negated.data, nn.Parameter(negated, requires_grad=False), negated.as_subclass(other), imaginary):
+            self.assertTrue(given.is_neg())
+            with self.assertRaisesRegex(cute_opt.ArgumentValueError, text.format(0, "E0")):
+                add(given, y)
+            with self.assertRaisesRegex(cute_opt.ArgumentValueError, text.format(1, "D0")):
+                add(x, given)
+        add(negated.resolve_neg(), y)
+        torch.testing.assert_close(y, 1 - x)
+        # No package has complex numbers.
+        with self.assertRaisesRegex(TypeError, r"argument 0 \(E0\): expected elements of type"):
+            add(torch.ones(4, dtype=torch.complex64).conj(), y)
+        operation = cute_opt.torch.op("cute_tests::negated", add, outputs=torch.empty_like)
+        torch.testing.assert_close(operation(negated), 1 - x)
 
 
 class Compiled(unittest.TestCase, Near):

@@ -16,6 +16,8 @@ import threading
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+# A file beside this one has the name of a package of PyPI, which PyTorch and JAX import where they find it.
+sys.path = [folder for folder in sys.path if pathlib.Path(folder).resolve() != pathlib.Path(__file__).resolve().parent]
 TOOLS = pathlib.Path(os.environ["CUTE_TOOLS_DIR"]).resolve()
 CLIENTS = pathlib.Path(os.environ["CUTE_CLIENTS"]).resolve()
 WORK = CLIENTS / "work"
@@ -171,6 +173,32 @@ class Numpy(unittest.TestCase):
         for thread in threads:
             thread.join()
         self.assertEqual(wrong, [])
+
+
+class Jax(unittest.TestCase):
+    """Functions of exported libraries that JAX calls through jax-tvm-ffi, unmodified."""
+
+    def test_calls(self):
+        try:
+            import jax
+            import jax.numpy as jnp
+        except ImportError:
+            self.skipTest("JAX is not installed, so that jax-tvm-ffi was not tried; pip install jax")
+        import jax_tvm_ffi
+        import tvm_ffi
+
+        for name, library in [("ours", OURS), ("other", OTHER)]:
+            jax_tvm_ffi.register_ffi_target(name, tvm_ffi.load_module(str(library)).add_one_cpu, ["args", "rets"], platform="cpu")
+        x = jnp.arange(5.0)
+
+        def call(name, x):
+            return jax.ffi.ffi_call(name, jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+
+        self.assertEqual(call("ours", x).tolist(), [1, 2, 3, 4, 5])
+        self.assertEqual(jax.jit(lambda x: 2 * call("ours", x + 1))(x).tolist(), [4, 6, 8, 10, 12])
+        self.assertEqual(call("other", x.astype(jnp.int32)).tolist(), [1, 2, 3, 4, 5])
+        with self.assertRaisesRegex(Exception, r"add_one_cpu: argument 0 \(E0\): expected elements of type i32, found f32"):
+            jax.block_until_ready(call("other", x))
 
 
 class Streams(unittest.TestCase):

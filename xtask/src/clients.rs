@@ -13,6 +13,8 @@ use std::process::Command;
 
 /// The packages that are installed for Python.
 const PACKAGES: [&str; 2] = ["apache-tvm-ffi==0.1.15.post2", "numpy>=2"];
+/// The package by which JAX calls exported libraries. It is installed without JAX, which is large: where that is not there, the test says so.
+const OF_JAX: &str = "jax-tvm-ffi==0.1.3";
 /// The source package whose examples are clients.
 const SOURCE: &str = "apache-tvm-ffi==0.1.15.post2";
 /// The packages of which the folder of a CUDA toolkit is made: headers, nvcc with its parts, and the runtime that programs are linked with.
@@ -107,7 +109,9 @@ pub fn check(workspace: &Workspace, setup: &Setup) -> Result<Clients> {
 /// Downloads what is not there.
 pub fn ready(workspace: &Workspace, setup: &Setup, folder: &Path) -> Result<()> {
     let stamp = folder.join("versions.txt");
-    let versions = [&PACKAGES[..], &[SOURCE], &TOOLKIT].concat().join("\n");
+    let versions = [&PACKAGES[..], &[OF_JAX, SOURCE], &TOOLKIT]
+        .concat()
+        .join("\n");
     if std::fs::read_to_string(&stamp).is_ok_and(|found| found == versions) {
         return Ok(());
     }
@@ -121,6 +125,11 @@ pub fn ready(workspace: &Workspace, setup: &Setup, folder: &Path) -> Result<()> 
     let mut install = pip();
     install.args(["install", "--upgrade", "--only-binary=:all:", "--target"]);
     quiet(install.arg(folder.join("py")).args(PACKAGES))?;
+    let mut of_jax = pip();
+    of_jax.args(["install", "--upgrade", "--no-deps", "--only-binary=:all:"]);
+    // A Python that it is too new for has no JAX that it could be used with.
+    of_jax.args(["--ignore-requires-python", "--target"]);
+    quiet(of_jax.arg(folder.join("py")).arg(OF_JAX))?;
     let mut toolkit = pip();
     toolkit.args([
         "install",

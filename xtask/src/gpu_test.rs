@@ -1,10 +1,10 @@
-//! `cargo xtask gpu-test`: the kernels of `test/gpu`, compiled everywhere and run where there is a GPU.
+//! `cargo xtask gpu-test`: the kernels of `test/gpu`, compiled everywhere and run where there is a GPU; and there the examples of Python.
 //!
 //! A line `// GPU: arch=sm_90a ...` in a file makes one package, with these options of `--cute-compile`.
 
 use crate::process::show;
 use crate::workspace::{Profile, Workspace};
-use crate::{demo, gpu, setup};
+use crate::{demo, gpu, gpu_examples, setup};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -59,6 +59,8 @@ pub fn run(workspace: &Workspace) -> Result<bool> {
             "\n{passed} of {} packages ran and were right",
             packages.len()
         );
+        let failed = gpu_examples::run(workspace, &setup)?;
+        failures.extend(failed.into_iter().map(str::to_owned));
     } else {
         println!(
             "\nThere is no GPU here; {} packages were compiled. On a machine with one, after copying",
@@ -70,6 +72,7 @@ pub fn run(workspace: &Workspace) -> Result<bool> {
             workspace.short(&runner)
         );
         println!("    ./cute-run gpu-tests/*.cutepkg");
+        println!("\nThe examples of Python are run by this task on a machine with a GPU.");
     }
     for failure in &failures {
         eprintln!("FAILED: {failure}");

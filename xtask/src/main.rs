@@ -6,6 +6,7 @@ mod demo;
 mod docs;
 mod fuzz;
 mod gpu;
+mod gpu_examples;
 mod gpu_test;
 mod memory;
 mod outside;
@@ -44,7 +45,7 @@ enum Task {
     Clients,
     /// Makes the wheel of the Python module with the tools, installs it into a folder, and tests it there.
     Wheel,
-    /// Compiles the kernels of test/gpu, and runs them if there is a GPU.
+    /// Compiles the kernels of test/gpu; if there is a GPU, runs them, and the examples for PyTorch and JAX where these are installed.
     GpuTest,
     /// Benchmarks of the crates, and how long compiling the example takes.
     Bench,

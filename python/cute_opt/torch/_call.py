@@ -64,9 +64,12 @@ def caller(name: str, function: Function, plan: Plan, device: torch.device) -> C
     """
 
     def copy(operand: int, tensor: torch.Tensor) -> torch.Tensor:
-        """A copy of a tensor that lies where the kernel does not expect it."""
+        """A copy of a tensor that lies where the kernel does not expect it, or whose elements are those in memory with the other sign."""
         align = plan.operands[operand][3]
-        log.info("%s: argument %d is copied, as it lies at %#x and not at a multiple of %d", function.name, operand, tensor.data_ptr(), align)
+        if tensor.is_neg():
+            log.info("%s: argument %d is copied, as it has the negative bit", function.name, operand)
+        else:
+            log.info("%s: argument %d is copied, as it lies at %#x and not at a multiple of %d", function.name, operand, tensor.data_ptr(), align)
         return tensor.clone(memory_format=torch.preserve_format)
 
     operands = [(tensor, list(modes), ELEMENTS[dtype][1:], align) for tensor, modes, dtype, align in plan.operands]

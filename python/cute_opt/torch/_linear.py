@@ -171,18 +171,28 @@ def _is_direct(*tensors: Optional[torch.Tensor]) -> bool:
     return not (watched or _dispatch_modes()) and _transformation() is None
 
 
+def _tensors(name: str, **given: Any) -> None:
+    """Checks that arguments are tensors; there may be no bias."""
+    for what, one in given.items():
+        if not isinstance(one, torch.Tensor) and not (what == "bias" and one is None):
+            raise ArgumentTypeError(f"{name}: {what}: expected a tensor, found {type(one).__name__}")
+
+
 def mm(a: torch.Tensor, b: torch.Tensor, bias: Optional[torch.Tensor] = None) -> torch.Tensor:
     """Returns the product of two matrices, plus a number for each column: sums in float32, rounded once. It has gradients."""
     # PyTorch's dispatcher calls Python back, which takes several times as long as the call of the kernel.
-    if _is_direct(a, b, bias):
+    # That there are two is looked at first, as a type of no tensor's is none of those that are direct.
+    if a is not None and b is not None and _is_direct(a, b, bias):
         found = _seen.get(_looks(a, b, bias))
         if found is not None:
             return found(a, b) if bias is None else found(a, b, bias)
+    _tensors("mm", a=a, b=b, bias=bias)
     return torch.ops.cute_opt.mm(a, b, bias)
 
 
 def linear(input: torch.Tensor, weight: torch.Tensor, bias: Optional[torch.Tensor] = None) -> torch.Tensor:
     """Returns what `torch.nn.functional.linear` does, of products of cute-opt, forward and backward."""
+    _tensors("linear", input=input, weight=weight, bias=bias)
     rows = input.reshape(-1, input.shape[-1])
     return mm(rows, weight.t(), bias).reshape(*input.shape[:-1], weight.shape[0])
 

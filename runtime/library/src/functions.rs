@@ -3,7 +3,9 @@
 use std::ffi::c_void;
 use std::sync::OnceLock;
 
-use cute_runtime::call::{Argument, CallError, Entry, Memory, Stream, Workspace};
+use cute_runtime::call::{
+    Argument, ArgumentError, CallError, Entry, Memory, Problem, Stream, Workspace,
+};
 use cute_runtime::package::Function;
 use cute_runtime::{Package, emulator};
 use smallvec::SmallVec;
@@ -159,10 +161,7 @@ impl Loaded {
             // SAFETY: the caller's.
             arguments.push(unsafe { value.argument(place)? });
         }
-        let memory = arguments.iter().find_map(|argument| match argument {
-            Argument::Tensor(view) => Some(view.memory()),
-            _ => None,
-        });
+        let memory = tensors(&arguments).next().map(|(_, memory)| memory);
         match memory.unwrap_or(Memory::Host) {
             Memory::Host => {
                 let entry = self.on_emulator(function, places)?;
@@ -180,7 +179,7 @@ impl Loaded {
                 let stream = unsafe { Stream::from_raw(environment.stream(gpu)) };
                 match Device::wanted() {
                     Device::OfTensors => {
-                        let entry = self.on_gpu(function, places, gpu)?;
+                        let entry = self.on_gpu(function, places, gpu, &arguments)?;
                         if function.workspace.is_some() {
                             // Given back when the launches are queued: their memory is used in the order of the stream.
                             let mut given = None;
@@ -231,16 +230,68 @@ impl Loaded {
         function: &Function,
         places: &'s Places,
         gpu: u32,
+        arguments: &[Argument],
     ) -> Result<&'s Entry, Failure> {
         let Some(place) = places.gpus.get(gpu as usize) else {
-            let text = format!("expected a GPU from 0 to {}, found {gpu}", GPUS - 1);
-            return Err(Failure::new(Class::Value, text));
+            let first = tensors(arguments).next().map_or(0, |(index, _)| index);
+            let expected = format!("a tensor of a GPU from 0 to {}", GPUS - 1);
+            return Err(elsewhere(function, first, expected, gpu.to_string(), ""));
         };
         let entry = fork::try_once(place, || {
+            same_memory(function, arguments)?;
             let entry = Entry::on_gpu(&self.package, function, gpu)?;
             fork::use_gpu();
             Ok::<_, Failure>(Box::new(entry))
         });
         Ok(entry?)
     }
+}
+
+/// The tensors among arguments: the place of each, and its memory.
+fn tensors(arguments: &[Argument]) -> impl Iterator<Item = (usize, Memory)> {
+    let all = arguments.iter().enumerate();
+    all.filter_map(|(index, argument)| match argument {
+        Argument::Tensor(view) => Some((index, view.memory())),
+        _ => None,
+    })
+}
+
+/// Compares the memory of all tensors with that of the first, before a device is opened that there may not be. A function that is on its device
+/// compares by itself, in the same words.
+#[cold]
+fn same_memory(function: &Function, arguments: &[Argument]) -> Result<(), Failure> {
+    let mut all = tensors(arguments);
+    let Some((_, first)) = all.next() else {
+        return Ok(());
+    };
+    match all.find(|(_, memory)| *memory != first) {
+        None => Ok(()),
+        Some((index, other)) => Err(elsewhere(
+            function,
+            index,
+            format!("a tensor in memory of {first}"),
+            format!("a tensor of {other}"),
+            "load the function for that device, or copy the tensor",
+        )),
+    }
+}
+
+/// The refusal of a tensor by where it is.
+fn elsewhere(
+    function: &Function,
+    index: usize,
+    expected: String,
+    found: String,
+    cure: &str,
+) -> Failure {
+    let name = function.args.get(index).map_or("", |arg| arg.name());
+    Failure::from(CallError::from(Box::new(ArgumentError {
+        function: function.name.clone(),
+        index,
+        name: name.to_owned(),
+        problem: Problem::Memory,
+        expected,
+        found,
+        cure: cure.to_owned(),
+    })))
 }

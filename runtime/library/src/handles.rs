@@ -15,12 +15,14 @@ fn open() -> &'static Open {
     fork::once(&OPEN, Open::default)
 }
 
-/// The package of a number.
-pub(crate) fn find(handle: u64) -> Result<Arc<Loaded>, Failure> {
+/// The package of a number, for a call of a function; `function` words which.
+pub(crate) fn find(handle: u64, function: impl Fn() -> String) -> Result<Arc<Loaded>, Failure> {
     let open = open().read().unwrap_or_else(PoisonError::into_inner);
     open.get(&handle).cloned().ok_or_else(|| {
-        let text =
-            format!("expected a package that is open, found handle {handle}, which was closed");
+        let function = function();
+        let text = format!(
+            "{function}: expected a package that is open, found one that was closed; close it after the last call"
+        );
         Failure::new(Class::Value, text)
     })
 }

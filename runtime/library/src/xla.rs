@@ -22,6 +22,7 @@ const CAPTURED: u32 = 1;
 /// The types of attributes.
 const ARRAY: c_int = 1;
 const SCALAR: c_int = 3;
+const STRING: c_int = 4;
 /// The type of 64-bit integers.
 const S64: c_int = 5;
 /// An argument that is one of XLA's results; its number follows.
@@ -297,7 +298,13 @@ impl Frame {
             ))
         })?;
         // SAFETY: the tensors are XLA's buffers, which are there until the stream has done what it is given.
-        unsafe { find(handle as u64)?.call(function, &given, &Given(stream)) }
+        unsafe {
+            let named = || {
+                let name = self.text("name");
+                name.map_or_else(|| format!("function {function}"), str::to_owned)
+            };
+            find(handle as u64, named)?.call(function, &given, &Given(stream))
+        }
     }
 
     /// The stream and the number of the GPU.
@@ -374,41 +381,68 @@ impl Frame {
     /// # Safety
     /// The attributes are XLA's.
     unsafe fn numbers(&self, name: &str) -> Result<&[i64], Failure> {
-        let all = &self.attributes;
-        let expected = format!("expected an attribute `{name}` of 64-bit integers");
-        for at in 0..usize::try_from(all.count).unwrap_or(0) {
-            // SAFETY: there are as many, and each is of its type.
-            unsafe {
-                let text = &**all.names.add(at);
-                let bytes = std::slice::from_raw_parts(text.bytes, text.length);
-                if bytes != name.as_bytes() {
-                    continue;
-                }
-                let value = *all.all.add(at);
-                match *all.types.add(at) {
-                    ARRAY => {
-                        let array = &*value.cast::<Array>();
-                        if array.count == 0 {
-                            return Ok(&[]);
-                        }
-                        if array.element == S64 {
-                            return Ok(std::slice::from_raw_parts(array.data, array.count));
-                        }
+        let expected = || format!("expected an attribute `{name}` of 64-bit integers");
+        // SAFETY: the caller's.
+        let Some((kind, value)) = (unsafe { self.attribute(name) }) else {
+            return Err(wrong(format!(
+                "{}, found none; call by cute_opt.jax",
+                expected()
+            )));
+        };
+        // SAFETY: each is of its type.
+        unsafe {
+            match kind {
+                ARRAY => {
+                    let array = &*value.cast::<Array>();
+                    if array.count == 0 {
+                        return Ok(&[]);
                     }
-                    SCALAR => {
-                        let scalar = &*value.cast::<Scalar>();
-                        if scalar.element == S64 {
-                            return Ok(std::slice::from_raw_parts(scalar.value, 1));
-                        }
+                    if array.element == S64 {
+                        return Ok(std::slice::from_raw_parts(array.data, array.count));
                     }
-                    _ => {}
                 }
-                return Err(wrong(format!("{expected}, found another type")));
+                SCALAR => {
+                    let scalar = &*value.cast::<Scalar>();
+                    if scalar.element == S64 {
+                        return Ok(std::slice::from_raw_parts(scalar.value, 1));
+                    }
+                }
+                _ => {}
             }
         }
-        Err(wrong(format!(
-            "{expected}, found none; call by cute_opt.jax"
-        )))
+        Err(wrong(format!("{}, found another type", expected())))
+    }
+
+    /// The attribute of that name, if it is a text.
+    ///
+    /// # Safety
+    /// The attributes are XLA's.
+    unsafe fn text(&self, name: &str) -> Option<&str> {
+        // SAFETY: the caller's; each is of its type.
+        unsafe {
+            let (STRING, value) = self.attribute(name)? else {
+                return None;
+            };
+            let text = &*value.cast::<Text>();
+            std::str::from_utf8(std::slice::from_raw_parts(text.bytes, text.length)).ok()
+        }
+    }
+
+    /// The attribute of that name: its type, and where it is.
+    ///
+    /// # Safety
+    /// The attributes are XLA's.
+    unsafe fn attribute(&self, name: &str) -> Option<(c_int, *const c_void)> {
+        let all = &self.attributes;
+        let mut places = 0..usize::try_from(all.count).unwrap_or(0);
+        // SAFETY: there are as many.
+        unsafe {
+            let at = places.find(|at| {
+                let text = &**all.names.add(*at);
+                std::slice::from_raw_parts(text.bytes, text.length) == name.as_bytes()
+            })?;
+            Some((*all.types.add(at), *all.all.add(at)))
+        }
     }
 }
 

@@ -88,11 +88,96 @@ impl Exchange {
     }
 }
 
+/// A C function of a method without arguments: the object, and null.
+type Method = unsafe extern "C" fn(*mut ffi::PyObject, *mut ffi::PyObject) -> *mut ffi::PyObject;
+
+/// The way in which objects of a type say that their elements are those in memory with the other sign, as PyTorch's `is_neg` does.
+#[derive(Clone, Copy, Debug)]
+enum Negated {
+    /// They have no such thing.
+    Never,
+    /// The method's C function: looking the method up by its name takes as long again.
+    Function(Method),
+    /// The method, by its name.
+    Method,
+}
+
+/// A type whose objects are tensors, described by C functions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Library {
+    pub(crate) exchange: &'static Exchange,
+    /// Objects say whether they want gradients.
+    wants_gradients: bool,
+    negated: Negated,
+}
+
+impl Library {
+    /// The type of an object, whose functions are those.
+    fn of(exchange: &'static Exchange, object: &Bound<'_, PyAny>) -> PyResult<Library> {
+        let class = object.get_type();
+        Ok(Library {
+            exchange,
+            wants_gradients: class.hasattr(intern!(object.py(), "requires_grad"))?,
+            negated: Negated::of(object)?,
+        })
+    }
+
+    /// Tells whether a tensor wants gradients, which a kernel would not give it.
+    pub(crate) fn wants_gradients(&self, tensor: &Bound<'_, PyAny>) -> PyResult<bool> {
+        if !self.wants_gradients {
+            return Ok(false);
+        }
+        let name = intern!(tensor.py(), "requires_grad");
+        tensor.getattr(name)?.is_truthy()
+    }
+
+    /// Tells whether the elements of a tensor of the type are those in memory with the other sign, of which the description says nothing. Python may run.
+    pub(crate) fn is_negated(&self, tensor: &Bound<'_, PyAny>) -> PyResult<bool> {
+        self.negated.holds(tensor)
+    }
+}
+
+impl Negated {
+    fn of(object: &Bound<'_, PyAny>) -> PyResult<Negated> {
+        let name = intern!(object.py(), "is_neg");
+        if !object.get_type().hasattr(name)? {
+            return Ok(Negated::Never);
+        }
+        let method = object.getattr(name)?;
+        // SAFETY: the method is alive; what is asked of a function of C is asked of such a one only.
+        let function = unsafe {
+            let method = method.as_ptr();
+            let is_plain = ffi::PyCFunction_Check(method) != 0
+                && ffi::PyCFunction_GetFlags(method) == ffi::METH_NOARGS;
+            is_plain.then(|| ffi::PyCFunction_GetFunction(method))
+        };
+        Ok(match function.flatten() {
+            Some(function) => Negated::Function(function),
+            None => Negated::Method,
+        })
+    }
+
+    fn holds(self, tensor: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let py = tensor.py();
+        match self {
+            Negated::Never => Ok(false),
+            Negated::Function(function) => {
+                // SAFETY: it is the method of the object's type that takes nothing, and gives an object or raises.
+                let answer = unsafe {
+                    Bound::from_owned_ptr_or_err(py, function(tensor.as_ptr(), ptr::null_mut()))?
+                };
+                answer.is_truthy()
+            }
+            Negated::Method => tensor.call_method0(intern!(py, "is_neg"))?.is_truthy(),
+        }
+    }
+}
+
 /// The way in which objects of a type are arguments.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
-    /// A tensor, by C functions; and whether objects say that they want gradients.
-    Exchange(&'static Exchange, bool),
+    /// A tensor, by C functions.
+    Exchange(Library),
     /// A tensor, by `__dlpack__`.
     Dlpack,
     /// An integer.
@@ -121,7 +206,7 @@ impl Kind {
         }
         drop(seen);
         let class = object.get_type();
-        let kind = Kind::of_type(&class)?;
+        let kind = Kind::of_type(object, &class)?;
         let mut seen = SEEN.lock().unwrap_or_else(|error| error.into_inner());
         if seen.len() < MOST_TYPES && seen.iter().all(|(one, _)| *one != address) {
             seen.push((address, kind));
@@ -130,13 +215,13 @@ impl Kind {
         Ok(kind)
     }
 
-    fn of_type(class: &Bound<'_, PyType>) -> PyResult<Kind> {
+    fn of_type(object: &Bound<'_, PyAny>, class: &Bound<'_, PyType>) -> PyResult<Kind> {
         if class.hasattr("__dlpack__")? {
             if is_plain(class)?
                 && let Some(exchange) = Exchange::of(class)?
                 && exchange.tensor.is_some()
             {
-                return Ok(Kind::Exchange(exchange, class.hasattr("requires_grad")?));
+                return Ok(Kind::Exchange(Library::of(exchange, object)?));
             }
             return Ok(Kind::Dlpack);
         }
@@ -178,6 +263,11 @@ pub(crate) struct Handed<'py> {
     pub(crate) is_read_only: bool,
     /// The owner.
     pub(crate) capsule: Bound<'py, PyAny>,
+}
+
+/// Tells whether the elements of a tensor that is handed over by `__dlpack__` are those in memory with the other sign.
+pub(crate) fn is_negated(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Negated::of(object)?.holds(object)
 }
 
 /// Asks an object for its tensor.

@@ -6,11 +6,12 @@ use cute::failure::{Class, Failure};
 use cute::value::Value;
 use cute_runtime::call::DLTensor;
 use cute_runtime::package;
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use smallvec::SmallVec;
 
-use crate::exchange::{Exchange, Kind, handed, is_cuda, stream_of_torch};
+use crate::exchange::{Exchange, Kind, handed, is_cuda, is_negated, stream_of_torch};
 use crate::package::Open;
 use crate::raised::raised;
 
@@ -79,27 +80,97 @@ impl Function {
         )
     }
 
-    fn refused(&self, py: Python<'_>, at: usize, error: &PyErr) -> PyErr {
-        let said = error.value(py);
-        let text = format!(
-            "expected a tensor that can be handed over by DLPack, found one that refuses: {said}"
-        );
+    fn refused(&self, py: Python<'_>, at: usize, error: PyErr) -> PyErr {
+        let expected =
+            "expected a tensor that can be handed over by DLPack, found one that refuses";
+        self.raises(py, at, expected, error)
+    }
+
+    /// Words an exception of an argument's own, which is kept as the cause. What is no error, such as an interrupt, passes as it is.
+    fn raises(&self, py: Python<'_>, at: usize, expected: &str, error: PyErr) -> PyErr {
+        if !error.is_instance_of::<PyException>(py) {
+            return error;
+        }
+        let text = format!("{expected}: {}", error.value(py));
         let refused = self.wrong(py, Class::Type, at, &text);
-        refused.set_cause(py, Some(error.clone_ref(py)));
+        refused.set_cause(py, Some(error));
         refused
+    }
+
+    /// The refusal of a tensor whose elements are not those in memory.
+    fn negated(&self, py: Python<'_>, at: usize) -> PyErr {
+        let text = "expected a tensor whose elements are those in memory, found one with the negative bit, whose elements have the other sign; \
+                    use tensor.resolve_neg()";
+        self.wrong(py, Class::Value, at, text)
+    }
+
+    /// The integer that an argument is.
+    fn integer(&self, argument: &Bound<'_, PyAny>, at: usize) -> PyResult<i64> {
+        let py = argument.py();
+        let number = argument
+            .call_method0(pyo3::intern!(py, "__index__"))
+            .map_err(|error| {
+                let expected = "expected a number, found one whose __index__ raises";
+                self.raises(py, at, expected, error)
+            })?;
+        number.extract().map_err(|_| {
+            // Python writes integers of up to some thousand digits.
+            let found = match number.str() {
+                Ok(text) => text.to_string(),
+                Err(_) => "one of thousands of digits".to_owned(),
+            };
+            let text = format!("expected an integer of 64 bits, found {found}");
+            self.wrong(py, Class::Value, at, &text)
+        })
+    }
+
+    /// The real number that an argument is.
+    fn real(&self, argument: &Bound<'_, PyAny>, at: usize) -> PyResult<f64> {
+        let py = argument.py();
+        let number = argument.call_method0(pyo3::intern!(py, "__float__"));
+        number.and_then(|number| number.extract()).map_err(|error| {
+            let expected = "expected a number, found one whose __float__ raises";
+            self.raises(py, at, expected, error)
+        })
+    }
+
+    /// The handle of a stream.
+    fn stream(&self, stream: &Bound<'_, PyAny>) -> PyResult<usize> {
+        stream.extract().map_err(|error: PyErr| {
+            let py = stream.py();
+            let is_integer = stream.hasattr("__index__").unwrap_or(false);
+            let (class, found) = match (is_integer, stream.str()) {
+                (true, Ok(text)) => (Class::Value, text.to_string()),
+                (true, Err(_)) => (Class::Value, "another integer".to_owned()),
+                (false, _) => (Class::Type, stream.get_type().to_string()),
+            };
+            if !error.is_instance_of::<PyException>(py) {
+                return error;
+            }
+            let text = format!(
+                "{}: stream: expected the handle of a CUDA stream, an integer from 0 of 64 bits, or None, found {found}; \
+                 of a stream of PyTorch that is stream.cuda_stream",
+                self.name
+            );
+            let refused = raised(py, Failure::new(class, text));
+            refused.set_cause(py, Some(error));
+            refused
+        })
     }
 }
 
 #[pymethods]
 impl Function {
-    /// Calls the function with tensors and numbers; None is the number that the package gives.
+    /// Calls the function with tensors and numbers; None is the number that the package gives. What an argument's own methods raise is the cause
+    /// of the exception that says which argument it is.
     #[pyo3(signature = (*arguments, stream = None))]
     fn __call__(
         &self,
         py: Python<'_>,
         arguments: &Bound<'_, PyTuple>,
-        stream: Option<usize>,
+        stream: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
+        let stream = stream.map(|stream| self.stream(stream)).transpose()?;
         let loaded = self.open.get(py, &self.name)?;
         let count = arguments.len();
         let mut given: SmallVec<[Given; 16]> = SmallVec::with_capacity(count);
@@ -116,20 +187,20 @@ impl Function {
                 continue;
             }
             let value = match Kind::of(&argument)? {
-                Kind::Exchange(exchange, may_want_gradients) => {
-                    if may_want_gradients
-                        && argument
-                            .getattr(pyo3::intern!(py, "requires_grad"))?
-                            .is_truthy()?
-                    {
+                Kind::Exchange(library) => {
+                    if library.wants_gradients(&argument)? {
                         let text = "expected a tensor that can be handed over by DLPack, found one that requires grad; use tensor.detach()";
                         return Err(self.wrong(py, Class::Type, at, text));
                     }
-                    let tensor = exchange
+                    if library.is_negated(&argument)? {
+                        return Err(self.negated(py, at));
+                    }
+                    let tensor = library
+                        .exchange
                         .tensor(&argument)
-                        .map_err(|error| self.refused(py, at, &error))?;
+                        .map_err(|error| self.refused(py, at, error))?;
                     if tensors.is_empty() && is_cuda(tensor.device.device_type) {
-                        queue = Queue::Exchange(exchange, tensor.device.device_id);
+                        queue = Queue::Exchange(library.exchange, tensor.device.device_id);
                     }
                     described.push((tensors.len(), numbers.len()));
                     keep(&tensor, &mut numbers);
@@ -137,7 +208,10 @@ impl Function {
                     Given::Tensor
                 }
                 Kind::Dlpack => {
-                    let handed = handed(&argument).map_err(|error| self.refused(py, at, &error))?;
+                    if is_negated(&argument)? {
+                        return Err(self.negated(py, at));
+                    }
+                    let handed = handed(&argument).map_err(|error| self.refused(py, at, error))?;
                     if handed.is_read_only && self.arguments.get(at).is_some_and(|arg| arg.1) {
                         let text = "expected a tensor that may be written, found one that may only be read";
                         return Err(self.wrong(py, Class::Value, at, text));
@@ -150,21 +224,8 @@ impl Function {
                     owners.push(handed.capsule);
                     Given::Tensor
                 }
-                Kind::Index => {
-                    let number = argument.call_method0(pyo3::intern!(py, "__index__"))?;
-                    match number.extract::<i64>() {
-                        Ok(number) => Given::Value(Value::integer(number)),
-                        Err(_) => {
-                            let text = format!("expected an integer of 64 bits, found {number}");
-                            return Err(self.wrong(py, Class::Value, at, &text));
-                        }
-                    }
-                }
-                Kind::Float => Given::Value(Value::real(
-                    argument
-                        .call_method0(pyo3::intern!(py, "__float__"))?
-                        .extract()?,
-                )),
+                Kind::Index => Given::Value(Value::integer(self.integer(&argument, at)?)),
+                Kind::Float => Given::Value(Value::real(self.real(&argument, at)?)),
                 Kind::Other => {
                     let found = argument.get_type().name()?;
                     let text = format!(

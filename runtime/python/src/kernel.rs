@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use smallvec::SmallVec;
 
-use crate::exchange::{Exchange, Kind};
+use crate::exchange::{Exchange, Kind, is_negated};
 use crate::package::Open;
 use crate::raised::raised;
 
@@ -37,7 +37,7 @@ struct Argument {
 
 /// A function that is called with tensors of one device, whose types, and the modes of whose layouts, are known: `kernel(*tensors, *extents)`.
 ///
-/// A tensor that lies where the kernel does not expect it is copied first, by `copy(argument, tensor)`.
+/// A tensor that lies where the kernel does not expect it, or whose elements are not those in memory, is copied first, by `copy(argument, tensor)`.
 #[pyclass(frozen, module = "cute_opt._native")]
 pub(crate) struct Kernel {
     open: Arc<Open>,
@@ -118,14 +118,17 @@ impl Kernel {
 /// The address and the strides of a tensor.
 struct Place {
     data: u64,
+    /// The elements are those in memory with the other sign.
+    is_negated: bool,
     strides: SmallVec<[i64; 4]>,
     exchange: Option<&'static Exchange>,
 }
 
 impl Place {
     fn of(tensor: &Bound<'_, PyAny>) -> PyResult<Place> {
-        if let Kind::Exchange(exchange, _) = Kind::of(tensor)? {
-            let described = exchange.tensor(tensor)?;
+        if let Kind::Exchange(library) = Kind::of(tensor)? {
+            let is_negated = library.is_negated(tensor)?;
+            let described = library.exchange.tensor(tensor)?;
             let count = usize::try_from(described.ndim).unwrap_or(0);
             let strides = if described.strides.is_null() || count == 0 {
                 if count > 0 {
@@ -141,8 +144,9 @@ impl Place {
             };
             return Ok(Place {
                 data: described.data as u64 + described.byte_offset,
+                is_negated,
                 strides,
-                exchange: Some(exchange),
+                exchange: Some(library.exchange),
             });
         }
         Place::by_methods(tensor)
@@ -154,6 +158,7 @@ impl Place {
         let strides = tensor.call_method0(intern!(py, "stride"))?;
         Ok(Place {
             data: tensor.call_method0(intern!(py, "data_ptr"))?.extract()?,
+            is_negated: is_negated(tensor)?,
             strides: strides
                 .try_iter()?
                 .map(|stride| stride?.extract())
@@ -185,7 +190,8 @@ impl Kernel {
         // Copies, until the call is over.
         let mut copies: SmallVec<[Bound<'_, PyAny>; 2]> = SmallVec::new();
         for (at, argument) in self.arguments.iter().enumerate() {
-            if !places[argument.tensor].data.is_multiple_of(argument.align) {
+            let place = &places[argument.tensor];
+            if place.is_negated || !place.data.is_multiple_of(argument.align) {
                 let tensor = given.get_item(argument.tensor)?;
                 let copy = self.copy.bind(py).call1((at, tensor))?;
                 places[argument.tensor] = Place::of(&copy)?;

@@ -172,7 +172,7 @@ impl<'a> TensorView<'a> {
     /// [`TensorView::from_raw`].
     ///
     /// # Errors
-    /// A type, a device or a number of dimensions that no function takes.
+    /// A type, a device, a number of dimensions or a place that no function takes.
     pub unsafe fn from_dlpack(tensor: &'a DLTensor) -> Result<TensorView<'a>, ViewError> {
         let element = tensor.dtype.element()?;
         let number = || {
@@ -211,7 +211,11 @@ impl<'a> TensorView<'a> {
         // An empty tensor may have no memory, wherever it would begin.
         let address = match data {
             0 => 0,
-            data => data.wrapping_add(tensor.byte_offset),
+            data => data.checked_add(tensor.byte_offset).ok_or_else(|| {
+                let expected = "a byte_offset with which the first element is in the address space";
+                let found = format!("{} from the address {data:#x}", tensor.byte_offset);
+                ViewError::new(expected, found)
+            })?,
         };
         // SAFETY: the caller says so.
         unsafe { TensorView::from_raw(address, element, shape, strides, memory) }

@@ -138,6 +138,10 @@ fn what_is_no_tensor_is_refused() {
         says(&|t| t.shape = std::ptr::null_mut()),
         "expected a shape, found a null pointer"
     );
+    assert_eq!(
+        says(&|t| t.byte_offset = u64::MAX - 15),
+        "expected a byte_offset with which the first element is in the address space, found 18446744073709551600 from the address 0x1000"
+    );
 }
 
 /// Programs of TVM-FFI give its number of reals where DLPack's belongs.

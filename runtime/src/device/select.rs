@@ -38,7 +38,16 @@ pub struct SelectError {
     gpu: String,
     major: u32,
     minor: u32,
+    /// The GPU's own architecture.
+    arch: Option<Arch>,
     cure: String,
+}
+
+impl SelectError {
+    /// The architecture to compile for; none of a GPU that there is no code for.
+    pub fn arch(&self) -> Option<Arch> {
+        self.arch
+    }
 }
 
 /// All code that a GPU of that compute capability can run, the best first: cubins before PTX, newer
@@ -77,6 +86,7 @@ pub fn select<'p>(
         }
     }
     if found.is_empty() {
+        let own = Arch::for_gpu(gpu);
         return Err(SelectError {
             has: if has.is_empty() {
                 "none".into()
@@ -86,20 +96,16 @@ pub fn select<'p>(
             gpu: gpu_name.to_string(),
             major: gpu.0,
             minor: gpu.1,
-            cure: cure(gpu),
+            cure: match &own {
+                Ok(arch) => format!("compile the package for {arch}, too"),
+                Err(error) => error.to_string(),
+            },
+            arch: own.ok(),
         });
     }
     // Of one version the most specific is last in the order of architectures.
     found.sort_by_key(|s| (s.code, Reverse(s.arch)));
     Ok(found)
-}
-
-/// The cure: compile for the GPU's own architecture, or why that cannot be.
-fn cure(gpu: (u32, u32)) -> String {
-    match Arch::for_gpu(gpu) {
-        Ok(arch) => format!("compile for it with cute-opt --cute-compile=\"arch={arch}\""),
-        Err(error) => error.to_string(),
-    }
 }
 
 #[cfg(test)]
@@ -189,12 +195,15 @@ mod tests {
         assert_eq!(
             error,
             "no code for this GPU: the package has sm_80 (cubin), sm_90a (cubin), sm_90a (PTX), the GPU is NVIDIA RTX 6000 \
-             (compute capability 12.0); compile for it with cute-opt --cute-compile=\"arch=sm_120a\""
+             (compute capability 12.0); compile the package for sm_120a, too"
         );
         let error = select(&package(&[("sm_80", "cubin")]), (9, 0), "H100")
             .unwrap_err()
             .to_string();
-        assert!(error.contains("arch=sm_90a"), "{error}");
+        assert!(
+            error.ends_with("compile the package for sm_90a, too"),
+            "{error}"
+        );
         let error = select(&package(&[]), (9, 0), "H100")
             .unwrap_err()
             .to_string();

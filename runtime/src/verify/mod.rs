@@ -99,7 +99,7 @@ impl Default for Config {
 pub enum VerifyError {
     /// The function of that name does not say what it computes.
     #[error(
-        "function {0} does not say what it computes, so its result cannot be verified; pass --no-verify"
+        "function {0} does not say what it computes, so its result cannot be verified; compare it with a result of your own"
     )]
     NoMeaning(String),
     /// The arguments do not suit the function.
@@ -117,13 +117,11 @@ pub enum VerifyError {
     /// A value that an op of the function left, and another one needs, was written over.
     #[error(
         "{0} is written by an op of the function that reads it after another one wrote it, so that nothing is left to verify it by; \
-         give the ops tensors of their own, compare it with a file (--expect), or pass --no-verify"
+         give the ops tensors of their own, or compare it with a result of your own"
     )]
     Lost(String),
     /// A factor has a value that the result cannot be verified for.
-    #[error(
-        "{name} is {value}; the result can be verified for {expected} only: change it, or pass --no-verify"
-    )]
+    #[error("{name} is {value}; the result can be verified for {expected} only: change it")]
     Factor {
         /// The name of the factor in the formula: `alpha`, `beta`, `epsilon` or `scale`.
         name: &'static str,
@@ -135,18 +133,18 @@ pub enum VerifyError {
     /// Nothing can be said of any element of the output of that name.
     #[error(
         "nothing can be said of any element of {0}: what it is computed by is undefined, or overflows, for values that are right; \
-         scale the inputs down, or pass --no-verify"
+         scale the inputs down"
     )]
     Undecided(String),
     /// The output of that name is reduced over more than can be computed again.
     #[error(
-        "{0} is reduced over a product that is too large to be computed again; verify a smaller one, or pass --no-verify"
+        "{0} is reduced over a product that is too large to be computed again; verify a smaller one"
     )]
     TooLarge(String),
     /// A prologue may make of an element no number that can be multiplied.
     #[error(
         "what the prologue makes of {name} at ({row},{column}) may be no finite number of {element}; \
-         scale the inputs down, or pass --no-verify"
+         scale the inputs down"
     )]
     Prologue {
         /// The name of the factor.
@@ -161,7 +159,7 @@ pub enum VerifyError {
     /// An input holds an infinity or a NaN.
     #[error(
         "argument {name} is {value} at ({row},{column}); the result can be verified for finite inputs only: \
-         change the input, or pass --no-verify"
+         change the input"
     )]
     NotFinite {
         /// The name of the argument.
@@ -176,7 +174,7 @@ pub enum VerifyError {
     /// The exact result is beyond the largest number of the output's type.
     #[error(
         "the exact result at ({row},{column}) is {value}, which {element} cannot hold; \
-         scale the inputs down, or pass --no-verify"
+         scale the inputs down"
     )]
     Overflow {
         /// The exact result.

@@ -10,6 +10,7 @@ use crate::cli::Cli;
 use crate::job::Job;
 use crate::outcome::{Outcome, Status, plural};
 use crate::session::{before, checked, failed, write_outputs};
+use crate::words;
 
 /// The settings of the emulation of the run of that number.
 pub fn config(cli: &Cli, run: u32) -> Config {
@@ -118,6 +119,7 @@ fn emulate_once(
     match program.run(&mut tensors) {
         Ok(()) => found.push(Vec::new()),
         Err(DeviceError::Findings(mut findings)) => {
+            words::findings(&mut findings);
             for finding in findings.iter_mut().filter(|_| run > 0) {
                 finding.shown_by = Some(format!("--seed={seed}"));
             }

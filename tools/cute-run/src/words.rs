@@ -3,6 +3,7 @@
 use cute_runtime::PackageError;
 use cute_runtime::call::CallError;
 use cute_runtime::device::DeviceError;
+use cute_runtime::emulator::{Finding, Kind};
 use cute_runtime::tensor::{ArgError, Statement};
 use cute_runtime::verify::VerifyError;
 
@@ -25,17 +26,42 @@ fn part(error: &(dyn std::error::Error + 'static)) -> String {
     if let Some(error) = error.downcast_ref::<ArgError>() {
         return argument(error);
     }
-    if let Some(VerifyError::NoMeaning(function)) = error.downcast_ref::<VerifyError>() {
-        return format!(
-            "function {function} does not say what it computes, so its result cannot be verified; compare outputs with files \
-             (--expect NAME=reference.npy), or pass --no-verify"
-        );
+    if let Some(error) = error.downcast_ref::<VerifyError>() {
+        return verification(error);
     }
     match error.downcast_ref::<PackageError>() {
         Some(PackageError::Function { expected, found }) => {
             format!("expected {expected}, found {found}; name one with --function")
         }
         _ => plain(),
+    }
+}
+
+fn verification(error: &VerifyError) -> String {
+    match error {
+        VerifyError::NoMeaning(function) => format!(
+            "function {function} does not say what it computes, so its result cannot be verified; compare outputs with files \
+             (--expect NAME=reference.npy), or pass --no-verify"
+        ),
+        VerifyError::Lost(_) => {
+            format!("{error} (--expect NAME=reference.npy), or pass --no-verify")
+        }
+        VerifyError::Args(error) => argument(error),
+        VerifyError::Element(_) | VerifyError::NoBefore(_) => error.to_string(),
+        VerifyError::Factor { .. }
+        | VerifyError::Undecided(_)
+        | VerifyError::TooLarge(_)
+        | VerifyError::Prologue { .. }
+        | VerifyError::NotFinite { .. }
+        | VerifyError::Overflow { .. } => format!("{error}, or pass --no-verify"),
+    }
+}
+
+/// Names the option by which a limit is raised in the findings that are about it.
+pub fn findings(all: &mut [Finding]) {
+    let late = all.iter_mut();
+    for finding in late.filter(|finding| finding.kind == Kind::InstructionLimit) {
+        finding.message += " by --max-instructions=N";
     }
 }
 
@@ -46,6 +72,15 @@ pub fn device(error: &DeviceError) -> String {
                                   `cute-run --device=emulator` runs a package without a GPU"
             .to_owned(),
         DeviceError::Args(error) => argument(error),
+        DeviceError::Findings(found) => {
+            let mut found = found.clone();
+            findings(&mut found);
+            DeviceError::Findings(found).to_string()
+        }
+        DeviceError::Select(select) => match select.arch() {
+            Some(arch) => format!("{select}: cute-opt --cute-compile=\"arch={arch}\""),
+            None => select.to_string(),
+        },
         other => other.to_string(),
     }
 }
@@ -91,5 +126,42 @@ mod tests {
         assert!(text(&error).ends_with("found `f`, `g`; name one with --function"));
         let error = anyhow::Error::from(DeviceError::NoDriver);
         assert!(text(&error).contains("cute-run --device=emulator"));
+        let package = cute_runtime::Package::builder("test").build().unwrap();
+        let select = cute_runtime::device::select(&package, (9, 0), "H100").unwrap_err();
+        let error = anyhow::Error::from(DeviceError::Select(select));
+        assert!(text(&error).ends_with(
+            "compile the package for sm_90a, too: cute-opt --cute-compile=\"arch=sm_90a\""
+        ));
+    }
+
+    #[test]
+    fn what_cannot_be_verified_names_its_options() {
+        for (error, end) in [
+            (
+                VerifyError::NoMeaning("f".into()),
+                "compare outputs with files (--expect NAME=reference.npy), or pass --no-verify",
+            ),
+            (
+                VerifyError::Lost("C".into()),
+                "or compare it with a result of your own (--expect NAME=reference.npy), or pass --no-verify",
+            ),
+            (
+                VerifyError::TooLarge("C".into()),
+                "verify a smaller one, or pass --no-verify",
+            ),
+            (
+                VerifyError::Undecided("C".into()),
+                "scale the inputs down, or pass --no-verify",
+            ),
+            (
+                VerifyError::NoBefore("C".into()),
+                "pass them to verify_from",
+            ),
+        ] {
+            let own = error.to_string();
+            assert!(!own.contains("--"), "{own}");
+            let said = text(&anyhow::Error::from(error));
+            assert!(said.ends_with(end), "{said}");
+        }
     }
 }

@@ -390,7 +390,10 @@ fn kernels_that_never_end() {
         "{out}"
     );
     assert!(out.contains("instruction limit: "), "{out}");
-    assert!(out.contains("--max-instructions"), "{out}");
+    assert!(
+        out.contains("raise the limit (`max_instructions`) by --max-instructions=N\n"),
+        "{out}"
+    );
     assert!(
         out.contains("note: ended before its time with seed 0"),
         "{out}"

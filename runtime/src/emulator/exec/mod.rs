@@ -583,7 +583,7 @@ impl Context<'_> {
         let group = warp.groups[at];
         self.find(Kind::InstructionLimit, group.pc, None, warp.index, first(group.mask), None, || {
             format!(
-                "the block has executed {limit} instructions and has not ended; if it is no endless loop, raise the limit (`--max-instructions`, `Config::max_instructions`)"
+                "the block has executed {limit} instructions and has not ended; if it is no endless loop, raise the limit (`max_instructions`)"
             )
         });
     }

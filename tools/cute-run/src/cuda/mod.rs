@@ -24,6 +24,7 @@ use crate::emulated;
 use crate::outcome::plural;
 use crate::ptx::outcome::{Status, counted, told};
 use crate::ptx::sarif;
+use crate::words;
 
 /// The library that takes the calls.
 const LIBRARY: &str = "libcute_cudart.so";
@@ -73,13 +74,14 @@ pub fn run(cli: &Cli) -> anyhow::Result<Option<ExitCode>> {
     let ended = ended.with_context(|| format!("cannot start {}", program.display()))?;
     let report =
         ProcessReport::read(folder.path()).context("the program's report cannot be read")?;
-    let Some(report) = report else {
+    let Some(mut report) = report else {
         bail!(
             "{}: expected a program that uses the CUDA runtime as a shared library, found none of its calls ({ended}); link it with libcudart.so \
              (nvcc -cudart shared, clang -lcudart)",
             program.display()
         );
     };
+    words::findings(&mut report.findings);
     tell(cli, &program, &report, ended).map(Some)
 }
 

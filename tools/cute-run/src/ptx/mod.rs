@@ -22,6 +22,7 @@ pub use options::Options;
 use crate::cli::Cli;
 use crate::emulated;
 use crate::outcome::plural;
+use crate::words;
 use outcome::{Outcome, Status};
 
 /// Tells whether a file is one of PTX, or one that says how to launch one.
@@ -115,6 +116,7 @@ fn once(
     let ran = execute::execute(plan, text, config, first);
     let ran = ran.with_context(|| outcome.ptx.clone())?;
     let mut found = ran.session.findings();
+    words::findings(&mut found);
     if !first {
         for finding in &mut found {
             finding.shown_by = Some(label.clone());

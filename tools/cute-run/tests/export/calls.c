@@ -286,7 +286,7 @@ static void gpu(void) {
   SAYS("GPU 7 was asked for, there are 2");
   a.dl.device.device_id = 64;
   CHECK(kernels_add_one_cpu(&a.dl, &b.dl, NULL, error, sizeof error) == CUTE_WRONG_VALUE);
-  SAYS("expected a GPU from 0 to 63, found 64");
+  SAYS("add_one_cpu: argument 0 (x): expected a tensor of a GPU from 0 to 63, found 64");
   a.dl.device.device_id = -1;
   CHECK(kernels_add_one_cpu(&a.dl, &b.dl, NULL, error, sizeof error) == CUTE_WRONG_TYPE);
   SAYS("expected a number of a device from 0, found -1");
