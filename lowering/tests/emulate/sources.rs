@@ -376,6 +376,7 @@ fn cut_of(plan: &Plan, arch: Arch, wanted: &CompileOptions) -> Result<Cut, Strin
         options: CompileOptions {
             arch: Some(arch.into()),
             simplify: wanted.simplify,
+            watchdog: wanted.watchdog,
             package: None,
             measured: wanted.measured.clone(),
             instantiate: wanted.instantiate.clone(),

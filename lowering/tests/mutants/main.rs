@@ -202,7 +202,7 @@ const SUBJECTS: [Subject; 12] = [
         options: "arch=sm_90a",
         source: Source::File(
             "examples/kernels/sm90/wgmma_cooperative.mlir",
-            &[&[512, 328], &[512, 328], &[512, 512]],
+            &[&[512, 520], &[512, 520], &[512, 512]],
         ),
         sms: Some(2),
         mutated: Mutated::Synchronization,
@@ -213,7 +213,7 @@ const SUBJECTS: [Subject; 12] = [
         options: "arch=sm_90a",
         source: Source::File(
             "examples/kernels/sm90/wgmma_pingpong.mlir",
-            &[&[256, 328], &[384, 328], &[256, 384]],
+            &[&[1024, 136], &[384, 136], &[1024, 384]],
         ),
         sms: Some(2),
         mutated: Mutated::Synchronization,
