@@ -63,6 +63,16 @@ func.func private @doubles(!cute_nvgpu.sm90.warp_mma<8x8x4, elem_type = (f64, f6
 
 // -----
 
+// expected-error @below {{expected neg = a, b or ab, found 'c'}}
+func.func private @wgmma_sign(!cute_nvgpu.sm90.mma<64x128x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss neg = c>)
+
+// -----
+
+// expected-error @below {{expected floating-point numbers to change the signs of, found (i8, i8, i32)}}
+func.func private @wgmma_integers(!cute_nvgpu.sm90.mma<64x128x32, ab_major = (k, k), elem_type = (i8, i8, i32), frag_kind = ss neg = a>)
+
+// -----
+
 // expected-error @below {{expected sm90.mma of 64xNx16, N a multiple of 8 up to 256, found 64x100x16}}
 func.func private @wgmma(!cute_nvgpu.sm90.mma<64x100x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>)
 

@@ -45,6 +45,10 @@ func.func @products(
   %f64: !cute_nvgpu.sm90.warp_mma<16x8x16, elem_type = (f64, f64, f64) >,
   // CHECK-SAME: !cute_nvgpu.sm90.mma<64x128x16, ab_major = (k, mn), elem_type = (f16, f16, f32), frag_kind = rs>
   %sm90: !cute_nvgpu.sm90.mma<64x128x16, ab_major = (k, mn), elem_type = (f16, f16, f32), frag_kind = rs>,
+  // CHECK-SAME: !cute_nvgpu.sm90.mma<64x128x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss neg = ab>
+  %neg: !cute_nvgpu.sm90.mma<64x128x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss neg = ab>,
+  // CHECK-SAME: !cute_nvgpu.sm90.mma<64x64x32, ab_major = (k, k), elem_type = (i8, ui8, i32), frag_kind = rs int_overflow = satfinite>
+  %saturated: !cute_nvgpu.sm90.mma<64x64x32, ab_major = (k, k), elem_type = (i8, ui8, i32), frag_kind = rs int_overflow = satfinite>,
   // CHECK-SAME: !cute_nvgpu.sm120.mma<16x8x32, elem_type = (f6E3M2FN, f4E2M1FN, f32) >
   %sm120: !cute_nvgpu.sm120.mma<16x8x32, elem_type = (f6E3M2FN, f4E2M1FN, f32) >,
   // CHECK-SAME: !cute_nvgpu.SM120.mma_bs<16x8x64, elem_type = (f4E2M1FN, f4E2M1FN, f32), sf_type = f8E4M3FN, vec_size = 16>

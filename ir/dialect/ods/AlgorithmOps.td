@@ -51,6 +51,7 @@ def Cute_ContractOp : Cute_Op<"contract", [AttrSizedOperandSegments]> {
     each tensor behind `outs`, of that type. An input may be one of the outputs: it is read before it is
     written. The region has operations of `arith` and `math` on numbers, and may use the function's own
     numbers and constants. What is scaled (alpha), or added to what C held before (beta, `C +=`), is an epilogue.
+    Numbers of f8 are read, and written rounded to the nearest, beyond the largest as that one, from sm_89 on.
 
     An output behind C that has the stride 0 along N, along M or along both is reduced there: it has at m, at n, or at all, the sum, mean,
     maximum or minimum of what the region yields to it, by the kind behind `reduce`, which is one of `cute.all_reduce`. Where several blocks have a part of a

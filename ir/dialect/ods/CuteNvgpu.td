@@ -248,9 +248,13 @@ def CuteNvgpu_Sm90MmaType : CuteNvgpu_Type<"Sm90Mma", "sm90.mma"> {
   let description = [{
     `frag_kind` says where A and B come from, `r` for registers and `s` for shared
     memory. `cute.make_atom` takes the state `accum_c`: whether C is added.
+    With `int_overflow = satfinite` a sum of integers that does not fit becomes the
+    nearest that does. `neg` is `a`, `b` or `ab`: the floating-point factors that
+    are multiplied with their signs changed.
 
     ```mlir
     !cute_nvgpu.sm90.mma<64x128x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
+    !cute_nvgpu.sm90.mma<64x128x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss neg = a>
     ```
 
     State: `accum_c`, an i1.
@@ -258,11 +262,14 @@ def CuteNvgpu_Sm90MmaType : CuteNvgpu_Type<"Sm90Mma", "sm90.mma"> {
   let parameters = (ins "int64_t":$m, "int64_t":$n, "int64_t":$k,
     StringRefParameter<"k or mn">:$aMajor, StringRefParameter<"k or mn">:$bMajor,
     "::mlir::Type":$aType, "::mlir::Type":$bType, "::mlir::Type":$accType,
-    StringRefParameter<"ss or rs">:$fragKind);
+    StringRefParameter<"ss or rs">:$fragKind,
+    StringRefParameter<"satfinite, or nothing">:$intOverflow,
+    StringRefParameter<"a, b, ab, or nothing">:$neg);
   let assemblyFormat = [{
     `<` custom<ShapeMNK>($m, $n, $k) `,` `ab_major` `=` `(` custom<Keyword>($aMajor) `,`
         custom<Keyword>($bMajor) `)` `,` `elem_type` `=` `(` $aType `,` $bType `,`
-        $accType `)` `,` `frag_kind` `=` custom<Keyword>($fragKind) `>` }];
+        $accType `)` `,` `frag_kind` `=` custom<Keyword>($fragKind)
+        `` custom<WarpgroupOptions>($intOverflow, $neg) `>` }];
 }
 
 def CuteNvgpu_Sm120MmaType : CuteNvgpu_MmaType<"Sm120Mma", "sm120.mma",

@@ -157,6 +157,25 @@ inline void printIntOptions(AsmPrinter &printer, StringRef overflow, StringRef o
     printer << (overflow.empty() ? "" : " ") << "binary_op = " << op;
 }
 
+/// ` int_overflow = satfinite` and ` neg = ab`, each or neither.
+inline ParseResult parseWarpgroupOptions(AsmParser &parser, std::string &overflow, std::string &neg) {
+  if (succeeded(parser.parseOptionalKeyword("int_overflow")) &&
+      (parser.parseEqual() || parseKeyword(parser, overflow)))
+    return failure();
+  if (overflow == "wrapped")
+    overflow.clear();
+  if (succeeded(parser.parseOptionalKeyword("neg")) &&
+      (parser.parseEqual() || parseKeyword(parser, neg)))
+    return failure();
+  return success();
+}
+inline void printWarpgroupOptions(AsmPrinter &printer, StringRef overflow, StringRef neg) {
+  if (!overflow.empty())
+    printer << " int_overflow = " << overflow;
+  if (!neg.empty())
+    printer << " neg = " << neg;
+}
+
 using Emit = function_ref<InFlightDiagnostic()>;
 
 } // namespace cute

@@ -250,6 +250,17 @@ fn every_atom_is_what_its_spec_says() {
     let atom = MmaAtom::named(name).expect(name);
     assert!(atom.saturate && atom.name == name);
     assert_eq!(MmaAtom::of(&atom.spec()), Ok(atom));
+    for name in [
+        "SM90_64x128x16_F32F16F16_SS<K,MN,Neg,One>",
+        "SM90_64x64x8_F32TF32TF32_RS_TN<One,Neg>",
+        "SM90_64x64x32_F16E4M3E5M2_SS_TN<Neg,Neg>",
+        "SM90_64x64x32_S32S8U8_SS_TN_SATURATE",
+    ] {
+        let atom = MmaAtom::named(name).expect(name);
+        assert_eq!(atom.name, name);
+        assert_eq!(MmaAtom::of(&atom.spec()), Ok(atom), "{name}");
+    }
+    assert!(MmaAtom::named("SM90_64x64x32_S32S8U8_SS_TN<Neg,One>").is_err());
     assert!(MmaAtom::named("SM80_16x8x16_F32F16F16F32_TN_SATURATE").is_err());
     let wrong = MmaSpec::new(
         Family::Sm80,

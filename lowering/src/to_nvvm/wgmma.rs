@@ -46,9 +46,9 @@ pub(super) fn trap_unless<'c>(b: Builder<'c>, holds: Val<'c>) -> Result<(), Fail
 }
 
 /// The instruction without its operands, and what stands behind scale-d.
-fn instruction(atom: &MmaAtom, b: Builder<'_>) -> Result<(String, String), Failure> {
+fn instruction(atom: &MmaAtom, builder: Builder<'_>) -> Result<(String, String), Failure> {
     let [m, n, k] = atom.shape_mnk;
-    let name = |elem| ptx_type(elem).expected(b, "a type of wgmma");
+    let name = |elem| ptx_type(elem).expected(builder, "a type of wgmma");
     let saturate = if atom.saturate { ".satfinite" } else { "" };
     let text = format!(
         "wgmma.mma_async.sync.aligned.m{m}n{n}k{k}{saturate}.{}.{}.{}",
@@ -58,13 +58,14 @@ fn instruction(atom: &MmaAtom, b: Builder<'_>) -> Result<(String, String), Failu
     );
     // Scales of A and B, of floats; transpositions, of those of 16 bits in shared memory.
     let transposed = atom.majors.map(|major| i32::from(major == Major::Mn));
+    let [a, b] = atom.negated.map(|negated| if negated { -1 } else { 1 });
     let behind = match atom.a {
         Elem::I8 | Elem::U8 => String::new(),
         Elem::F16 | Elem::BF16 if atom.frag_kind() == FragKind::Rs => {
-            format!(", 1, 1, {}", transposed[1])
+            format!(", {a}, {b}, {}", transposed[1])
         }
-        Elem::F16 | Elem::BF16 => format!(", 1, 1, {}, {}", transposed[0], transposed[1]),
-        _ => ", 1, 1".to_owned(),
+        Elem::F16 | Elem::BF16 => format!(", {a}, {b}, {}, {}", transposed[0], transposed[1]),
+        _ => format!(", {a}, {b}"),
     };
     Ok((text, behind))
 }

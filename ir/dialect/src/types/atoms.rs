@@ -260,6 +260,18 @@ fn majors(a: &str, b: &str) -> Result<[Major; 2], String> {
     Ok([major(a)?, major(b)?])
 }
 
+/// Tells whether a sum of integers becomes the nearest number that fits.
+fn saturates(text: &str) -> Result<bool, String> {
+    match text {
+        "" => Ok(false),
+        found => choice(
+            "int_overflow = ",
+            found,
+            [("wrapped", false), ("satfinite", true)],
+        ),
+    }
+}
+
 /// An MMA atom of these parts.
 fn mma_from_parts<'c>(family: Family, parts: &Parts<'c, '_>) -> Result<CuteType<'c>, String> {
     let kind = parts.kind;
@@ -271,14 +283,7 @@ fn mma_from_parts<'c>(family: Family, parts: &Parts<'c, '_>) -> Result<CuteType<
     match kind {
         Kind::Sm70Mma => op.majors = majors(text(0)?, text(1)?)?,
         Kind::Sm80Mma => {
-            op.saturate = match text(0)? {
-                "" => false,
-                found => choice(
-                    "int_overflow = ",
-                    found,
-                    [("wrapped", false), ("satfinite", true)],
-                )?,
-            };
+            op.saturate = saturates(text(0)?)?;
             op.bit_op = match text(1)? {
                 "" => None,
                 found => Some(choice(
@@ -295,6 +300,14 @@ fn mma_from_parts<'c>(family: Family, parts: &Parts<'c, '_>) -> Result<CuteType<
                 text(2)?,
                 [("ss", FragKind::Ss), ("rs", FragKind::Rs)],
             )?;
+            op.saturate = saturates(text(3)?)?;
+            op.negated = match text(4)? {
+                "" => [false; 2],
+                "a" => [true, false],
+                "b" => [false, true],
+                "ab" => [true; 2],
+                found => return Err(format!("expected neg = a, b or ab, found '{found}'")),
+            };
         }
         Kind::Sm120MmaBs => {
             op.scale = Some(Scale {

@@ -144,10 +144,12 @@ pub fn mma_type<'c>(
     acc: Type<'c>,
 ) -> Result<Type<'c>, Failure> {
     let majors = row.majors.map(|major| major.name());
-    let of_warpgroup = match row.frag_kind() {
-        FragKind::Rs => [majors[0], majors[1], "rs"],
-        _ => [majors[0], majors[1], "ss"],
+    let from = match row.frag_kind() {
+        FragKind::Rs => "rs",
+        _ => "ss",
     };
+    let overflow = if row.saturate { "satfinite" } else { "" };
+    let of_warpgroup = [majors[0], majors[1], from, overflow, row.negated_names()];
     let (kind, texts): (Kind, &[&str]) = match row.family {
         Family::Sm90 => (Kind::Sm90Mma, &of_warpgroup),
         Family::Sm80 => (Kind::Sm80Mma, &["", ""]),

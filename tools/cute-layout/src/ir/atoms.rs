@@ -89,7 +89,16 @@ pub fn mma(atom: &MmaAtom) -> Result<String, Fault> {
                 FragKind::Rs => "rs",
                 FragKind::Ss | FragKind::Registers => "ss",
             };
-            format!("{majors}, {types}, frag_kind = {from}")
+            let overflow = if atom.saturate {
+                " int_overflow = satfinite"
+            } else {
+                ""
+            };
+            let signs = match atom.negated_names() {
+                "" => String::new(),
+                names => format!(" neg = {names}"),
+            };
+            format!("{majors}, {types}, frag_kind = {from}{overflow}{signs}")
         }
         Family::Sm120BlockScaled => match atom.scale {
             Some(s) => format!("{types}, sf_type = {}, vec_size = {}", s.elem, s.vec),

@@ -138,6 +138,8 @@ pub struct MmaSpec {
     pub majors: [Major; 2],
     /// Tells whether a sum of integers becomes the nearest number instead of wrapping.
     pub saturate: bool,
+    /// Tells of A and of B whether its elements are multiplied with their signs changed.
+    pub negated: [bool; 2],
     /// The operation that multiplies single bits.
     pub bit_op: Option<BitOp>,
     /// The places that A and B come from.
@@ -155,6 +157,7 @@ impl MmaSpec {
             types,
             majors: [Major::K; 2],
             saturate: false,
+            negated: [false; 2],
             bit_op: None,
             frag_kind: FragKind::Registers,
             scale: None,
@@ -191,6 +194,8 @@ pub struct MmaAtom {
     pub majors: [Major; 2],
     /// Tells whether a sum of integers becomes the nearest number instead of wrapping.
     pub saturate: bool,
+    /// Tells of A and of B whether its elements are multiplied with their signs changed.
+    pub negated: [bool; 2],
     /// The operation that multiplies single bits.
     pub bit_op: Option<BitOp>,
     /// The scale of A and B, by blocks of K.
@@ -301,6 +306,7 @@ impl MmaAtom {
             types: [self.a, self.b, self.c, self.d],
             majors: self.majors,
             saturate: self.saturate,
+            negated: self.negated,
             bit_op: self.bit_op,
             frag_kind: self.frag_kind(),
             scale: self.scale,
@@ -313,6 +319,16 @@ impl MmaAtom {
             [Source::Registers, Source::Registers, _] => FragKind::Registers,
             [Source::Registers, Source::SharedDescriptor, _] => FragKind::Rs,
             [Source::SharedDescriptor, ..] => FragKind::Ss,
+        }
+    }
+
+    /// The factors whose signs are changed, as their type says them: `a`, `b`, `ab` or nothing.
+    pub fn negated_names(&self) -> &'static str {
+        match self.negated {
+            [false, false] => "",
+            [true, false] => "a",
+            [false, true] => "b",
+            [true, true] => "ab",
         }
     }
 

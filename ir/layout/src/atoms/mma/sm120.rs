@@ -100,6 +100,7 @@ fn atom(
         d: c,
         majors: [Major::K; 2],
         saturate: false,
+        negated: [false; 2],
         bit_op: None,
         scale,
         sources: IN_REGISTERS,

@@ -29,6 +29,7 @@ pub(super) fn all() -> impl Iterator<Item = MmaAtom> {
         d: c,
         majors: [Major::K; 2],
         saturate: false,
+        negated: [false; 2],
         bit_op: None,
         scale: None,
         sources: IN_REGISTERS,

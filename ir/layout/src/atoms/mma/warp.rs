@@ -266,6 +266,7 @@ pub(super) fn all() -> impl Iterator<Item = MmaAtom> {
             d,
             majors: majors(row.name),
             saturate: false,
+            negated: [false; 2],
             bit_op: match row.name {
                 name if name.ends_with("XORPOPC") => Some(BitOp::Xor),
                 name if name.ends_with("ANDPOPC") => Some(BitOp::And),

@@ -9,6 +9,8 @@ use crate::error::{LayoutError, Result};
 use cute_target::Requirement;
 
 const M: i64 = 64;
+/// CuTe's name of a factor whose signs are changed (`GMMA::ScaleIn::Neg`).
+const NEGATED: &str = "Neg";
 const MOST_N: i64 = 256;
 /// Bits of A and B along K.
 const K_BITS: i64 = 256;
@@ -88,6 +90,12 @@ pub(super) fn of(spec: &MmaSpec) -> Result<MmaAtom> {
             format!("({a}, {b}, {c})"),
         );
     }
+    if spec.negated != [false; 2] && c == Elem::I32 {
+        return refuse(
+            "floating-point numbers to change the signs of".to_owned(),
+            format!("({a}, {b}, {c})"),
+        );
+    }
     let a_tv = match (spec.frag_kind, a.bits()) {
         (FragKind::Registers, _) => {
             return refuse(
@@ -111,10 +119,14 @@ pub(super) fn of(spec: &MmaSpec) -> Result<MmaAtom> {
         Major::K => "K",
         Major::Mn => "MN",
     });
-    let majors = if halves {
-        format!("<{of_a},{of_b}>")
-    } else {
-        "_TN".to_owned()
+    let signs = spec
+        .negated
+        .map(|negated| if negated { NEGATED } else { "One" });
+    let majors = match (halves, spec.negated == [false; 2]) {
+        (true, true) => format!("<{of_a},{of_b}>"),
+        (true, false) => format!("<{of_a},{of_b},{}>", signs.join(",")),
+        (false, true) => "_TN".to_owned(),
+        (false, false) => format!("_TN<{}>", signs.join(",")),
     };
     Ok(MmaAtom {
         name: format!("SM90_64x{n}x{k}_{names}_{kind}{majors}{saturate}"),
@@ -133,6 +145,7 @@ pub(super) fn of(spec: &MmaSpec) -> Result<MmaAtom> {
         d,
         majors: spec.majors,
         saturate: spec.saturate,
+        negated: spec.negated,
         bit_op: None,
         scale: None,
         sources: [
@@ -164,7 +177,8 @@ pub(super) fn named(name: &str) -> Option<Result<MmaAtom>> {
         "RS" => FragKind::Rs,
         _ => return None,
     };
-    let majors = match &rest[2..] {
+    let (rest, negated) = signs(&rest[2..]);
+    let majors = match &rest[..] {
         "_TN" | "<K,K>" => [Major::K, Major::K],
         "<K,MN>" => [Major::K, Major::Mn],
         "<MN,K>" => [Major::Mn, Major::K],
@@ -175,9 +189,27 @@ pub(super) fn named(name: &str) -> Option<Result<MmaAtom>> {
     Some(of(&MmaSpec {
         majors,
         saturate,
+        negated,
         frag_kind,
         ..MmaSpec::new(Family::Sm90, shape_mnk, [a, b, d, d])
     }))
+}
+
+/// The end of a name without the signs of A and B that it may say, and which of them are changed.
+fn signs(text: &str) -> (String, [bool; 2]) {
+    for a in [false, true] {
+        for b in [false, true] {
+            let names = [a, b].map(|negated| if negated { NEGATED } else { "One" });
+            let said = names.join(",");
+            if let Some(rest) = text.strip_suffix(&format!(",{said}>")) {
+                return (format!("{rest}>"), [a, b]);
+            }
+            if let Some(rest) = text.strip_suffix(&format!("<{said}>")) {
+                return (rest.to_owned(), [a, b]);
+            }
+        }
+    }
+    (text.to_owned(), [false; 2])
 }
 
 /// Three types' names, one after the other.
