@@ -1,18 +1,29 @@
 """Functions of an exported library (examples/linear_layer.mlir) as an operation of PyTorch, through TVM-FFI alone.
 
     pip install apache-tvm-ffi torch
-    python examples/python/tvm_ffi_pytorch.py liblinear_layer.so
+    python examples/python/tvm_ffi_pytorch.py [liblinear_layer.so]
 
+The library is exported here where none is named, for which cute-opt's own module is needed.
 A fake implementation lets `torch.compile` trace it, its gradients are functions of the library, and on a GPU kernels are queued on
 PyTorch's current stream, so that graphs capture them. Without a GPU the library's emulator runs them.
 """
 
+import pathlib
 import sys
+import tempfile
 
 import torch
 import tvm_ffi
 
-library = tvm_ffi.load_module(sys.argv[1])
+
+def exported():
+    import cute_opt
+
+    package = cute_opt.compile(pathlib.Path(__file__).parents[1] / "linear_layer.mlir")
+    return package.export(tempfile.mkdtemp(), "linear_layer")
+
+
+library = tvm_ffi.load_module(sys.argv[1] if len(sys.argv) > 1 else str(exported()))
 
 
 @torch.library.custom_op("example::linear", mutates_args=())
@@ -51,11 +62,17 @@ def near(a, b):
     return torch.allclose(a, b, rtol=1e-2, atol=1e-1)
 
 
+def expect(right, what):
+    if not right:
+        raise SystemExit(f"{what} differ from PyTorch's")
+    print(f"{what} are PyTorch's")
+
+
 def main():
     device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.manual_seed(0)
     x, w = (torch.randn(n, 256, device=device, dtype=torch.float16) for n in (64, 256))
-    print("forward right" if near(linear(x, w), x @ w.t()) else "forward differs")
+    expect(near(linear(x, w), x @ w.t()), "results")
 
     found = []
     for call in (linear, torch.compile(linear, backend="aot_eager", fullgraph=True), torch.nn.functional.linear):
@@ -63,8 +80,7 @@ def main():
         (call(a, b) / 16).float().square().sum().backward()
         found.append((a.grad, b.grad))
     *ours, theirs = found
-    right = all(near(mine, other) for one in ours for mine, other in zip(one, theirs))
-    print("gradients as PyTorch's" if right else "gradients differ")
+    expect(all(near(mine, other) for one in ours for mine, other in zip(one, theirs)), "gradients")
 
     if device == "cuda":
         stream, graph = torch.cuda.Stream(), torch.cuda.CUDAGraph()
@@ -72,13 +88,13 @@ def main():
         with torch.cuda.stream(stream):
             y = linear(still, w)
         stream.synchronize()
-        print("stream right" if near(y, x @ w.t()) else "stream differs")
+        expect(near(y, x @ w.t()), "results on another stream")
         with torch.cuda.graph(graph):
             y = linear(still, w)
         still.copy_(torch.randn_like(still))
         graph.replay()
         torch.cuda.synchronize()
-        print("replayed" if near(y, still @ w.t()) else "the graph differs")
+        expect(near(y, still @ w.t()), "results of a graph")
 
 
 if __name__ == "__main__":

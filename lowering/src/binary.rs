@@ -396,7 +396,7 @@ fn refused<'c>(
         let at = location(place);
         return diag::error_with_notes(at, error.to_string(), &[(b.location, "the kernels")]);
     }
-    let kernel = remarks::kernel(log).and_then(|kernel| entry_of(notes?, kernel));
+    let kernel = remarks::kernel_of(log).and_then(|kernel| entry_of(notes?, kernel));
     let at = kernel.and_then(|note| place_noted(b.context, note));
     let causes = remarks::causes(log, ptx).into_iter();
     let causes: Vec<_> = causes

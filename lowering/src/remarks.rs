@@ -141,8 +141,7 @@ pub(crate) fn causes(log: &str, text: &str) -> Vec<(Place, &'static str)> {
     let places = Places::of(&module);
     let mut found: Vec<(Place, &'static str)> = Vec::new();
     for remark in log.split("(C75").skip(1) {
-        let named = remark.split_once("function '");
-        let kernel = named.and_then(|(_, rest)| rest.split('\'').next());
+        let kernel = kernel_of(remark);
         let of_call = ["06)", "09)", "10)"]
             .iter()
             .any(|own| remark.starts_with(own));
@@ -171,7 +170,7 @@ pub(crate) fn causes(log: &str, text: &str) -> Vec<(Place, &'static str)> {
 }
 
 /// The kernel that a log names first.
-pub(crate) fn kernel(log: &str) -> Option<&str> {
+pub(crate) fn kernel_of(log: &str) -> Option<&str> {
     let (_, rest) = log.split_once("function '")?;
     rest.split('\'').next()
 }
@@ -195,7 +194,7 @@ mod tests {
         assert_eq!(found("10"), ["k.mlir:5:3: a call is here"]);
         // A commit is no product.
         assert!(found("14").is_empty());
-        assert_eq!(kernel(&log("10")), Some("k"));
+        assert_eq!(kernel_of(&log("10")), Some("k"));
     }
 
     #[test]

@@ -22,7 +22,7 @@ struct Lacking {
 const SM80: Requirement = Requirement::Since(8, 0);
 
 /// The examples that not every chip can run. An example that is not here must compile for all.
-const LACKING: [Lacking; 15] = [
+const LACKING: [Lacking; 16] = [
     Lacking {
         file: "attention.mlir",
         requires: SM80,
@@ -49,6 +49,12 @@ const LACKING: [Lacking; 15] = [
     },
     Lacking {
         file: "linear_gelu.mlir",
+        requires: SM80,
+        at: "cute.contract",
+        atom: "SM80_CP_ASYNC_16",
+    },
+    Lacking {
+        file: "linear_layer.mlir",
         requires: SM80,
         at: "cute.contract",
         atom: "SM80_CP_ASYNC_16",

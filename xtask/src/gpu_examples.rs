@@ -23,16 +23,19 @@ struct Example {
 enum Library {
     Torch,
     Jax,
+    /// TVM-FFI, and PyTorch, whose tensors it is given.
+    TvmFfi,
 }
 
 impl Library {
-    const ALL: [Library; 2] = [Library::Torch, Library::Jax];
+    const ALL: [Library; 3] = [Library::Torch, Library::Jax, Library::TvmFfi];
 
-    /// The name of the module, and of the package of PyPI.
+    /// The name of the package of PyPI.
     fn name(self) -> &'static str {
         match self {
             Library::Torch => "torch",
             Library::Jax => "jax",
+            Library::TvmFfi => "apache-tvm-ffi",
         }
     }
 
@@ -40,6 +43,7 @@ impl Library {
     fn counts(self) -> &'static str {
         match self {
             Library::Torch => "import torch; print(torch.cuda.device_count())",
+            Library::TvmFfi => "import torch, tvm_ffi; print(torch.cuda.device_count())",
             Library::Jax => {
                 "import jax; print(sum(one.platform == 'gpu' for one in jax.devices()))"
             }
@@ -54,7 +58,7 @@ impl Library {
 }
 
 /// The examples. Those of one GPU take seconds each, of which compiling is most.
-const EXAMPLES: [Example; 4] = [
+const EXAMPLES: [Example; 5] = [
     Example {
         words: &["examples/python/pytorch_linear.py"],
         library: Library::Torch,
@@ -63,6 +67,11 @@ const EXAMPLES: [Example; 4] = [
     Example {
         words: &["examples/python/torch_compile.py"],
         library: Library::Torch,
+        gpus: 1,
+    },
+    Example {
+        words: &["examples/python/tvm_ffi_pytorch.py"],
+        library: Library::TvmFfi,
         gpus: 1,
     },
     Example {
@@ -111,7 +120,8 @@ pub fn run(workspace: &Workspace, setup: &Setup) -> Result<Vec<&'static str>> {
     let found = Library::ALL.map(|library| (library, library.gpus(&setup.python)));
     let gpus = |library| found.iter().find(|one| one.0 == library)?.1;
     if found.iter().any(|(_, gpus)| gpus.is_some_and(|n| n > 0)) {
-        workspace.build(Profile::Release, &["cute-python"])?;
+        // The library that is exported is made of what lies beside `cute-run`.
+        workspace.build(Profile::Release, &["cute-python", "cute-run"])?;
     }
     let mut failed = Vec::new();
     for example in &EXAMPLES {

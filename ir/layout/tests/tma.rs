@@ -200,6 +200,13 @@ fn what_tma_cannot_do_is_refused() {
         "flatten",
     );
     refused(
+        "((),?,?):((),?{div=8},1)",
+        "(1,64,64):(0,64,1)",
+        3,
+        16,
+        "an extent each",
+    );
+    refused(
         "((48,?),64):((64,8192),1)",
         "(64,64):(64,1)",
         3,
