@@ -101,10 +101,8 @@ pub(crate) fn short_of_registers(remarks: &str) -> Vec<&str> {
     let mut kernels = Vec::new();
     // What is in front of the first number is no remark.
     for remark in remarks.split("(C75").skip(1) {
-        let named = remark.split_once("the function '");
-        let kernel = named.and_then(|(_, rest)| rest.split_once('\''));
-        match kernel {
-            Some((kernel, _)) if remark.starts_with("11)") || remark.starts_with("12)") => {
+        match kernel_of(remark) {
+            Some(kernel) if remark.starts_with("11)") || remark.starts_with("12)") => {
                 if !kernels.contains(&kernel) {
                     kernels.push(kernel);
                 }
@@ -172,7 +170,7 @@ pub(crate) fn causes(log: &str, text: &str) -> Vec<(Place, &'static str)> {
 /// The kernel that a log names first.
 pub(crate) fn kernel_of(log: &str) -> Option<&str> {
     let (_, rest) = log.split_once("function '")?;
-    rest.split('\'').next()
+    Some(rest.split_once('\'')?.0)
 }
 
 #[cfg(test)]

@@ -138,17 +138,27 @@ inline void printBitsAndEviction(AsmPrinter &printer, int64_t bits, StringRef ev
     printer << ", l1_cache_eviction_priority=" << eviction;
 }
 
-/// `int_overflow = satfinite` and `binary_op = xor`, each or neither.
-inline ParseResult parseIntOptions(AsmParser &parser, std::string &overflow, std::string &op) {
-  if (succeeded(parser.parseOptionalKeyword("int_overflow")) &&
-      (parser.parseEqual() || parseKeyword(parser, overflow)))
+/// `NAME = KEYWORD`, or nothing, which leaves the text as it is.
+inline ParseResult parseClause(AsmParser &parser, StringRef name, std::string &text) {
+  if (failed(parser.parseOptionalKeyword(name)))
+    return success();
+  return failure(parser.parseEqual() || parseKeyword(parser, text));
+}
+
+/// `int_overflow = satfinite`, or `wrapped` or nothing, which is an empty text.
+inline ParseResult parseIntOverflow(AsmParser &parser, std::string &overflow) {
+  if (parseClause(parser, "int_overflow", overflow))
     return failure();
   if (overflow == "wrapped")
     overflow.clear();
-  if (succeeded(parser.parseOptionalKeyword("binary_op")) &&
-      (parser.parseEqual() || parseKeyword(parser, op)))
-    return failure();
   return success();
+}
+
+/// `int_overflow = satfinite` and `binary_op = xor`, each or neither.
+inline ParseResult parseIntOptions(AsmParser &parser, std::string &overflow, std::string &op) {
+  if (parseIntOverflow(parser, overflow))
+    return failure();
+  return parseClause(parser, "binary_op", op);
 }
 inline void printIntOptions(AsmPrinter &printer, StringRef overflow, StringRef op) {
   if (!overflow.empty())
@@ -159,15 +169,9 @@ inline void printIntOptions(AsmPrinter &printer, StringRef overflow, StringRef o
 
 /// ` int_overflow = satfinite` and ` neg = ab`, each or neither.
 inline ParseResult parseWarpgroupOptions(AsmParser &parser, std::string &overflow, std::string &neg) {
-  if (succeeded(parser.parseOptionalKeyword("int_overflow")) &&
-      (parser.parseEqual() || parseKeyword(parser, overflow)))
+  if (parseIntOverflow(parser, overflow))
     return failure();
-  if (overflow == "wrapped")
-    overflow.clear();
-  if (succeeded(parser.parseOptionalKeyword("neg")) &&
-      (parser.parseEqual() || parseKeyword(parser, neg)))
-    return failure();
-  return success();
+  return parseClause(parser, "neg", neg);
 }
 inline void printWarpgroupOptions(AsmPrinter &printer, StringRef overflow, StringRef neg) {
   if (!overflow.empty())

@@ -26,6 +26,8 @@ const MOST_ATOMS: i64 = 1 << 18;
 
 /// Bytes of an mbarrier.
 pub const BARRIER_BYTES: i64 = 8;
+/// The blocks of a cluster, at most (PTX ISA, "Cluster of Cooperative Thread Arrays"; 16 where the kernel allows more than 8, which a launch lets it).
+pub const MOST_BLOCKS: i64 = 16;
 
 /// Sums of 32 bits that a thread sends to another block at once: 16 bytes, the most that `st.async` stores (PTX ISA, st.async).
 pub const SENT_AT_ONCE: i64 = 4;

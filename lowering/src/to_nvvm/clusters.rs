@@ -2,13 +2,11 @@
 
 use cute_ir::{
     Failure, diag,
+    hopper::MOST_BLOCKS,
     mlir::*,
     ops::{cute_nvgpu, gpu},
 };
 use melior::ir::operation::OperationLike;
-
-/// The blocks of a cluster, at most: 8 everywhere, 16 where the GPU has room for as many (CUDA Driver API, non-portable cluster size).
-const MOST_BLOCKS: i64 = 16;
 
 /// Checks that launches have clusters of as many blocks as there may be, and as many as their kernel reaches by numbers that are known.
 pub(super) fn check<'c>(kernel: Op<'c>, launches: &[Op<'c>]) -> Result<(), Failure> {

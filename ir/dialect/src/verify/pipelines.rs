@@ -1,13 +1,10 @@
 //! Pipelines, rings of buffers that tokens or mbarriers pass on, and named barriers.
 
 use super::Checked;
-use crate::{mlir::*, names::dialect_of, ops::cute_nvgpu, types::CuteType};
+use crate::{hopper::MOST_BLOCKS, mlir::*, names::dialect_of, ops::cute_nvgpu, types::CuteType};
 use cute_layout::atoms::Completion;
 use cute_target::{THREADS_PER_BLOCK, WARP};
 use melior::ir::ValueLike;
-
-/// The blocks of a cluster, at most (PTX ISA, "Cluster of Cooperative Thread Arrays"; 16 where the kernel allows more than 8).
-const MOST_BLOCKS: i64 = 16;
 
 /// The barriers of a block that have a number of their own: 16 less the one of `gpu.barrier` (PTX ISA, `barrier`).
 const MOST_BARRIERS: i64 = 15;
