@@ -1,6 +1,6 @@
 //! `cute-check`: what GPU modules hold that no pass lowers, said where it stands and before anything is lowered.
 
-use crate::{arch::THREADS_PER_BLOCK, launch::launches_of};
+use crate::{arch::THREADS_PER_BLOCK, bulk_loads::check_bytes, launch::launches_of};
 use cute_ir::attributes::{PLAN, ROLES, STAGES, SYNCHRONIZE};
 use cute_ir::ops::{cute, cute_nvgpu, func, gpu, scf};
 use cute_ir::{
@@ -33,6 +33,7 @@ fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failur
         each(launches_of(module, kernel), |launch| {
             launched(kernel, launch)
         })?;
+        check_bytes(&nested_ops(kernel))?;
         arguments(kernel)
     }));
     let of_devices = nested_ops(module)

@@ -7,6 +7,7 @@ pub mod allocate_shared;
 pub mod arch;
 pub mod assert_at_launch;
 mod branches;
+mod bulk_loads;
 pub mod carry_remainders;
 pub mod check;
 mod divergence;
@@ -42,6 +43,7 @@ pub mod uncalled;
 mod usage;
 pub mod values;
 mod vectorize;
+mod warp_specialize;
 pub mod watchdog;
 
 use cute_ir::PassSpec;
@@ -55,6 +57,7 @@ pub fn passes() -> Vec<PassSpec> {
         check::PASS,
         tile::PASS,
         pipeline::handed::PASS,
+        warp_specialize::PASS,
         partition::PASS,
         specialize::PASS,
         algorithms::PASS,

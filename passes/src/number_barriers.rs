@@ -76,7 +76,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
 }
 
 /// The number of the barrier that an op waits or arrives at, where it says one.
-fn number_of(op: Op<'_>) -> Option<Val<'_>> {
+pub(crate) fn number_of(op: Op<'_>) -> Option<Val<'_>> {
     let has_number = match name_of(op) {
         // It may have a number, how many threads it is for, and a predicate.
         nvvm::BARRIER => {

@@ -5,7 +5,7 @@
 use crate::{
     algorithms, allocate_shared, lower_layouts, number_barriers, partition,
     pipeline::{expand, handed, latencies, lower, rings, schedule},
-    specialize, synchronize, values,
+    specialize, synchronize, values, warp_specialize,
 };
 
 /// The purpose of a pass among others.
@@ -37,6 +37,7 @@ const fn step(pass: &'static str, purpose: Purpose) -> Step {
 /// The passes behind `cute-tile` that see a kernel at a time.
 pub const ON_KERNELS: &[Step] = &[
     step(handed::PASS.name, Purpose::Place),
+    step(warp_specialize::PASS.name, Purpose::Place),
     step(partition::PASS.name, Purpose::Place),
     step(specialize::PASS.name, Purpose::Place),
     step(algorithms::PASS.name, Purpose::Place),

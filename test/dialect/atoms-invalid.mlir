@@ -73,6 +73,16 @@ func.func private @wgmma_integers(!cute_nvgpu.sm90.mma<64x128x32, ab_major = (k,
 
 // -----
 
+// expected-error @below {{expected types of sm90.mma, of which single bits (PTX ISA, wgmma.mma_async of .b1) have no atom here, found (i1, i1, i32); take !cute_nvgpu.sm80.mma<16x8x256, elem_type = (i1, i1, i32) binary_op = and>, or xor}}
+func.func private @wgmma_bits(!cute_nvgpu.sm90.mma<64x128x256, ab_major = (k, k), elem_type = (i1, i1, i32), frag_kind = ss>)
+
+// -----
+
+// expected-error @below {{expected a type of the dialect, found '!cute_nvgpu.sm90.mma_sp'; sparse products (PTX ISA, mma.sp and wgmma.mma_async.sp) have no atom here: expand A, and take the dense one}}
+func.func private @wgmma_sparse(!cute_nvgpu.sm90.mma_sp<64x128x32, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>)
+
+// -----
+
 // expected-error @below {{expected sm90.mma of 64xNx16, N a multiple of 8 up to 256, found 64x100x16}}
 func.func private @wgmma(!cute_nvgpu.sm90.mma<64x100x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>)
 

@@ -221,6 +221,35 @@ func.func @atoms_on_values(%async: !async, %vectors: !vectors, %ldsm: !ldsm, %mm
 }
 
 //===----------------------------------------------------------------------===//
+// Roles of warps
+//===----------------------------------------------------------------------===//
+
+// CHECK-LABEL: func.func @roles(
+func.func @roles(%f: !cute.memref<f32, rmem, "4:1">) {
+  // CHECK: cute.warp_specialize
+  // CHECK-NEXT: role(%[[T:.*]], %[[WARP:.*]]) warps 4 registers 40 {
+  // CHECK-NEXT: arith.addi %[[T]], %[[WARP]] : i32
+  // CHECK-NEXT: }
+  // CHECK-NEXT: role(%{{.*}}, %{{.*}}) warps 8 registers 232 {
+  // CHECK-NEXT: cute.clear
+  // CHECK-NEXT: }
+  cute.warp_specialize
+  role(%t, %warp) warps 4 registers 40 {
+    %sum = arith.addi %t, %warp : i32
+  }
+  role(%t, %warp) warps 8 registers 232 {
+    cute.clear(%f)
+  }
+  // CHECK: cute.warp_specialize
+  // CHECK-NEXT: role(%{{.*}}, %{{.*}}) warps 1 {
+  // CHECK-NEXT: }
+  cute.warp_specialize
+  role(%t, %warp) warps 1 {
+  }
+  return
+}
+
+//===----------------------------------------------------------------------===//
 // Pipelines
 //===----------------------------------------------------------------------===//
 

@@ -40,23 +40,17 @@ module attributes {gpu.container_module} {
 
     gpu.func @cooperative_kernel(%load_A: !load_A, %A: !coords, %load_B: !load_B, %B: !coords, %store_C: !store, %C: !coords,
                                  %pairs_m: i32, %tiles_n: i32, %tiles: i32, %steps: i32) kernel attributes {known_block_size = array<i32: 384, 1, 1>} {
-      %tx = gpu.thread_id x
       %bx = gpu.block_id x
       %gx = gpu.grid_dim x
-      %t32 = arith.index_cast %tx : index to i32
       %block = arith.index_cast %bx : index to i32
       %blocks = arith.index_cast %gx : index to i32
       %c0 = arith.constant 0 : i32
       %c1 = arith.constant 1 : i32
       %c2 = arith.constant 2 : i32
       %c4 = arith.constant 4 : i32
-      %c32 = arith.constant 32 : i32
       %c128 = arith.constant 128 : i32
       // A bit for each block of the cluster.
       %both = arith.constant 3 : i16
-      %warp_of = arith.divui %t32, %c32 : i32
-      %warp = cute_nvgpu.arch.make_warp_uniform(%warp_of)
-      %group = arith.divui %warp, %c4 : i32
       %cluster = arith.divui %block, %c2 : i32
       %rank = arith.remui %block, %c2 : i32
       %clusters = arith.divui %blocks, %c2 : i32
@@ -68,9 +62,8 @@ module attributes {gpu.container_module} {
       // A barrier of its own for each warpgroup that multiplies.
       %barriers = cute_nvgpu.named_barriers 2
 
-      %produces = arith.cmpi eq, %group, %c0 : i32
-      scf.if %produces {
-        nvvm.setmaxregister decrease 40
+      cute.warp_specialize
+      role(%thread, %warp) warps 4 registers 40 {
         %is_warp = arith.cmpi eq, %warp, %c0 : i32
         scf.if %is_warp {
           %leader = nvvm.elect.sync -> i1
@@ -108,10 +101,10 @@ module attributes {gpu.container_module} {
             }
           }
         }
-      } else {
-        nvvm.setmaxregister increase 232
-        %row = arith.subi %group, %c1 : i32
-        %within = arith.remui %t32, %c128 : i32
+      }
+      role(%thread, %warp) warps 8 registers 232 {
+        %row = arith.divui %warp, %c4 : i32
+        %within = arith.remui %thread, %c128 : i32
         %t = cute.make_coord(%within)
         // Operands in shared memory are the same for all threads of a warpgroup: its first one's will do, which the warp knows.
         %group_first = arith.muli %row, %c128 : i32

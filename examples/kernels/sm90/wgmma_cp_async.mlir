@@ -52,7 +52,6 @@ module attributes {gpu.container_module} {
 
     gpu.func @cp_async_kernel(%A: !mat, %B: !mat, %C: !out, %tiles_m: i32, %tiles: i32, %steps: i32) kernel
         attributes {known_block_size = array<i32: 384, 1, 1>} {
-      %tx = cute.call @thread_index()
       %block = cute.call @block_x()
       %gx = gpu.grid_dim x
       %blocks = arith.index_cast %gx : index to i32
@@ -63,9 +62,6 @@ module attributes {gpu.container_module} {
       %c16 = arith.constant 16 : i32
       %c32 = arith.constant 32 : i32
       %c128 = arith.constant 128 : i32
-      %warp_of = arith.divui %tx, %c32 : i32
-      %warp = cute_nvgpu.arch.make_warp_uniform(%warp_of)
-      %group = arith.divui %warp, %c4 : i32
       %cta = cute.static "[128:1;256:1;64:1]"
       %sA = cute.memref.alloca() : !ring_A
       %sB = cute.memref.alloca() : !ring_B
@@ -73,10 +69,9 @@ module attributes {gpu.container_module} {
       // A place is full when the copies of 128 threads are there, and empty when 8 warps are done with it.
       %ring = cute_nvgpu.pipeline.create warps 8 threads 128 : !cute.pipeline<4, mbarrier>
 
-      %produces = arith.cmpi eq, %group, %c0 : i32
-      scf.if %produces {
-        nvvm.setmaxregister decrease 56
-        %t = cute.make_coord(%tx)
+      cute.warp_specialize
+      role(%thread, %warp) warps 4 registers 56 {
+        %t = cute.make_coord(%thread)
         %copy = cute.static : !copy
         %iA, %MK = cute.call @coordinates(%A)
         %iB, %NK = cute.call @coordinates(%B)
@@ -103,13 +98,12 @@ module attributes {gpu.container_module} {
           %next = arith.addi %first, %steps : i32
           scf.yield %next : i32
         }
-      } else {
-        nvvm.setmaxregister increase 224
+      }
+      role(%thread, %warp) warps 8 registers 224 {
         %half_tile = cute.static "[128:1;128:1]"
-        // Of the threads that multiply: their numbers, and that of their warpgroup's first one, which the warp knows.
-        %number = arith.subi %tx, %c128 : i32
-        %t = cute.make_coord(%number)
-        %row = arith.subi %group, %c1 : i32
+        %t = cute.make_coord(%thread)
+        // Operands in shared memory are the same for all threads of a warpgroup: its first one's will do, which the warp knows.
+        %row = arith.divui %warp, %c4 : i32
         %group_first = arith.muli %row, %c128 : i32
         %g = cute.make_coord(%group_first)
         %mma = cute.static : !mma

@@ -54,9 +54,6 @@ module attributes {gpu.container_module} {
       %no = arith.constant false
       // A tile of A and one of B.
       %bytes = arith.constant 40960 : i32
-      %warp_of = arith.divui %t32, %c32 : i32
-      %warp = cute_nvgpu.arch.make_warp_uniform(%warp_of)
-      %group = arith.divui %warp, %c4 : i32
       %cta = cute.static "[128:1;192:1;128:1]"
       %sA = cute.memref.alloca() : !ring_A
       %sB = cute.memref.alloca() : !ring_B
@@ -77,9 +74,8 @@ module attributes {gpu.container_module} {
       }
       gpu.barrier
 
-      %produces = arith.cmpi eq, %group, %c0 : i32
-      scf.if %produces {
-        nvvm.setmaxregister decrease 40
+      cute.warp_specialize
+      role(%thread, %warp) warps 4 registers 40 {
         %is_warp = arith.cmpi eq, %warp, %c0 : i32
         scf.if %is_warp {
           %leader = nvvm.elect.sync -> i1
@@ -114,17 +110,19 @@ module attributes {gpu.container_module} {
             }
           }
         }
-      } else {
-        nvvm.setmaxregister increase 232
-        %row = arith.subi %group, %c1 : i32
-        %within = arith.remui %t32, %c128 : i32
+      }
+      role(%thread, %warp) warps 8 registers 232 {
+        %row = arith.divui %warp, %c4 : i32
+        // A barrier of its own for each warpgroup.
+        %barrier = arith.addi %row, %c1 : i32
+        %within = arith.remui %thread, %c128 : i32
         %t = cute.make_coord(%within)
         // Operands in shared memory are the same for all threads of a warpgroup: its first one's will do, which the warp knows.
         %group_first = arith.muli %row, %c128 : i32
         %g = cute.make_coord(%group_first)
         %stores = arith.cmpi eq, %within, %c0 : i32
         // One thread of a warp says that the warp is done with a place.
-        %lane = arith.remui %t32, %c32 : i32
+        %lane = arith.remui %thread, %c32 : i32
         %frees = arith.cmpi eq, %lane, %c0 : i32
         // The first of the four products along K of a step adds nothing to what is in its registers, which need no zeros before; the other three add.
         %wgmma = cute.make_atom(%no) -> !wgmma
@@ -176,12 +174,12 @@ module attributes {gpu.container_module} {
           scf.if %waits {
             nvvm.cp.async.bulk.wait_group 0 {read}
           }
-          nvvm.barrier id = %group number_of_threads = %c128
+          nvvm.barrier id = %barrier number_of_threads = %c128
           %bf16 = cute.convert(%sums) to bf16
           %tCrC = cute.tiled.copy.retile(%copy, %bf16)
           cute.copy(%copy, %tCrC, %tCsC)
           nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
-          nvvm.barrier id = %group number_of_threads = %c128
+          nvvm.barrier id = %barrier number_of_threads = %c128
           scf.if %stores {
             %m2 = arith.muli %m, %c2 : i32
             %rows = arith.addi %m2, %row : i32

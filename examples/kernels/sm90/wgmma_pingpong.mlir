@@ -56,9 +56,6 @@ module attributes {gpu.container_module} {
       %c128 = arith.constant 128 : i32
       // A bit for each block of the cluster.
       %both = arith.constant 3 : i16
-      %warp_of = arith.divui %t32, %c32 : i32
-      %warp = cute_nvgpu.arch.make_warp_uniform(%warp_of)
-      %group = arith.divui %warp, %c4 : i32
       %cluster = arith.divui %block, %c2 : i32
       %rank = arith.remui %block, %c2 : i32
       %clusters = arith.divui %blocks, %c2 : i32
@@ -83,9 +80,8 @@ module attributes {gpu.container_module} {
       // A barrier of its own for each team.
       %barriers = cute_nvgpu.named_barriers 2
 
-      %produces = arith.cmpi eq, %group, %c0 : i32
-      scf.if %produces {
-        nvvm.setmaxregister decrease 40
+      cute.warp_specialize
+      role(%thread, %warp) warps 4 registers 40 {
         %is_warp = arith.cmpi eq, %warp, %c0 : i32
         scf.if %is_warp {
           %leader = nvvm.elect.sync -> i1
@@ -121,16 +117,16 @@ module attributes {gpu.container_module} {
             }
           }
         }
-      } else {
-        nvvm.setmaxregister increase 232
-        %team = arith.subi %group, %c1 : i32
+      }
+      role(%thread, %warp) warps 8 registers 232 {
+        %team = arith.divui %warp, %c4 : i32
         %other = arith.subi %c1, %team : i32
-        %within = arith.remui %t32, %c128 : i32
+        %within = arith.remui %thread, %c128 : i32
         %t = cute.make_coord(%within)
         // Operands in shared memory are the same for all threads of a warpgroup, and each team has a whole tile: the first thread's will do.
         %g = cute.make_coord(%c0)
         %stores = arith.cmpi eq, %within, %c0 : i32
-        %lane = arith.remui %t32, %c32 : i32
+        %lane = arith.remui %thread, %c32 : i32
         %leads = arith.cmpi eq, %lane, %c0 : i32
         %barrier = arith.addi %barriers, %team : i32
         %mma = cute.static : !mma

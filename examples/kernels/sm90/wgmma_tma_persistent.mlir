@@ -47,9 +47,6 @@ module attributes {gpu.container_module} {
       %c8 = arith.constant 8 : i32
       // A tile of A and one of B.
       %bytes = arith.constant 49152 : i32
-      %warp_of = arith.divui %t32, %c32 : i32
-      %warp = cute_nvgpu.arch.make_warp_uniform(%warp_of)
-      %group = arith.divui %warp, %c4 : i32
       %cta = cute.static "[128:1;256:1;64:1]"
       %sA = cute.memref.alloca() : !ring_A
       %sB = cute.memref.alloca() : !ring_B
@@ -70,9 +67,8 @@ module attributes {gpu.container_module} {
       }
       gpu.barrier
 
-      %produces = arith.cmpi eq, %group, %c0 : i32
-      scf.if %produces {
-        nvvm.setmaxregister decrease 40
+      cute.warp_specialize
+      role(%thread, %warp) warps 4 registers 40 {
         %is_warp = arith.cmpi eq, %warp, %c0 : i32
         scf.if %is_warp {
           %leader = nvvm.elect.sync -> i1
@@ -107,17 +103,17 @@ module attributes {gpu.container_module} {
             }
           }
         }
-      } else {
-        nvvm.setmaxregister increase 232
-        %row = arith.subi %group, %c1 : i32
-        %within = arith.remui %t32, %c128 : i32
+      }
+      role(%thread, %warp) warps 8 registers 232 {
+        %row = arith.divui %warp, %c4 : i32
+        %within = arith.remui %thread, %c128 : i32
         %t = cute.make_coord(%within)
         // Operands in shared memory are the same for all threads of a warpgroup: its first one's will do, which the warp knows.
         %group_first = arith.muli %row, %c128 : i32
         %g = cute.make_coord(%group_first)
         %stores = arith.cmpi eq, %within, %c0 : i32
         // One thread of a warp says that the warp is done with a place.
-        %lane = arith.remui %t32, %c32 : i32
+        %lane = arith.remui %thread, %c32 : i32
         %frees = arith.cmpi eq, %lane, %c0 : i32
         %mma = cute.static : !mma
         %half = cute.static : !half

@@ -126,4 +126,39 @@ def CuteNvgpu_NamedBarriersOp : CuteNvgpu_Op<"named_barriers"> {
   let opDocGroup = CuteNvgpu_Barriers;
 }
 
+def Cute_Roles : Cute_Group<"Roles of warps", [{
+  Warps of a block that do different things at the same time, as those of CUTLASS' warp-specialised kernels do: some bring tiles to shared memory, and others multiply them. What
+  passes between them is a pipeline ([pipelines with mbarriers](#pipelines-with-mbarriers)), an mbarrier or a named barrier.
+}]>;
+
+def Cute_WarpSpecializeOp : Cute_Op<"warp_specialize", [RecursiveMemoryEffects, NoTerminator, SingleBlock]> {
+  let summary = "Gives the warps of a block roles, each of which runs a region of its own";
+  let description = [{
+    The first role has the first warps of the block, the next one those behind them, and so on through all warps that `known_block_size` says. A region is given the index of the thread
+    among those of its role, and the index of the warp among those of its role, which is the same in all threads of a warp, so that branches on it are uniform.
+
+    `registers` is how many registers a thread of the role may have (PTX ISA, `setmaxnreg`): all roles say it or none, in multiples of 8 from 24 to 256, and each role has whole
+    warpgroups then. Together they are at most what the block has. The kernel gets `nvvm.maxnreg`, by which ptxas knows what threads have before their roles begin.
+
+    It stands in the kernel's own block, where all threads come by. Roles may share values from around the op. A barrier of the whole block within a role is an error, as the other
+    roles never come there; so is a tensor in shared memory that one role writes and another touches where they have no mbarrier and no named barrier in common.
+
+    ```mlir
+    // Given %p: !cute.pipeline<4, mbarrier>, %i: i32
+    cute.warp_specialize
+    role(%t, %warp) warps 4 registers 40 {
+      %place = cute_nvgpu.pipeline.producer_acquire(%p, %i) : !cute.pipeline<4, mbarrier>
+    }
+    role(%t, %warp) warps 8 registers 232 {
+      %place = cute_nvgpu.pipeline.consumer_wait(%p, %i) : !cute.pipeline<4, mbarrier>
+      cute_nvgpu.pipeline.consumer_release(%p, %i) : !cute.pipeline<4, mbarrier>
+    }
+    ```
+  }];
+  let arguments = (ins DenseI64ArrayAttr:$warps, OptionalAttr<DenseI64ArrayAttr>:$registers);
+  let regions = (region VariadicRegion<SizedRegion<1>>:$roles);
+  let assemblyFormat = "custom<Roles>($roles, $warps, $registers) attr-dict";
+  let opDocGroup = Cute_Roles;
+}
+
 #endif

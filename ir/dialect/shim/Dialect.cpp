@@ -418,6 +418,52 @@ static void printPrologues(OpAsmPrinter &printer, Operation *, OperandRange inpu
   print("B", inputsB, typesB, regionB);
 }
 
+/// `role(%thread, %warp) warps 4 registers 40 { ... }`, once for each role; all say registers, or none does.
+static ParseResult parseRoles(OpAsmParser &parser, SmallVectorImpl<std::unique_ptr<Region>> &roles,
+                              DenseI64ArrayAttr &warps, DenseI64ArrayAttr &registers) {
+  SmallVector<int64_t> warpsOfRoles, registersOfRoles;
+  SMLoc where = parser.getNameLoc();
+  while (succeeded(parser.parseOptionalKeyword("role"))) {
+    OpAsmParser::Argument thread, warp;
+    if (parser.parseLParen() || parser.parseArgument(thread) || parser.parseComma() ||
+        parser.parseArgument(warp) || parser.parseRParen() || parser.parseKeyword("warps") ||
+        parser.parseInteger(warpsOfRoles.emplace_back()))
+      return failure();
+    SMLoc budget = parser.getCurrentLocation();
+    bool says = succeeded(parser.parseOptionalKeyword("registers"));
+    if (!roles.empty() && says != !registersOfRoles.empty())
+      return parser.emitError(budget, "expected 'registers' of all roles or of none");
+    if (says && parser.parseInteger(registersOfRoles.emplace_back()))
+      return failure();
+    thread.type = warp.type = parser.getBuilder().getI32Type();
+    if (parser.parseRegion(*roles.emplace_back(std::make_unique<Region>()), {thread, warp}))
+      return failure();
+    if (roles.back()->empty())
+      roles.back()->emplaceBlock().addArguments(
+          {thread.type, warp.type}, {parser.getEncodedSourceLoc(where), parser.getEncodedSourceLoc(where)});
+  }
+  if (roles.empty())
+    return parser.emitError(where, "expected a role, such as 'role(%thread, %warp) warps 4 { ... }'");
+  warps = parser.getBuilder().getDenseI64ArrayAttr(warpsOfRoles);
+  if (!registersOfRoles.empty())
+    registers = parser.getBuilder().getDenseI64ArrayAttr(registersOfRoles);
+  return success();
+}
+static void printRoles(OpAsmPrinter &printer, Operation *, RegionRange roles, DenseI64ArrayAttr warps,
+                       DenseI64ArrayAttr registers) {
+  for (auto [index, role] : llvm::enumerate(roles)) {
+    printer.printNewline();
+    printer << "role(";
+    printer.printRegionArgument(role->getArgument(0), {}, /*omitType=*/true);
+    printer << ", ";
+    printer.printRegionArgument(role->getArgument(1), {}, /*omitType=*/true);
+    printer << ") warps " << warps[index] << ' ';
+    if (registers)
+      printer << "registers " << registers[index] << ' ';
+    printer.printRegion(*role, /*printEntryBlockArgs=*/false);
+  }
+}
+
 /// `at A(%coords : type)`, `gather B(%index : type)`, `groups M(%ends : type)`: where elements of A, B and C are, beside their layouts.
 static ParseResult parsePlaces(OpAsmParser &parser,
                                std::optional<OpAsmParser::UnresolvedOperand> &atA, Type &typeOfA,

@@ -75,6 +75,9 @@ InFlightDiagnostic cute::refuseName(DialectAsmParser &parser, SMLoc where, char 
   std::string meant = didYouMean(name, names, prefix);
   if (sigil == '!' && name == "tensor")
     meant = "; here that is !cute.memref, and of coordinates !cute.coord_tensor";
+  else if (sigil == '!' && name.starts_with("sm") &&
+           (name.contains("sparse") || name.ends_with("mma_sp") || name.ends_with("mma.sp")))
+    meant = "; sparse products (PTX ISA, mma.sp and wgmma.mma_async.sp) have no atom here: expand A, and take the dense one";
   else if (meant.empty())
     meant = "; docs/ops.md has all of them";
   return parser.emitError(where) << "expected " << (sigil == '!' ? "a type" : "an attribute")

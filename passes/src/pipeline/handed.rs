@@ -6,11 +6,14 @@
 
 use crate::{
     arch::WARP,
+    bulk_loads::Load,
+    divergence::Divergence,
     kernel::{body_of_kernel, thread_index},
     mbarriers::{alone, barrier_of_cluster, expect, fence_proxy, mbarriers},
     memory::{root_of, touched},
     shared::in_shared,
     specialize::asynchronous_product,
+    warp_specialize::role_of,
 };
 use cute_arith::Predicate;
 use cute_ir::ops::{arith, cute, cute_nvgpu, gpu, nvvm};
@@ -18,9 +21,9 @@ use cute_ir::{
     Anchor, Expected, Failure, PassSpec,
     attributes::ROLES,
     block::block_size_of,
-    diag,
+    diag::{self, each},
     mlir::*,
-    types::{CuteType, memref_of},
+    types::CuteType,
 };
 use melior::ir::{ValueLike, operation::OperationLike};
 use std::collections::{HashMap, HashSet};
@@ -51,6 +54,8 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
     let pipelines = creates.iter().map(|create| Pipeline::of(*create, threads));
     let pipelines = pipelines.collect::<Result<Vec<_>, _>>()?;
     check_order(body, last.op(), &pipelines)?;
+    let divergence = Divergence::of(kernel);
+    each(&pipelines, |pipeline| pipeline.check_threads(&divergence))?;
 
     let b = Builder::before(first.op());
     let made = pipelines.into_iter().map(|pipeline| pipeline.allocate(b));
@@ -166,61 +171,6 @@ struct Pipeline<'c> {
     loads: Vec<Load<'c>>,
 }
 
-/// A bulk copy on a place of a pipeline.
-#[derive(Clone, Copy)]
-struct Load<'c> {
-    op: Op<'c>,
-    /// The index of the place.
-    place: Option<Val<'c>>,
-    destination: Val<'c>,
-    /// The blocks that it reaches, a bit each.
-    mask: Option<Val<'c>>,
-}
-
-impl<'c> Load<'c> {
-    fn of(op: Op<'c>) -> Option<Self> {
-        if let Some(load) = cute_nvgpu::TmaLoad::of(op) {
-            return Some(Self {
-                op,
-                place: load.index(),
-                destination: load.destination(),
-                mask: load.mask(),
-            });
-        }
-        let load = cute_nvgpu::BulkLoad::of(op)?;
-        Some(Self {
-            op,
-            place: Some(load.index()),
-            destination: load.destination(),
-            mask: None,
-        })
-    }
-
-    /// The bytes that it brings to this block, and those that blocks which do the same send here.
-    fn bytes(&self, blocks: i64) -> Result<i64, Failure> {
-        let b = Builder::before(self.op);
-        let memref = memref_of(self.destination).expected(b, "a tensor")?;
-        let bytes = memref.bytes().map_err(|e| b.error(e))?;
-        let Some(mask) = self.mask else {
-            return Ok(bytes);
-        };
-        // A bit for each of 16 blocks, so that the last is no sign.
-        let Some(mask) = constant_of(mask).map(|mask| mask & 0xffff) else {
-            return Err(b.error(
-                "loads into blocks of the cluster that only the kernel knows, so that a place's bytes are not known; expected a constant mask",
-            ));
-        };
-        if mask >> blocks != 0 || mask == 0 {
-            return Err(b.error(format!(
-                "loads into the blocks of mask {mask:#b} through a pipeline whose places {blocks} block{} fill; expected bits of blocks of the \
-                 pipeline, `blocks` of cute_nvgpu.pipeline.create",
-                if blocks == 1 { "" } else { "s" }
-            )));
-        }
-        Ok(bytes * i64::from(mask.count_ones()))
-    }
-}
-
 impl<'c> Pipeline<'c> {
     fn of(create: cute_nvgpu::PipelineCreate<'c>, threads_of_block: i64) -> Result<Self, Failure> {
         let b = Builder::before(create.op());
@@ -332,6 +282,101 @@ impl<'c> Pipeline<'c> {
             )),
             None => Ok(()),
         }
+    }
+
+    /// Refuses uses by other threads than the pipeline is made for, as far as roles and branches tell.
+    fn check_threads(&self, divergence: &Divergence) -> Result<(), Failure> {
+        // Whether all threads of a role come by with one number.
+        let is_of_all = |op: Op<'c>, number: Val<'c>| {
+            divergence.around(op).is_none() && !divergence.varies(number)
+        };
+        if self.threads.is_none() {
+            let by_all = |acquire: &&cute_nvgpu::PipelineProducerAcquire<'c>| {
+                role_of(acquire.op()).is_some() && is_of_all(acquire.op(), acquire.iteration())
+            };
+            if let Some(acquire) = self.acquires.iter().find(by_all) {
+                return Err(diag::error(
+                    acquire.op().location(),
+                    format!(
+                        "'{}' op is for one thread, which starts the loads of the place, and all threads of the role come here; expected it where nvvm.elect.sync of one warp holds",
+                        name_of(acquire.op()),
+                    ),
+                ));
+            }
+        }
+        let releases: Vec<_> = (self.releases.iter())
+            .map(|release| (release.op(), release.iteration()))
+            .collect();
+        self.check_roles(&releases, self.warps, "release a place", "warps", is_of_all)?;
+        if let Some(threads) = self.threads {
+            let commits: Vec<_> = (self.commits.iter())
+                .map(|commit| (commit.op(), commit.iteration()))
+                .collect();
+            self.check_roles(
+                &commits,
+                threads / WARP,
+                "fill a place",
+                "threads",
+                is_of_all,
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Checks how many warps do something to a place by the warps of the roles that do.
+    fn check_roles(
+        &self,
+        ops: &[(Op<'c>, Val<'c>)],
+        warps: i64,
+        what: &str,
+        clause: &str,
+        is_of_all: impl Fn(Op<'c>, Val<'c>) -> bool,
+    ) -> Result<(), Failure> {
+        let roles = ops
+            .iter()
+            .map(|(op, _)| role_of(*op))
+            .collect::<Option<HashMap<_, _>>>();
+        let Some(roles) = roles else { return Ok(()) };
+        let unit = |warps: i64| {
+            if clause == "threads" {
+                warps * WARP
+            } else {
+                warps
+            }
+        };
+        let all: i64 = roles.values().sum();
+        let wrong = |op: Op<'c>, message: String| {
+            let note = [(self.create.op().location(), "the pipeline")];
+            Err(diag::error_with_notes(op.location(), message, &note))
+        };
+        if all < warps {
+            return wrong(
+                ops[0].0,
+                format!(
+                    "'{}' op: the roles that {what} have {} {clause}, and the pipeline is made for {}, for which others wait for ever; expected as many",
+                    name_of(ops[0].0),
+                    unit(all),
+                    unit(warps)
+                ),
+            );
+        }
+        for (op, number) in ops {
+            if let Some((_, of_role)) = role_of(*op)
+                && of_role > warps
+                && is_of_all(*op, *number)
+            {
+                return wrong(
+                    *op,
+                    format!(
+                        "'{}' op: all {} {clause} of the role {what}, and the pipeline is made for {}, so that a phase is over before all are done; expected as many",
+                        name_of(*op),
+                        unit(of_role),
+                        unit(warps)
+                    ),
+                );
+            }
+        }
+        Ok(())
     }
 
     fn allocate(self, b: Builder<'c>) -> Result<Made<'c>, Failure> {

@@ -39,6 +39,7 @@ use crate::{
     memory::root_of,
     pipeline::rings::{ring_of, slice},
     shared::in_shared,
+    warp_specialize::{budget_of, share},
 };
 use cluster::Exchange;
 use cute_arith::Predicate;
@@ -51,7 +52,7 @@ use cute_ir::{
     mlir::*,
     types::{CuteType, memref_of},
 };
-use cute_target::{SETMAXNREG_UNIT, registers_of_warpgroups};
+use cute_target::registers_of_warpgroups;
 use emit::Emit;
 use melior::ir::{ValueLike, operation::OperationLike};
 use rings::Ring;
@@ -157,10 +158,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
         .all(|name| attribute_of(kernel, name).is_none())
     {
         let here = Builder::before(kernel);
-        // At least as many as roles ask for together, or they would wait for ever.
-        let unit = i64::from(SETMAXNREG_UNIT);
-        let units = unit * i64::from(warpgroups);
-        let share = (all + units - 1) / units * unit;
+        let share = share(all, i64::from(warpgroups));
         set_attribute(kernel, MOST_REGISTERS, here.integer(here.i32_type(), share));
     }
     // A kernel may say itself where what is behind it may start.
@@ -327,16 +325,6 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, kernel: Op<'c>, _: &[&str]) -> Result<(),
     remove_attribute(kernel, ROLES);
     remove_attribute(kernel, CLUSTER);
     set_attribute(kernel, SYNCHRONIZE, top.unit());
-    Ok(())
-}
-
-/// Lets the threads of this warpgroup have so many registers each.
-fn budget_of(b: Builder<'_>, action: &str, registers: i64) -> Result<(), Failure> {
-    let attributes = [
-        ("action", b.attribute(&format!("#nvvm<action {action}>"))?),
-        ("regCount", b.integer(b.i32_type(), registers)),
-    ];
-    b.op(nvvm::SETMAXREGISTER, &[], &[], &attributes)?;
     Ok(())
 }
 

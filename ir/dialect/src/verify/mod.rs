@@ -155,6 +155,10 @@ pub fn verify(op: Op<'_>) -> Result<(), Failure> {
         | cute_nvgpu::MBARRIER_TRY_WAIT
         | cute_nvgpu::CP_ASYNC_MBARRIER_ARRIVE => hopper::verify_barrier(op),
         cute_nvgpu::NAMED_BARRIERS => pipelines::verify_named_barriers(op),
+        cute::WARP_SPECIALIZE => with(
+            cute::WarpSpecialize::of(op),
+            pipelines::verify_warp_specialize,
+        ),
         cute_nvgpu::PIPELINE_CREATE => {
             with(cute_nvgpu::PipelineCreate::of(op), pipelines::verify_create)
         }

@@ -49,6 +49,15 @@ pub(super) fn of(spec: &MmaSpec) -> Result<MmaAtom> {
             cure: "choose what the instruction has".to_owned(),
         })
     };
+    if a.bits() == 1 && b.bits() == 1 {
+        return Err(LayoutError::Divisibility {
+            op: "atom",
+            expected: "types of sm90.mma, of which single bits (PTX ISA, wgmma.mma_async of .b1) have no atom here".to_owned(),
+            found: format!("({a}, {b}, {c})"),
+            cure: "take !cute_nvgpu.sm80.mma<16x8x256, elem_type = (i1, i1, i32) binary_op = and>, or xor"
+                .to_owned(),
+        });
+    }
     if !has_types(a, b, c) || c != d {
         return refuse(
             "types of sm90.mma: f16 with f16 or f32, bf16 or tf32 with f32, 8-bit floats with f16 or f32, 8-bit integers \
