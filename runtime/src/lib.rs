@@ -33,8 +33,8 @@ pub use element::Element;
 pub use layout::{Parsed, Pattern};
 pub use package::{
     Access, Arg, Blob, BoxSize, Compute, Epilogue, Expr, Factor, Function, Gemm, Im2colParam,
-    Image, ImageSource, KernelInfo, Launch, Manifest, Map, MapOf, MapParam, Number, Package,
-    PackageBuilder, PackageError, Param, Region, RegionOp, RegionValue,
+    Image, ImageSource, KernelInfo, Launch, Manifest, Map, MapOf, MapParam, Number, Outside,
+    Package, PackageBuilder, PackageError, Param, Region, RegionOp, RegionValue, SharedSwizzle,
 };
 pub use tensor::HostTensor;
 pub use tensor_map::TensorMap;

@@ -7,7 +7,7 @@ use crate::package::{
 };
 use crate::tensor::{ArgError, HostTensor};
 use crate::tensor_map::{
-    Interleave, L2Promotion, MapElement, MapSwizzle, OobFill, PixelBox, TensorMap, is_map_start,
+    Interleave, L2Promotion, MapElement, MapSwizzle, PixelBox, TensorMap, is_map_start,
 };
 
 /// An argument, as far as launches depend on it.
@@ -468,10 +468,12 @@ pub(crate) fn map_of(
         element_strides,
         im2col,
         interleave: Interleave::None,
-        swizzle: MapSwizzle::spanning(map.swizzle)
-            .ok_or_else(|| format!("a swizzle of {} bytes", map.swizzle))?,
-        l2_promotion: L2Promotion::B128,
-        oob_fill: OobFill::Zero,
+        swizzle: MapSwizzle::spanning(map.swizzle.span())
+            .ok_or_else(|| format!("a swizzle of {} bytes", map.swizzle.span()))?,
+        l2_promotion: (map.l2_promotion)
+            .map_or(Some(L2Promotion::B128), L2Promotion::of_bytes)
+            .ok_or("0, 64, 128 or 256 bytes that a miss brings into L2")?,
+        oob_fill: map.swizzle.oob_fill(),
     };
     made.check().map_err(|error| error.to_string())?;
     Ok(made)

@@ -228,6 +228,12 @@ impl L2Promotion {
     pub fn driver(self) -> u32 {
         self as u32
     }
+
+    /// The choice of so many bytes: 0, 64, 128 or 256.
+    pub fn of_bytes(bytes: u32) -> Option<L2Promotion> {
+        let at = [0, 64, 128, 256].iter().position(|known| *known == bytes)?;
+        Some(L2Promotion::ALL[at])
+    }
 }
 
 /// The fill of elements outside of the tensor; a row of `CUtensorMapFloatOOBfill`.

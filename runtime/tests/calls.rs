@@ -11,7 +11,7 @@ use cute_runtime::call::{
 use cute_runtime::cuda::{CudaDevice, LaunchTimes};
 use cute_runtime::device::{Device, DeviceError};
 use cute_runtime::emulator::Config;
-use cute_runtime::package::{Expr, Im2colParam, MapOf, MapParam, Op, Param};
+use cute_runtime::package::{Expr, Im2colParam, MapOf, MapParam, Op, Param, SharedSwizzle};
 use cute_runtime::tensor::{Given, generate_given};
 use cute_runtime::{
     Access, Arg, Element, Function, HostTensor, ImageSource, KernelInfo, Launch, Number, Package,
@@ -161,7 +161,8 @@ fn moved() -> Function {
             sizes: vec![Expr::Leaf(arg, 1), Expr::Leaf(arg, 0)],
             strides: vec![Expr::Leaf(arg, 2)],
             box_sizes: [32, 64].map(Into::into).to_vec(),
-            swizzle: 128,
+            swizzle: SharedSwizzle::Span(128),
+            l2_promotion: None,
             im2col: None,
         })
     };
@@ -181,7 +182,8 @@ fn columns() -> Function {
         sizes: (0..4).map(|leaf| Expr::Leaf(0, leaf)).collect(),
         strides: (4..7).map(|leaf| Expr::Leaf(0, leaf)).collect(),
         box_sizes: [32, 96].map(Into::into).to_vec(),
-        swizzle: 128,
+        swizzle: SharedSwizzle::Span(128),
+        l2_promotion: None,
         im2col: Some(Im2colParam {
             lower: vec![-1, -2],
             upper: vec![-3, 1],

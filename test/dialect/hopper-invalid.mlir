@@ -375,3 +375,33 @@ func.func @half_bytes(%A: !mat) {
   %load, %c = cute_nvgpu.atom.make_tma_load(%A, "(32,32):(32,1)")
   return
 }
+
+// -----
+
+!mat = !cute.memref<i32, gmem, align<16>, "(?,?):(?{div=4},1)">
+func.func @nan_of_integers(%A: !mat) {
+  %t = cute.static "(8,8):(8,1)"
+  // expected-error @below {{expected floats of 16, 32 or 64 bits, whose elements outside of the tensor TMA makes NaN, found i32; leave oob_fill out: they arrive as zeros}}
+  %load, %c = cute_nvgpu.atom.make_tma_load(%A, %t) oob_fill "nan"
+  return
+}
+
+// -----
+
+!mat = !cute.memref<f32, gmem, align<16>, "(?,?):(?{div=4},1)">
+func.func @other_fill(%A: !mat) {
+  %t = cute.static "(8,8):(8,1)"
+  // expected-error @below {{expected oob_fill "zero" or "nan", found "one"}}
+  %load, %c = cute_nvgpu.atom.make_tma_load(%A, %t) oob_fill "one"
+  return
+}
+
+// -----
+
+!mat = !cute.memref<f32, gmem, align<16>, "(?,?):(?{div=4},1)">
+func.func @other_promotion(%A: !mat) {
+  %t = cute.static "(8,8):(8,1)"
+  // expected-error @below {{expected an l2_promotion of 0, 64, 128 or 256 bytes, found 32}}
+  %store, %c = cute_nvgpu.atom.make_tma_store(%A, %t) l2_promotion 32
+  return
+}

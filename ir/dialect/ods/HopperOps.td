@@ -206,9 +206,9 @@ def CuteNvgpu_AnyTmaLoad : AnyTypeOf<[CuteNvgpu_TmaLoad, CuteNvgpu_Im2colTmaLoad
 def CuteNvgpu_TmaStore : Type<CPred<"::llvm::isa<::cute_nvgpu::TmaStoreType>($_self)">, "a TMA atom that stores">;
 
 class CuteNvgpu_MakeTmaOp<string mnemonic, Type atom> : CuteNvgpu_Op<mnemonic, [NoMemoryEffect]> {
-  let arguments = (ins Cute_MemRefType:$tensor, Cute_AnyLayoutType:$layout);
+  let arguments = (ins Cute_MemRefType:$tensor, Cute_AnyLayoutType:$layout, OptionalAttr<I64Attr>:$l2_promotion);
   let results = (outs atom:$atom, Cute_CoordTensorType:$coords);
-  let assemblyFormat = [{ `(` operands `)` attr-dict `:` functional-type(operands, results) }];
+  let assemblyFormat = [{ `(` operands `)` (`l2_promotion` $l2_promotion^)? attr-dict `:` functional-type(operands, results) }];
   let opDocGroup = CuteNvgpu_TmaGroup;
 }
 
@@ -222,6 +222,12 @@ def CuteNvgpu_MakeTmaLoadOp : CuteNvgpu_MakeTmaOp<"atom.make_tma_load", CuteNvgp
     that tile has, the tensor's extent modulo the tile's, or all where none is left over. What is outside then neither arrives nor counts on an mbarrier. The
     box has to go through the whole of the tile along the mode, which is not the contiguous one. A kernel takes one atom or the other by `arith.select`: their types are the same.
 
+    With `oob_fill "nan"` floats from outside arrive as NaN and not as zeros: what is computed of them shows it. `l2_promotion` is how many bytes a miss brings into L2 at least, 0, 64,
+    128 or 256; it is 128 where it is left out, and changes no result.
+
+    A map has five dimensions. Of a tensor of more modes the last dimension stands for several, along which the tile has one element and whose strides are known; along these an index
+    outside of the tensor is another element, and no zero.
+
     ```mlir
     !mat = !cute.memref<f16, gmem, align<16>, "(?,?):(?{div=8},1)">
     !smem = !cute.composed_layout<"S<3,4,3> o 0 o (128,64):(64,1)">
@@ -229,10 +235,13 @@ def CuteNvgpu_MakeTmaLoadOp : CuteNvgpu_MakeTmaOp<"atom.make_tma_load", CuteNvgp
     // Given %A: !mat, %layout: !smem
     %atom, %coords = cute_nvgpu.atom.make_tma_load(%A, %layout) : (!mat, !smem) -> (!tma, !cute.coord_tensor<"(0,0)", "(?,?):(1@1,1@0)">)
     %last, %same = cute_nvgpu.atom.make_tma_load(%A, %layout) rest 0 : (!mat, !smem) -> (!tma, !cute.coord_tensor<"(0,0)", "(?,?):(1@1,1@0)">)
+    %nan, %too = cute_nvgpu.atom.make_tma_load(%A, %layout) oob_fill "nan" l2_promotion 256 : (!mat, !smem) -> (!tma, !cute.coord_tensor<"(0,0)", "(?,?):(1@1,1@0)">)
     ```
   }];
-  let arguments = (ins Cute_MemRefType:$tensor, Cute_AnyLayoutType:$layout, OptionalAttr<I64Attr>:$rest);
-  let assemblyFormat = [{ `(` operands `)` (`rest` $rest^)? attr-dict `:` functional-type(operands, results) }];
+  let arguments = (ins Cute_MemRefType:$tensor, Cute_AnyLayoutType:$layout, OptionalAttr<I64Attr>:$rest, OptionalAttr<StrAttr>:$oob_fill,
+                       OptionalAttr<I64Attr>:$l2_promotion);
+  let assemblyFormat = [{ `(` operands `)` (`rest` $rest^)? (`oob_fill` $oob_fill^)? (`l2_promotion` $l2_promotion^)? attr-dict `:`
+    functional-type(operands, results) }];
 }
 
 def CuteNvgpu_MakeIm2colTmaLoadOp : CuteNvgpu_Op<"atom.make_im2col_tma_load", [NoMemoryEffect]> {
@@ -261,10 +270,11 @@ def CuteNvgpu_MakeIm2colTmaLoadOp : CuteNvgpu_Op<"atom.make_im2col_tma_load", [N
     ```
   }];
   let arguments = (ins Cute_MemRefType:$tensor, Cute_AnyLayoutType:$layout, DenseI64ArrayAttr:$lower_corner, DenseI64ArrayAttr:$upper_corner,
-                       OptionalAttr<DenseI64ArrayAttr>:$stride, DenseI64ArrayAttr:$filter, OptionalAttr<DenseI64ArrayAttr>:$dilation);
+                       OptionalAttr<DenseI64ArrayAttr>:$stride, DenseI64ArrayAttr:$filter, OptionalAttr<DenseI64ArrayAttr>:$dilation,
+                       OptionalAttr<StrAttr>:$oob_fill, OptionalAttr<I64Attr>:$l2_promotion);
   let results = (outs CuteNvgpu_Im2colTmaLoad:$atom, Cute_CoordTensorType:$coords);
   let assemblyFormat = [{ `(` operands `)` `lower_corner` $lower_corner `upper_corner` $upper_corner (`stride` $stride^)? `filter` $filter
-    (`dilation` $dilation^)? attr-dict `:` functional-type(operands, results) }];
+    (`dilation` $dilation^)? (`oob_fill` $oob_fill^)? (`l2_promotion` $l2_promotion^)? attr-dict `:` functional-type(operands, results) }];
   let opDocGroup = CuteNvgpu_TmaGroup;
 }
 

@@ -5,8 +5,9 @@
 //! layout in shared memory says which box there is to be: its right inverse lists the tile's elements in the order of memory, and the
 //! leading run of that which strides through the global tensor mode by mode is the box. What of the tile is not in the run takes more
 //! boxes. Sources: PTX ISA, "Tensors" and `cp.async.bulk.tensor`; `cuTensorMapEncodeTiled`; CuTe's `copy_traits_sm90_tma.hpp`.
-//! Copies by im2col, whose box is a column of pixels, are in `im2col.rs`.
+//! Copies by im2col, whose box is a column of pixels, are in `im2col.rs`, and tensors of more modes than a map has dimensions in `folded.rs`.
 
+mod folded;
 mod im2col;
 
 use crate::error::{LayoutError, Result};
@@ -15,6 +16,8 @@ use crate::leaf::Leaf;
 use crate::swizzle::Swizzle;
 use crate::tuple::{IntTuple, int, tuple};
 
+pub use folded::Folded;
+use folded::others;
 pub use im2col::{Filter, PixelBox};
 
 /// Dimensions of a tensor map, at most.
@@ -169,20 +172,11 @@ impl TmaBox {
                 "make the tile wider along the contiguous mode, or copy it by cp.async",
             );
         }
-        // A mode along which all elements are one is no dimension: a coordinate along it changes nothing.
-        for (mode, (extent, stride, _)) in strides.iter().enumerate() {
-            let is_one = *extent == Some(1) || *stride == Some(0);
-            if dims.iter().all(|dim| dim.mode != mode) && !is_one {
-                dims.push(Dim { mode, extent: 1 });
-            }
-        }
-        if dims.len() > MOST_DIMS {
-            return refuse(
-                format!("a tensor of at most {MOST_DIMS} modes with more than one element"),
-                gmem.to_string(),
-                "slice the tensor before it, or merge modes that follow each other in memory",
-            );
-        }
+        dims.extend(
+            others(gmem, &strides, &runs, &dims)?
+                .into_iter()
+                .map(|mode| Dim { mode, extent: 1 }),
+        );
         for dim in &dims[1..] {
             check_stride(gmem, strides[dim.mode].1, strides[dim.mode].2, bytes)?;
         }
@@ -267,11 +261,18 @@ impl TmaBox {
         })
     }
 
-    /// The tensor's coordinates as a layout of its shape: leaf i steps by 1 through the dimension that it is, or by nothing.
+    /// The tensor's coordinates as a layout of its shape: leaf i steps by 1 through the dimension that it is, by its part of the last one where that stands for
+    /// several leaves, or by nothing.
     pub fn coordinates(&self, gmem: &Layout) -> Result<Layout> {
+        let folded = self.folded(gmem)?;
+        let last = self.dims.len().saturating_sub(1);
         let mut leaves = 0..;
         let stride = each_leaf(gmem.shape(), &mut || {
             let leaf = leaves.next();
+            let of_last = folded.iter().flat_map(|folded| &folded.leaves);
+            if let Some((_, steps)) = of_last.into_iter().find(|(mode, _)| Some(*mode) == leaf) {
+                return along(*steps, last);
+            }
             let dim = self.dims.iter().position(|dim| Some(dim.mode) == leaf);
             dim.map_or(int(0), unit)
         });
@@ -381,8 +382,13 @@ fn each_leaf(shape: &IntTuple, next: &mut impl FnMut() -> IntTuple) -> IntTuple 
 
 /// `1@mode`
 fn unit(mode: usize) -> IntTuple {
+    along(1, mode)
+}
+
+/// `steps@mode`
+fn along(steps: i64, mode: usize) -> IntTuple {
     IntTuple::Leaf(Leaf::Basis {
-        value: Box::new(Leaf::Static(1)),
+        value: Box::new(Leaf::Static(steps)),
         path: std::iter::once(mode as u16).collect(),
     })
 }

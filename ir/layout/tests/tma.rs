@@ -275,3 +275,77 @@ fn texts_that_are_no_box_are_refused() {
     }
     assert!(TmaBox::from_basis(&layout("(64,64):(1@1,1@0)"), 48, None).is_err());
 }
+
+#[test]
+fn modes_beyond_five_share_the_last_dimension() {
+    // Strides 4096, 32768, 65536, 262144, 1048576 of what a tile has one element of; the first two have a dimension each.
+    let gmem = layout("(64,32,8,2,4,4,3):(1,64,4096,32768,65536,262144,1048576)");
+    let smem = layout("(64,32,1,1,1,1,1):(1,64,0,0,0,0,0)");
+    let map = TmaBox::of(&gmem, &smem, None, 16).unwrap();
+    assert_eq!(
+        map.basis().unwrap().to_string(),
+        "(64,32,1,1,1):(1@0,1@1,1@2,1@3,1@4)"
+    );
+    let folded = map.folded(&gmem).unwrap().unwrap();
+    assert_eq!(folded.stride, 65536);
+    assert_eq!(folded.leaves, [(4, 1), (5, 4), (6, 16)]);
+    assert_eq!(
+        map.coordinates(&gmem).unwrap().to_string(),
+        "(64,32,8,2,4,4,3):(1@0,1@1,1@2,1@3,1@4,4@4,16@4)"
+    );
+    // Every element is where its coordinates lead.
+    let strides = [1, 64, 4096, 32768, folded.stride];
+    let flat = gmem.flat().unwrap();
+    let coordinates = map.coordinates(&gmem).unwrap();
+    for index in (0..flat.size()).step_by(37) {
+        let mut rest = index;
+        let mut place = 0;
+        for (extent, along) in coordinates
+            .shape()
+            .leaves()
+            .iter()
+            .zip(coordinates.stride().leaves())
+        {
+            let extent = extent.as_static().unwrap();
+            let text = along.to_string();
+            let (steps, dim) = text.split_once('@').unwrap();
+            let dim: usize = dim.parse().unwrap();
+            place += rest % extent * steps.parse::<i64>().unwrap() * strides[dim];
+            rest /= extent;
+        }
+        assert_eq!(place, flat.at(index), "element {index}");
+    }
+}
+
+#[test]
+fn modes_that_cannot_share_a_dimension_have_one_of_their_own() {
+    // One of a stride that only a launch knows is no part of the last dimension.
+    let map = make(
+        "(64,4,4,4,4,4):(1,64,256,1024,4096,?{div=8})",
+        "(64,1,1,1,1,1):(1,0,0,0,0,0)",
+        0,
+        16,
+    )
+    .unwrap();
+    assert_eq!(
+        map.basis().unwrap().to_string(),
+        "(64,1,1,1,1):(1@0,1@5,1@1,1@2,1@3)"
+    );
+    for (gmem, smem) in [
+        // A tile through one of the modes, and two of unknown strides.
+        (
+            "(64,4,4,4,4,4):(1,?{div=8},?{div=8},?{div=8},?{div=8},?{div=8})",
+            "(64,1,1,1,1,1):(1,0,0,0,0,0)",
+        ),
+        (
+            "(64,4,4,4,4,4,2):(1,64,256,1024,4096,16384,65536)",
+            "(64,2,2,2,2,2,1):(1,64,128,256,512,1024,0)",
+        ),
+    ] {
+        let error = make(gmem, smem, 0, 16).unwrap_err();
+        assert!(
+            error.contains("at most 5 modes with more than one element, or more of which"),
+            "{error}"
+        );
+    }
+}

@@ -20,7 +20,7 @@ use cute_layout::IntTuple;
 use cute_passes::launch::kernel_of;
 use cute_runtime::package::{
     BoxSize, CandidateChoice, Expr, Im2colParam, Launch, MAX_DEPTH, MAX_NODES, MapOf, MapParam,
-    Op as Apply, Param, Requirement,
+    Op as Apply, Param, Requirement, SharedSwizzle,
 };
 use cute_runtime::tensor_map::{GRANULE, is_map_start};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
@@ -458,9 +458,31 @@ impl HostPlan {
             let modes = modes.iter().skip(skip);
             modes.map(|mode| all.get(*mode).cloned()).collect()
         };
-        let (Some(sizes), Some(strides)) = (of_modes(&sizes, 0), of_modes(&strides, 1)) else {
-            return fail("expected a TMA atom whose dimensions are modes of the tensor");
+        let wrong = "expected a TMA atom whose dimensions are modes of the tensor";
+        let (Some(mut own), Some(mut steps)) = (of_modes(&sizes, 0), of_modes(&strides, 1)) else {
+            return fail(wrong);
         };
+        match map.folded(&memref.layout) {
+            Ok(None) => {}
+            Ok(Some(folded)) => {
+                // The coordinate of the last element that the dimension has, and one.
+                let mut all = Expr::Constant(1);
+                for (leaf, coordinates) in &folded.leaves {
+                    let Some(size) = sizes.get(*leaf).cloned() else {
+                        return fail(wrong);
+                    };
+                    let last = Expr::apply(Apply::Sub, vec![size, Expr::Constant(1)]);
+                    let last = Expr::apply(Apply::Mul, vec![last, Expr::Constant(*coordinates)]);
+                    all = Expr::apply(Apply::Add, vec![all, last]);
+                }
+                own.pop();
+                own.push(all);
+                steps.pop();
+                steps.push(Expr::Constant(folded.stride));
+            }
+            Err(error) => return fail(&error.to_string()),
+        }
+        let (sizes, strides) = (own, steps);
         let im2col = map.im2col.as_ref().map(|pixels| {
             let corner = |all: &[i64]| all.iter().map(|along| *along as i32).collect();
             Im2colParam {
@@ -469,7 +491,10 @@ impl HostPlan {
                 strides: pixels.strides.iter().map(|step| *step as u32).collect(),
             }
         });
-        let rest = defining_op(atom).and_then(|op| integer_of(op, "rest"));
+        let made = defining_op(atom);
+        let rest = made.and_then(|op| integer_of(op, "rest"));
+        let has_nan = made.is_some_and(|op| string_of(op, "oob_fill") == Some("nan"));
+        let promotion = made.and_then(|op| integer_of(op, "l2_promotion"));
         let boxes = map.dims.iter().map(|dim| {
             let elements = dim.extent as u32;
             match rest == Some(dim.mode as i64) {
@@ -482,7 +507,8 @@ impl HostPlan {
             sizes,
             strides,
             box_sizes: boxes.collect(),
-            swizzle: map.swizzle as u32,
+            swizzle: SharedSwizzle::of(map.swizzle as u32, has_nan),
+            l2_promotion: promotion.map(|bytes| bytes as u32),
             im2col,
         })))
     }

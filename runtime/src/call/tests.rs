@@ -221,7 +221,8 @@ fn map_at(of: MapOf, stride: Expr, lines: u32) -> Param {
         sizes: vec![Expr::Leaf(0, 1), Expr::Leaf(0, 0)],
         strides: vec![stride],
         box_sizes: [32, lines].map(Into::into).to_vec(),
-        swizzle: 128,
+        swizzle: crate::package::SharedSwizzle::Span(128),
+        l2_promotion: None,
         im2col: None,
     })
 }

@@ -9,7 +9,7 @@ use super::error::PackageError;
 use super::expr::Expr;
 use crate::element::Element;
 use crate::layout::Pattern;
-use crate::tensor_map::TENSOR_MAP_BYTES;
+use crate::tensor_map::{OobFill, TENSOR_MAP_BYTES};
 
 /// The contents of a package.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -274,7 +274,7 @@ pub enum Param {
 /// A tensor map as a launch makes it: what `cuTensorMapEncodeTiled`, or `cuTensorMapEncodeIm2col`, is given besides the tensor's address and the type of
 /// its elements.
 ///
-/// Dimensions stand fastest first. What a copy reads outside of the tensor is 0.
+/// Dimensions stand fastest first. What a copy reads outside of the tensor is 0, where the swizzle says nothing else.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MapParam {
     /// The tensor argument, and the byte of it at which the map begins.
@@ -286,11 +286,69 @@ pub struct MapParam {
     pub strides: Vec<Expr>,
     /// Elements of a box along each dimension; by im2col, the channels of a pixel and the pixels of a column.
     pub box_sizes: Vec<BoxSize>,
-    /// Bytes that the swizzle of shared memory spans: 32, 64, 128, or 0 of none.
-    pub swizzle: u32,
+    /// The swizzle of shared memory, and what arrives there from outside of the tensor.
+    pub swizzle: SharedSwizzle,
+    /// Bytes that a miss brings into L2 at least: 0, 64, 128 or 256; 128 where it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub l2_promotion: Option<u32>,
     /// The pixels that a column goes through; none where a copy moves a tile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub im2col: Option<Im2colParam>,
+}
+
+/// Bytes that the swizzle of shared memory spans, and the elements that arrive from outside of the tensor. Where these are not zeros it is no number in a manifest, so that who
+/// knows nothing else does not read zeros.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum SharedSwizzle {
+    /// So many bytes, 32, 64, 128, or 0 of none; zeros arrive.
+    Span(u32),
+    /// So many bytes, and something else arrives.
+    Outside {
+        /// Bytes that the swizzle spans.
+        span: u32,
+        /// The elements that arrive from outside.
+        outside: Outside,
+    },
+}
+
+/// The elements that a copy brings from outside of a tensor, where they are not zeros.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outside {
+    /// NaN.
+    Nan,
+}
+
+impl SharedSwizzle {
+    /// The swizzle that spans so many bytes, with NaN from outside of the tensor or zeros.
+    pub fn of(span: u32, has_nan: bool) -> Self {
+        match has_nan {
+            true => SharedSwizzle::Outside {
+                span,
+                outside: Outside::Nan,
+            },
+            false => SharedSwizzle::Span(span),
+        }
+    }
+
+    /// Bytes that the swizzle spans, 0 of none.
+    pub fn span(self) -> u32 {
+        match self {
+            SharedSwizzle::Span(span) | SharedSwizzle::Outside { span, .. } => span,
+        }
+    }
+
+    /// The fill of elements outside of the tensor.
+    pub fn oob_fill(self) -> OobFill {
+        match self {
+            SharedSwizzle::Span(_) => OobFill::Zero,
+            SharedSwizzle::Outside {
+                outside: Outside::Nan,
+                ..
+            } => OobFill::Nan,
+        }
+    }
 }
 
 /// Elements of a box along a dimension. That of a rest is no number in a manifest, so that who knows no rests reads none as a whole box.

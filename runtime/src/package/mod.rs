@@ -31,7 +31,7 @@ pub use limits::Limits;
 pub(crate) use limits::Sizes;
 pub use manifest::{
     Access, Arg, Blob, BoxSize, Function, Im2colParam, Image, KernelInfo, Launch, Manifest, MapOf,
-    MapParam, Number, Param, Requirement,
+    MapParam, Number, Outside, Param, Requirement, SharedSwizzle,
 };
 pub use map::Map;
 pub(crate) use map::{repeats, varies};

@@ -27,7 +27,9 @@ use super::validate_compute::validate_compute;
 use crate::element::Element;
 use crate::layout::Pattern;
 use crate::tensor::HostTensor;
-use crate::tensor_map::{MAX_RANK, MapElement, MapSwizzle, TENSOR_MAP_BYTES, is_map_start};
+use crate::tensor_map::{
+    L2Promotion, MAX_RANK, MapElement, MapSwizzle, TENSOR_MAP_BYTES, is_map_start,
+};
 use cute_target::Arch;
 
 pub(super) type Checked<T = ()> = Result<T, PackageError>;
@@ -375,11 +377,21 @@ fn validate_map(place: &str, map: &MapParam, function: &Function) -> Checked {
         );
     }
     validate_map_lengths(place, map)?;
-    if MapSwizzle::spanning(map.swizzle).is_none() {
+    if MapSwizzle::spanning(map.swizzle.span()).is_none() {
         return invalid(
             place,
             "a swizzle of 0, 32, 64 or 128 bytes",
-            map.swizzle.to_string(),
+            map.swizzle.span().to_string(),
+            "",
+        );
+    }
+    if let Some(bytes) = map.l2_promotion
+        && L2Promotion::of_bytes(bytes).is_none()
+    {
+        return invalid(
+            place,
+            "0, 64, 128 or 256 bytes that a miss brings into L2",
+            bytes.to_string(),
             "",
         );
     }

@@ -5,7 +5,9 @@ use std::fmt::{self, Write};
 
 use comfy_table::{CellAlignment, Table, presets};
 use cute_runtime::ptx::{self, Accesses, Item, Mix};
-use cute_runtime::{Access, Arg, Expr, Function, Image, MapParam, Package, Param, Pattern};
+use cute_runtime::{
+    Access, Arg, Expr, Function, Image, MapParam, Package, Param, Pattern, tensor_map::OobFill,
+};
 use serde::Serialize;
 
 use crate::cli::Cli;
@@ -187,10 +189,17 @@ fn map_text(function: &Function, map: &MapParam) -> String {
         ),
         (_, extents) => format!("boxes of {}", joined(extents, " x ")),
     };
-    let swizzle = match map.swizzle {
+    let swizzle = match map.swizzle.span() {
         0 => String::new(),
         bytes => format!(", swizzled by {bytes} B"),
     };
+    let outside = match map.swizzle.oob_fill() {
+        OobFill::Zero => "",
+        OobFill::Nan => ", with NaN outside",
+    };
+    let promotion = map.l2_promotion.map_or(String::new(), |bytes| {
+        format!(", misses of {bytes} B in L2")
+    });
     let tensor = match (map.of.argument(), map.of.offset()) {
         (Some(arg), None) => name(function, arg),
         (Some(arg), Some(offset)) => {
@@ -206,7 +215,7 @@ fn map_text(function: &Function, map: &MapParam) -> String {
         },
     };
     format!(
-        "map of {tensor} ({}) by {boxes}{swizzle}",
+        "map of {tensor} ({}) by {boxes}{swizzle}{outside}{promotion}",
         sizes.join(" x "),
     )
 }

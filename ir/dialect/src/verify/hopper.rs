@@ -91,6 +91,7 @@ pub(super) fn verify_make_tma(op: Op<'_>) -> Checked {
     };
     let tensor = operand(0, tensor)?;
     let layout = CuteType::of(layout.r#type()).ok_or("expected a layout in shared memory")?;
+    check_map(op, &tensor)?;
     let (atom, coordinates) = match name_of(op) {
         cute_nvgpu::ATOM_MAKE_IM2COL_TMA_LOAD => {
             let convolution = Convolution::of(op)?;
@@ -115,6 +116,29 @@ pub(super) fn verify_make_tma(op: Op<'_>) -> Checked {
         ));
     }
     Ok(())
+}
+
+/// Checks what a tensor map says of elements outside, and of misses of L2.
+fn check_map(op: Op<'_>, tensor: &MemRef<'_>) -> Checked {
+    if let Some(bytes) = integer_of(op, "l2_promotion")
+        && ![0, 64, 128, 256].contains(&bytes)
+    {
+        return Err(format!(
+            "expected an l2_promotion of 0, 64, 128 or 256 bytes, found {bytes}"
+        ));
+    }
+    let is_float = is_float(tensor.element) && tensor.element_bytes() > 1;
+    match string_of(op, "oob_fill") {
+        None | Some("zero") => Ok(()),
+        Some("nan") if is_float => Ok(()),
+        Some("nan") => Err(format!(
+            "expected floats of 16, 32 or 64 bits, whose elements outside of the tensor TMA makes NaN, found {}; leave oob_fill out: they arrive as zeros",
+            tensor.element
+        )),
+        Some(other) => Err(format!(
+            "expected oob_fill \"zero\" or \"nan\", found \"{other}\""
+        )),
+    }
 }
 
 /// The policies of L2 (PTX ISA, createpolicy).

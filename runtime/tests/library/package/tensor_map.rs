@@ -10,7 +10,7 @@ const FIRST: MapStart = MapStart {
     offset: 0,
 };
 use cute_runtime::tensor::{Given, HostTensor, generate_given};
-use cute_runtime::tensor_map::{MapElement, MapSwizzle};
+use cute_runtime::tensor_map::{L2Promotion, MapElement, MapSwizzle, OobFill};
 
 /// A launch that passes a map of a matrix of f16, rows one after the other, of boxes of 64 columns by 128 rows.
 fn function() -> Function {
@@ -38,7 +38,8 @@ fn map() -> MapParam {
         sizes: vec![Expr::Leaf(0, 1), Expr::Leaf(0, 0)],
         strides: vec![Expr::Leaf(0, 2)],
         box_sizes: [64, 128].map(BoxSize::Whole).to_vec(),
-        swizzle: 128,
+        swizzle: SharedSwizzle::Span(128),
+        l2_promotion: None,
         im2col: None,
     }
 }
@@ -245,10 +246,17 @@ fn packages_with_parts_of_maps_are_refused() {
     );
     refused(
         MapParam {
-            swizzle: 48,
+            swizzle: SharedSwizzle::Span(48),
             ..map()
         },
         "0, 32, 64 or 128 bytes",
+    );
+    refused(
+        MapParam {
+            l2_promotion: Some(32),
+            ..map()
+        },
+        "0, 64, 128 or 256 bytes that a miss brings into L2",
     );
     refused(
         MapParam {
@@ -256,6 +264,43 @@ fn packages_with_parts_of_maps_are_refused() {
             ..map()
         },
         "leaf",
+    );
+}
+
+#[test]
+fn what_arrives_from_outside_and_misses_are_said_by_the_package() {
+    let said = |map: MapParam| {
+        let text = serde_json::to_string(&map).unwrap();
+        assert_eq!(serde_json::from_str::<MapParam>(&text).unwrap(), map);
+        let function = with(map);
+        let launches = plan(&function, &tensors(&function), 1).unwrap();
+        let Value::TensorMap(_, made) = launches[0].params[0].clone() else {
+            panic!("{:?}", launches[0].params);
+        };
+        (text, made)
+    };
+    let (text, made) = said(map());
+    assert!(
+        text.contains("\"swizzle\":128") && !text.contains("l2_promotion"),
+        "{text}"
+    );
+    assert_eq!(
+        (made.oob_fill, made.l2_promotion),
+        (OobFill::Zero, L2Promotion::B128)
+    );
+    let (text, made) = said(MapParam {
+        swizzle: SharedSwizzle::of(128, true),
+        l2_promotion: Some(256),
+        ..map()
+    });
+    // No number: who knows of no NaN reads no map with zeros.
+    assert!(
+        text.contains("\"swizzle\":{\"span\":128,\"outside\":\"nan\"}"),
+        "{text}"
+    );
+    assert_eq!(
+        (made.oob_fill, made.l2_promotion, made.swizzle.span()),
+        (OobFill::Nan, L2Promotion::B256, Some(128))
     );
 }
 
@@ -285,7 +330,8 @@ fn columns() -> MapParam {
         sizes: (0..4).map(|leaf| Expr::Leaf(0, leaf)).collect(),
         strides: (4..7).map(|leaf| Expr::Leaf(0, leaf)).collect(),
         box_sizes: [64, 128].map(BoxSize::Whole).to_vec(),
-        swizzle: 128,
+        swizzle: SharedSwizzle::Span(128),
+        l2_promotion: None,
         im2col: Some(Im2colParam {
             lower: vec![-1, -2],
             upper: vec![-1, 0],
