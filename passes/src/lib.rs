@@ -13,6 +13,7 @@ pub mod check;
 mod divergence;
 pub mod divide_by_arguments;
 mod explain;
+mod fence_proxies;
 pub mod fold_static;
 mod fused;
 pub mod inline;
@@ -58,6 +59,7 @@ pub fn passes() -> Vec<PassSpec> {
         tile::PASS,
         pipeline::handed::PASS,
         warp_specialize::PASS,
+        fence_proxies::PASS,
         partition::PASS,
         specialize::PASS,
         algorithms::PASS,

@@ -3,7 +3,7 @@
 //! `--cute-compile` runs all of them, `cute-report` those that say where data is.
 
 use crate::{
-    algorithms, allocate_shared, lower_layouts, number_barriers, partition,
+    algorithms, allocate_shared, fence_proxies, lower_layouts, number_barriers, partition,
     pipeline::{expand, handed, latencies, lower, rings, schedule},
     specialize, synchronize, values, warp_specialize,
 };
@@ -38,6 +38,7 @@ const fn step(pass: &'static str, purpose: Purpose) -> Step {
 pub const ON_KERNELS: &[Step] = &[
     step(handed::PASS.name, Purpose::Place),
     step(warp_specialize::PASS.name, Purpose::Place),
+    step(fence_proxies::PASS.name, Purpose::Time),
     step(partition::PASS.name, Purpose::Place),
     step(specialize::PASS.name, Purpose::Place),
     step(algorithms::PASS.name, Purpose::Place),

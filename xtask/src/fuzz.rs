@@ -16,7 +16,7 @@ pub struct Options {
     #[arg(default_value = "all")]
     target: String,
 
-    /// How many inputs; of `all`, how many times as many as CI runs.
+    /// The number of inputs; of `all`, the factor over what CI runs.
     #[arg(long)]
     inputs: Option<u64>,
 

@@ -64,6 +64,10 @@ public:
     release(), inner.printResourceHandle(resource);
   }
   void printOperand(Value value) override { release(), inner.printOperand(value); }
+  void printRegionArgument(BlockArgument argument, ArrayRef<NamedAttribute> attrs,
+                           bool omitType) override {
+    release(), inner.printRegionArgument(argument, attrs, omitType);
+  }
   void printOptionalAttrDict(ArrayRef<NamedAttribute> attrs,
                              ArrayRef<StringRef> elidedAttrs) override {
     release(), inner.printOptionalAttrDict(attrs, elidedAttrs);

@@ -1,4 +1,4 @@
-//! What errors say.
+//! The words of errors.
 
 use cute_layout::LayoutError;
 

@@ -48,11 +48,11 @@ fn problems(cut: &Cut) -> Vec<Gemm> {
 /// A source that was compiled, and run with each set of arguments and each seed.
 struct Ran {
     name: String,
-    /// What was wrong.
+    /// The mistake that was found.
     failures: Vec<String>,
-    /// What the report tells of it; none where it is not one that the report follows.
+    /// The figures that the report tells of it; none where it is not one that the report follows.
     told: Option<Lines>,
-    /// What the emulator counted, with the first seed.
+    /// The counts of the emulator, with the first seed.
     counted: Counts,
 }
 

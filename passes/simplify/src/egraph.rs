@@ -20,7 +20,7 @@ pub(crate) struct Class {
     parents: SmallVec<[Id; 4]>,
     /// The operations of its terms, a bit each.
     pub(crate) kinds: u64,
-    /// What is known of it.
+    /// The facts that are known of it.
     known: Data,
 }
 
@@ -53,12 +53,12 @@ pub(crate) struct Graph {
     journal: Option<Box<Journal>>,
 }
 
-/// What happened to a graph that is to explain itself.
+/// The events of a graph that is to explain itself.
 #[derive(Debug, Default)]
 struct Journal {
     /// The number of each term as it was written.
     numbers: FxHashMap<Term, Id>,
-    /// What happened, each after so many terms had been added.
+    /// The events, each after so many terms had been added.
     events: Vec<(usize, Event)>,
 }
 
@@ -160,7 +160,7 @@ impl Graph {
         }
     }
 
-    /// What is known of a class.
+    /// The facts that are known of a class.
     #[inline]
     pub(crate) fn data(&self, id: Id) -> &Data {
         &self.classes[usize::from(self.find(id))].known

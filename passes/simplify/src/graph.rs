@@ -164,7 +164,7 @@ pub(crate) fn rebuild_if_touched(graph: &mut Graph) {
     }
 }
 
-/// What follows for a term from what is known of its operands.
+/// The facts of a term that follow from those of its operands.
 pub(crate) fn facts_of_term(graph: &Graph, term: &Term) -> Data {
     let zero = Data {
         width: 0,

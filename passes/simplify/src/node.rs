@@ -234,7 +234,7 @@ pub(crate) fn width_of(node: Node, leaves: &[Leaf], widths: &[u32]) -> u32 {
     }
 }
 
-/// What is known of the operands of a node, of which there are three at most.
+/// The facts of the operands of a node, of which there are three at most.
 pub(crate) fn gathered<T: Default + Copy>(operands: &[usize], of: impl Fn(usize) -> T) -> [T; 3] {
     let mut all = [T::default(); 3];
     for (found, &operand) in all.iter_mut().zip(operands) {

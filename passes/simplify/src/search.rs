@@ -65,7 +65,7 @@ type Set = u128;
 #[derive(Default)]
 struct OfKind {
     asked: Vec<Asked>,
-    /// What is asked of each operand, one after the other: bits, bits below it, and who asks for these.
+    /// The question to each operand, one after the other: bits, bits below it, and who asks for these.
     needs: [Vec<(u64, u64, Set)>; 3],
     /// Those that look so many levels down or further.
     from_height: Vec<Set>,

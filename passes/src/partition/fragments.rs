@@ -107,7 +107,7 @@ impl<'c> Partition<'c> {
 
 /// A thread's part of A or B that it computes in registers.
 pub(super) struct Computed<'c> {
-    /// What it has loaded, or holds: in the order of the region's arguments.
+    /// The values that it has loaded, or holds, in the order of the region's arguments.
     loaded: Vec<Val<'c>>,
     body: Blk<'c>,
     computed: Val<'c>,

@@ -17,7 +17,7 @@ pub(super) enum Most {
 
 /// The steps of a tile, of which the ops of one are written.
 pub(super) struct Steps<'c> {
-    /// Where the ops of a step go.
+    /// The place to which the ops of a step go.
     pub(super) inner: Builder<'c>,
     /// The tiled copy by which threads have parts of the tile.
     pub(super) tiled: Val<'c>,

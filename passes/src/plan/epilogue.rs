@@ -1,4 +1,4 @@
-//! What an epilogue takes beside the product that it stands behind.
+//! The registers and shared memory that an epilogue takes beside the product that it stands behind.
 
 use super::Access;
 use cute_ir::{
@@ -7,7 +7,7 @@ use cute_ir::{
 };
 use melior::ir::Type;
 
-/// What is stored where it is computed of the sums.
+/// The outputs that are stored where they are computed of the sums.
 #[derive(Clone, Copy, Debug)]
 pub struct Epilogue<'c> {
     /// The elements of C and the accesses to it, where it may be computed of sums in registers; none where it is computed of sums elsewhere.

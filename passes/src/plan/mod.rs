@@ -63,7 +63,7 @@ pub struct Problem<'c> {
     pub scaled: Option<Scaled>,
     /// The outputs beside C that are reduced.
     pub reduced: Reduced,
-    /// What is stored where it is computed of the sums.
+    /// The outputs that are stored where they are computed of the sums.
     pub epilogue: Option<Epilogue<'c>>,
     /// The factors, A and B, that are copied into a workspace first, from where they are accessed.
     pub packed: Packed,

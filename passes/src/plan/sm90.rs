@@ -149,7 +149,7 @@ pub(super) struct Builder<'c> {
     elems: [Elem; 2],
     sum: Elem,
     accesses: [Access; 3],
-    /// What is stored where it is computed of the sums.
+    /// The outputs that are stored where they are computed of the sums.
     epilogue: Option<Epilogue<'c>>,
     /// M, N and K; none where only a launch knows.
     extents: [Option<i64>; 3],

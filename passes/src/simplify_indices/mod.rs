@@ -216,7 +216,7 @@ fn meaning<'c>(
     Some((Meaning::Node(node), width))
 }
 
-/// What a value is in the graph, by number.
+/// The term that a value is in the graph, by number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Number {
     /// A leaf, in the order in which leaves were met.

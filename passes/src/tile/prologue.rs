@@ -140,7 +140,7 @@ impl<'c> Gemm<'c> {
         l.infer(cute::LOCAL_TILE, &[tile, extents, coord], &[])
     }
 
-    /// What is computed at once of A or B in registers, of the type that is multiplied.
+    /// The elements of A or B that are computed at once in registers, of the type that is multiplied.
     pub(super) fn multiplied_registers(
         &self,
         b: Builder<'c>,

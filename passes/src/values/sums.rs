@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub(super) struct Sums<'c> {
     /// The last product that adds to each.
     under_way: BTreeMap<usize, Product<'c>>,
-    /// What this turn did, of all turns of the loops around.
+    /// The accesses of this turn, of all turns of the loops around.
     all: Done<'c>,
     /// The same of turns of the innermost loop that others are before.
     later: Done<'c>,
@@ -22,7 +22,7 @@ pub(super) struct Sums<'c> {
     is_first: bool,
 }
 
-/// What a turn has waited for and touched so far.
+/// The waits and accesses of a turn so far.
 #[derive(Clone, Default)]
 struct Done<'c> {
     /// The number of the first group that waits did not end, of those that were given each file.
@@ -91,7 +91,7 @@ impl<'c> Done<'c> {
         }
     }
 
-    /// What a loop within touched.
+    /// The accesses of a loop within.
     fn note_all(&mut self, touches: &BTreeMap<usize, Touch<'c>>) {
         for (file, touch) in touches {
             let ended = touch.ended.max(self.ended_for(*file));

@@ -266,7 +266,7 @@ pub(super) struct Ended {
     pub timeline: Option<BlockTimeline>,
 }
 
-/// What is noted or chosen of a block with so many warps, if anything is.
+/// The notes and choices of a block with so many warps, if there are any.
 fn watch<'a>(launch: &'a Launch<'a>, linear: u64, warps: usize) -> Option<Box<Watch<'a>>> {
     let noted = linear < u64::from(launch.watched);
     let stretches = noted.then(|| Watched::new(warps));

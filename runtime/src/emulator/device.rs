@@ -34,7 +34,7 @@ pub struct Config {
     /// Multiprocessors of the GPU that is emulated, which launches may ask for; those of a GPU of the architecture
     /// ([`Arch::multiprocessors`]) if none. Findings and results depend on it as launches do, and time does not.
     pub sms: Option<u32>,
-    /// Whether a launch ends behind the first block that something is found in, in the order of their numbers: sooner, but what is wrong
+    /// Ends a launch behind the first block that something is found in, in the order of their numbers, where it is set: sooner, but what is wrong
     /// in others is not told, and results are not whole. Where blocks may wait for each other, all of them run.
     pub stop_at_findings: bool,
     /// The order of warps, and of blocks that may see each other, in place of one that the seed draws; when copies land is the seed's. In

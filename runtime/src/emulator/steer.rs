@@ -73,7 +73,7 @@ struct State {
     points: u64,
     /// Preemptions so far.
     done: usize,
-    /// How many others could have gone on, at each choice.
+    /// The number of others that could have gone on, at each choice.
     choices: Vec<u8>,
 }
 
@@ -101,7 +101,7 @@ impl Steering {
         Some(next.to % others)
     }
 
-    /// How many others could have gone on at each choice of the run, as far as they are kept.
+    /// The number of others that could have gone on at each choice of the run, as far as they are kept.
     pub(super) fn choices(&self) -> Vec<u8> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.choices.clone()
@@ -217,7 +217,7 @@ impl Exploration {
     }
 }
 
-/// How many others could have gone on, from a choice on.
+/// The number of others that could have gone on, from a choice on.
 fn others(choices: &[u8], from: usize) -> impl Iterator<Item = u64> {
     choices.iter().skip(from).map(|&others| u64::from(others))
 }

@@ -72,7 +72,7 @@ struct Raw {
 pub(super) struct Watched {
     kept: Vec<Raw>,
     left_out: u64,
-    /// What the warp whose turn it is executes.
+    /// The instruction that the warp whose turn it is executes.
     now: Option<Raw>,
     /// Since when each warp has waited, where, and for what.
     waiting: Vec<Option<(u64, u32, Wait)>>,

@@ -8,7 +8,7 @@ use super::timeline::Watched;
 /// Instructions of a warp before it is another one's turn, where an order is chosen: as many as a warp may wait in a loop for others.
 const STEADY: u32 = 4096;
 
-/// What is noted and chosen of a block.
+/// The notes and choices of a block.
 pub(super) struct Watch<'a> {
     pub steering: Option<&'a Steering>,
     pub stretches: Option<Watched>,

@@ -1,4 +1,4 @@
-//! What is declared: names that a scope has once, registers of the types of instructions, initial values.
+//! Declarations: names that a scope has once, registers of the types of instructions, initial values.
 
 use super::session::{refused, words};
 use cute_runtime::emulator::{Config, Grid, Session};

@@ -104,7 +104,7 @@ struct Options {
     #[arg(long, default_value_t = 0)]
     first: u64,
 
-    /// How many inputs; of `all`, how many times as many as CI runs.
+    /// The number of inputs; of `all`, the factor over what CI runs.
     #[arg(long)]
     inputs: Option<u64>,
 
@@ -116,7 +116,7 @@ struct Options {
     #[arg(long, default_value = ".")]
     root: PathBuf,
 
-    /// Where findings are written.
+    /// The folder that findings are written to.
     #[arg(long, default_value = "target/fuzz")]
     out: PathBuf,
 
@@ -132,7 +132,7 @@ struct Options {
     #[arg(long)]
     arch: Option<Arch>,
 
-    /// How many times as large as in CI the extents of products, and maps, are.
+    /// The factor of the extents of products, and of maps, over those in CI.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(i64).range(1..=64))]
     scale: i64,
 }

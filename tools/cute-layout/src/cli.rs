@@ -112,16 +112,16 @@ pub enum Command {
         /// The picture.
         #[command(flatten)]
         picture: Picture,
-        /// How it is shown.
+        /// The form in which it is shown.
         #[arg(long, value_enum, default_value_t = TvForm::Text)]
         form: TvForm,
-        /// Same as --form svg.
+        /// Another name for --form svg.
         #[arg(long, conflicts_with_all = ["form", "latex", "json"])]
         svg: bool,
-        /// Same as --form latex.
+        /// Another name for --form latex.
         #[arg(long, conflicts_with_all = ["form", "json"])]
         latex: bool,
-        /// Same as --form json.
+        /// Another name for --form json.
         #[arg(long, conflicts_with = "form")]
         json: bool,
     },

@@ -153,7 +153,7 @@ pub struct Cli {
     #[arg(long, requires = "to", conflicts_with_all = ["bench", "info", "input", "shape", "layout", "set", "output", "no_verify", "json", "report", "seeds", "sms", "max_instructions"])]
     pub emit: Option<Emit>,
 
-    /// Where --emit writes.
+    /// The file that --emit writes.
     #[arg(long, value_name = "FILE", requires = "emit")]
     pub to: Option<PathBuf>,
 

@@ -15,11 +15,11 @@ use std::{
 pub(super) struct Kept {
     /// The name that the file has without links.
     pub name: Arc<str>,
-    /// What stands in it.
+    /// The text that stands in it.
     pub text: Arc<str>,
 }
 
-/// What of a file is another when something else has been written there.
+/// The marks of a file that are others when something else has been written there.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Stamp {
     file: (u64, u64),

@@ -383,7 +383,7 @@ impl<'t> Place<'t> {
         &rest[..first + length]
     }
 
-    /// What is here, in words.
+    /// A description, in words, of the thing that is here.
     fn found(&self) -> String {
         match self.token() {
             "" => "the end of the text".to_owned(),
@@ -402,7 +402,7 @@ fn is_blank(line: &str) -> bool {
 mod tests {
     use super::{super::while_reading, *};
 
-    /// What is told of a message at a line and a column of a text.
+    /// The message that is told in place of one at a line and a column of a text.
     fn told(message: &str, text: &str, line: usize, column: usize) -> String {
         while_reading("k", text, || reworded(message, "k", line, column))
     }

@@ -1,4 +1,4 @@
-//! Whether a pass has changed anything. All that changes IR is in this room, and each counts here: MLIR verifies IR behind a pass only where it has
+//! The count of changes, by which it is known whether a pass has changed anything. All that changes IR is in this room, and each counts here: MLIR verifies IR behind a pass only where it has
 //! changed, which takes longer than most passes.
 
 use std::cell::Cell;

@@ -1,4 +1,4 @@
-//! What a call passes: in the thread's memory, or in registers.
+//! The values that a call passes, in the thread's memory or in registers.
 
 use super::super::program::{Access, Call, Callee, Op, Order, Reg, Space};
 use super::calls::STACK;

@@ -249,7 +249,7 @@ fn powered(letter: char, power: i32, digits: usize) -> String {
 mod tests {
     use super::*;
 
-    /// What one conversion makes of a value; stars are given in their order.
+    /// The text that one conversion makes of a value; stars are given in their order.
     fn print(format: &str, value: u64, stars: &[i32]) -> String {
         let mut stars = stars.iter();
         let (spec, length) = Spec::read(format, || *stars.next().unwrap()).unwrap();

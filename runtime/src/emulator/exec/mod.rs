@@ -232,7 +232,7 @@ pub(super) struct Context<'a> {
     /// The fences of each thread.
     pub fences: HashMap<u32, Fences>,
     pub printed: String,
-    /// What is noted or chosen, of a block that is watched.
+    /// The notes and choices of a block that is watched.
     pub watch: Option<Box<Watch<'a>>>,
 }
 

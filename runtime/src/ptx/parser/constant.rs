@@ -141,7 +141,7 @@ impl<'a> Parser<'a> {
         Ok(self.integer(value, at)? != 0)
     }
 
-    /// What a binary operator makes of two numbers.
+    /// The number that a binary operator makes of two.
     fn applied(
         &self,
         operator: &str,
