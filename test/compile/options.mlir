@@ -11,6 +11,8 @@
 // DUMP-NEXT:   gpu.module(
 // DUMP-NEXT:     gpu.func(
 // DUMP-NEXT:       cute-lower-handed-pipelines,
+// DUMP-NEXT:       cute-lower-warp-specialize,
+// DUMP-NEXT:       cute-fence-proxies,
 // DUMP-NEXT:       cute-partition,
 // DUMP:        cute-to-nvvm,
 // DUMP:        gpu.module(
