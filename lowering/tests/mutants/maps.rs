@@ -78,12 +78,12 @@ fn changed(map: &MapParam) -> Vec<(String, &'static str, MapParam)> {
     }
     made.extend(moved(map));
     for swizzle in [0, 32, 64, 128] {
-        if swizzle != map.swizzle {
+        if swizzle != map.swizzle.span() {
             let with = MapParam {
-                swizzle,
+                swizzle: cute_runtime::SharedSwizzle::Span(swizzle),
                 ..map.clone()
             };
-            let what = format!("swizzle of {swizzle} bytes in place of {}", map.swizzle);
+            let what = format!("swizzle of {swizzle} bytes in place of {}", map.swizzle.span());
             made.push((what, "swizzle of a map", with));
         }
     }
