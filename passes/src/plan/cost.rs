@@ -208,7 +208,7 @@ fn parts(plan: &Plan<'_>, reduced: Reduced) -> Result<String, String> {
     let (buffers, names) = buffers(plan, reduced)?;
     let part = |(buffer, name): (&Buffer, &String)| match buffer.first {
         0 => format!("{} by {name}", buffer.bytes),
-        _ => format!("{} by {name} afterwards", buffer.bytes),
+        _ => format!("then {} by {name}", buffer.bytes),
     };
     let parts: Vec<String> = buffers.iter().zip(&names).map(part).collect();
     Ok(parts.join(", "))

@@ -7,7 +7,7 @@ use super::{Range, threads::counted};
 use crate::launch::launches_of;
 use cute_arith::gcd;
 use cute_ir::{
-    args::GemmArgs,
+    args::{GemmArgs, PartitionArgs},
     attributes::CLUSTER,
     hopper::{self, Steps},
     mlir::*,
@@ -170,16 +170,13 @@ impl Rows {
                 range.most
             ),
         };
+        let bytes = counted(self.bytes, "byte");
         let whole = match self.count {
-            1 => format!("{} in a row of global memory", counted(self.bytes, "byte")),
-            count => format!(
-                "{count} rows of {} in global memory, each",
-                counted(self.bytes, "byte")
-            ),
+            1 => format!("a row of {bytes} in global memory touches"),
+            count => format!("each of {count} rows of {bytes} in global memory touches"),
         };
-        let touch = if self.count == 1 { "touch" } else { "touches" };
         let mut text = format!(
-            "{whole} {touch} {}, ideal {}, and {}, ideal {}",
+            "{whole} {}, ideal {}, and {}, ideal {}",
             found(self.sectors, "sector"),
             self.ideal_sectors,
             found(self.lines, "line"),
@@ -324,28 +321,39 @@ impl Described {
     }
 }
 
-/// The operands that a product, or the partition of one, has in shared memory for a warpgroup to read.
-pub fn described(op: Op<'_>) -> Vec<Described> {
-    let found = |mma: Val<'_>, operands: &[(usize, Val<'_>)]| {
-        let atom = types::mma_row(mma.r#type()).filter(|atom| hopper::is_asynchronous(atom))?;
-        let in_shared = operands.iter().filter_map(|(operand, value)| {
-            let tensor = memref_of(*value).filter(|tensor| tensor.space == Space::Smem)?;
-            Described::of(&atom, *operand, &tensor)
-        });
-        Some(in_shared.collect())
-    };
-    let operands = match GemmArgs::of(op) {
+/// The operands that a product has in shared memory for a warpgroup to read.
+pub(super) fn described(op: Op<'_>) -> Vec<Described> {
+    let (mma, operands) = match GemmArgs::of(op) {
         Some(GemmArgs::Mma { mma, a, b, .. } | GemmArgs::MmaInPlace { mma, a, b, .. }) => {
-            found(mma, &[(0, a), (1, b)])
+            (mma, [a, b])
         }
-        _ => cute_nvgpu::AtomWgmma::of(op)
-            .and_then(|product| found(product.mma(), &[(0, product.a()), (1, product.b())])),
+        _ => match cute_nvgpu::AtomWgmma::of(op) {
+            Some(product) => (product.mma(), [product.a(), product.b()]),
+            None => return Vec::new(),
+        },
     };
-    operands.unwrap_or_default()
+    let found = operands.into_iter().enumerate();
+    found
+        .filter_map(|(operand, value)| of_operand(mma, operand, value))
+        .collect()
+}
+
+/// The operand that the partition of a tensor in shared memory is to a warpgroup, which reads it there. Nothing of another op.
+pub fn described_part(op: Op<'_>) -> Option<Described> {
+    let partition = PartitionArgs::of(op)?;
+    let operand = usize::try_from(integer_of(op, "operand_id")?).ok()?;
+    of_operand(partition.tiled, operand, partition.part)
+}
+
+/// The operand that a partition of shared memory is to an MMA of a warpgroup, by its number.
+fn of_operand(mma: Val<'_>, operand: usize, part: Val<'_>) -> Option<Described> {
+    let atom = types::mma_row(mma.r#type()).filter(|atom| hopper::is_asynchronous(atom))?;
+    let tensor = memref_of(part).filter(|tensor| tensor.space == Space::Smem && operand < 2)?;
+    Described::of(&atom, operand, &tensor)
 }
 
 /// The copies of an op by TMA or in bulk; nothing of another op.
-pub fn copies(op: Op<'_>) -> Option<Copies> {
+pub(super) fn copies(op: Op<'_>) -> Option<Copies> {
     if let Some(load) = cute_nvgpu::TmaLoad::of(op) {
         let smem = memref_of(load.destination())?;
         let mut copies = by_map(CopyKind::TmaLoad, op, load.atom(), &load.coords(), Some(&smem))?;
@@ -428,6 +436,8 @@ fn by_map<'c>(
         count = all.len();
         let offsets = all.iter().filter_map(|at| at.first());
         first = offsets.fold(divisor(&start), |divisor, offset| gcd(divisor, *offset));
+    } else if let Some(at) = coords.first().and_then(|at| constant_of(*at)) {
+        first = at;
     }
     let along = first.checked_mul(bits).map_or(0, |bits| bits / 8);
     let align = tensors_of(op, atom)
@@ -435,7 +445,7 @@ fn by_map<'c>(
             let each = tensors.iter().map(|tensor| strides_of(tensor, map));
             each.reduce(gcd)
         })
-        .map_or(LEAST, |align| gcd(align, along));
+        .map_or(LEAST, |align| gcd(align, along).max(LEAST));
     Some(boxes(kind, (value.to_string(), bits), map, (count, align)))
 }
 
@@ -491,18 +501,25 @@ fn divisor(start: &IntTuple) -> i64 {
 
 /// Bytes that divide the distances between rows of a tensor, and those of a line.
 fn strides_of(tensor: &MemRef<'_>, map: &TmaBox) -> i64 {
-    let strides = tensor.layout.stride().leaves();
-    let others = map.dims.iter().skip(1);
-    let of_others = others.filter_map(|dim| strides.get(dim.mode));
+    // By im2col the map's dimensions are those of a matrix, and the tensor's channels lie side by side.
+    let contiguous = match &map.im2col {
+        Some(_) => 0,
+        None => map.dims.first().map_or(0, |dim| dim.mode),
+    };
+    let (shape, strides) = (tensor.layout.shape(), tensor.layout.stride());
+    let leaves = shape.leaves().into_iter().zip(strides.leaves()).enumerate();
     let bytes = tensor.element_bytes();
-    of_others.fold(BASE, |all, stride| {
+    let apart = leaves.filter(|(mode, (extent, _))| *mode != contiguous && !extent.is(1));
+    let all = apart.fold(BASE, |all, (_, (_, stride))| {
         let stride = match stride {
             Leaf::Static(stride) => *stride,
             Leaf::Dynamic(stride) => stride.div,
             _ => 1,
         };
         gcd(all, stride.saturating_mul(bytes))
-    })
+    });
+    // What the types do not say of them the map asks.
+    all.max(LEAST)
 }
 
 /// The tensors of which the atoms are made that launches pass for one of a kernel; nothing where that is not known.
