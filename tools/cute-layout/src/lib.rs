@@ -13,6 +13,7 @@ mod facts;
 mod failure;
 mod functions;
 mod grid;
+mod hopper;
 mod held;
 mod input;
 mod ir;
