@@ -140,14 +140,17 @@ fn a_number_of_arrivals_that_is_wrong_is_named() {
         .replace("arrive", "arrive.expect_tx")
         .replace("[%s0]", "[%s0], 4");
     assert_eq!(first(&run("32", "bar.sync 0;", &bytes, WAIT)).1, None);
-    // Who is at another barrier may be to arrive yet.
-    let (_, made) = first(&run(
-        "32",
-        "bar.sync 0;",
-        "setp.lt.u32 %p3, %r0, 16; @!%p3 bar.sync 1; @%p3 mbarrier.arrive.shared.b64 _, [%s0]; bar.sync 2;",
-        WAIT,
-    ));
-    assert_eq!(made, None);
+    // Who is at another barrier may be to arrive yet: warp 0 arrives, warp 1 waits, warp 2 is elsewhere.
+    let apart = "mov.u32 %r0, %tid.x; mov.u64 %s0, smem; setp.ne.u32 %p0, %r0, 0; @%p0 bra READY; mbarrier.init.shared.b64 [%s0], 64;
+        READY: bar.sync 0; setp.ge.u32 %p1, %r0, 64; @%p1 bra APART; setp.ge.u32 %p1, %r0, 32; @%p1 bra USE;
+        mbarrier.arrive.shared.b64 _, [%s0]; ret;
+        USE: mbarrier.try_wait.parity.shared.b64 %p2, [%s0], 0; @!%p2 bra USE; ret;
+        APART: bar.sync 1, 64; ret;";
+    let ran = kernel(apart).block(96).smem(8).output(1).run();
+    let findings = ran.report.findings.iter();
+    let stuck: Vec<_> = findings.filter(|finding| finding.kind == Kind::Deadlock).collect();
+    assert_eq!(stuck.len(), 2);
+    assert!(stuck.iter().all(|finding| finding.other.is_none()), "{stuck:#?}");
     // Fewer: a phase ends for each warp.
     let both = |count: &str| {
         let body = "mov.u32 %r0, %tid.x; mov.u64 %s0, smem; setp.ne.u32 %p0, %r0, 0; @%p0 bra READY;

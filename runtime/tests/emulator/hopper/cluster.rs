@@ -97,7 +97,7 @@ fn blocks_of_a_cluster_are_ordered_by_its_barrier() {
     }
     let mut run = exchange(MEET, MEET);
     run.body = run.body.replace("xor.b32 %r4, %r1, 1", "mov.u32 %r4, 2");
-    run.finds(Kind::Undefined, "below 2, found 2");
+    run.finds(Kind::OutsideCluster, "below 2, found 2");
 }
 
 #[test]
