@@ -147,8 +147,7 @@ fn too_large(
     if gaps > 0 {
         parts.push(format!("{gaps} between them, where they are aligned"));
     }
-    let notes: Vec<(Location<'_>, &str)> =
-        notes.iter().map(|(at, text)| (*at, &**text)).collect();
+    let notes: Vec<(Location<'_>, &str)> = notes.iter().map(|(at, text)| (*at, &**text)).collect();
     let most = i64::from(arch.max_smem());
     diag::error_with_notes(
         kernel.location(),

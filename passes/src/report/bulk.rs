@@ -194,7 +194,11 @@ impl Rows {
                 ": a row fills {} of {} bytes of its {}",
                 self.bytes,
                 i64::from(self.ideal_lines) * line,
-                if self.ideal_lines == 1 { "line" } else { "lines" }
+                if self.ideal_lines == 1 {
+                    "line"
+                } else {
+                    "lines"
+                }
             );
         }
         text
@@ -206,14 +210,15 @@ impl Copies {
     pub fn lines(&self) -> Vec<String> {
         let name = self.kind.name();
         let mut moved = match &self.of_box {
-            None => format!(
-                "{name}: {}",
-                counted(self.bytes, "byte")
-            ),
+            None => format!("{name}: {}", counted(self.bytes, "byte")),
             Some(of) => {
                 let extents: Vec<String> = of.extents.iter().map(i64::to_string).collect();
                 let shape = match of.is_im2col {
-                    true => format!("{} channels by {} pixels", extents[0], extents[1..].join("x")),
+                    true => format!(
+                        "{} channels by {} pixels",
+                        extents[0],
+                        extents[1..].join("x")
+                    ),
                     false => extents.join("x"),
                 };
                 let what = if of.is_im2col { "column" } else { "box" };
@@ -356,7 +361,13 @@ fn of_operand(mma: Val<'_>, operand: usize, part: Val<'_>) -> Option<Described> 
 pub(super) fn copies(op: Op<'_>) -> Option<Copies> {
     if let Some(load) = cute_nvgpu::TmaLoad::of(op) {
         let smem = memref_of(load.destination())?;
-        let mut copies = by_map(CopyKind::TmaLoad, op, load.atom(), &load.coords(), Some(&smem))?;
+        let mut copies = by_map(
+            CopyKind::TmaLoad,
+            op,
+            load.atom(),
+            &load.coords(),
+            Some(&smem),
+        )?;
         copies.multicast = load.mask().map(|mask| blocks(op, mask));
         return Some(copies);
     }
@@ -369,7 +380,13 @@ pub(super) fn copies(op: Op<'_>) -> Option<Copies> {
         return by_map(kind, op, store.atom(), &store.coords(), Some(&smem));
     }
     if let Some(prefetch) = cute_nvgpu::TmaPrefetch::of(op) {
-        return by_map(CopyKind::TmaPrefetch, op, prefetch.atom(), &prefetch.coords(), None);
+        return by_map(
+            CopyKind::TmaPrefetch,
+            op,
+            prefetch.atom(),
+            &prefetch.coords(),
+            None,
+        );
     }
     if let Some(load) = cute_nvgpu::BulkLoad::of(op) {
         let (from, to) = (memref_of(load.source())?, memref_of(load.destination())?);
@@ -534,7 +551,9 @@ fn tensors_of<'c>(op: Op<'c>, atom: Val<'c>) -> Option<Vec<MemRef<'c>>> {
         let passed = *gpu::LaunchFunc::of(launch)?.kernel_operands().get(index)?;
         memref_of(*operands_of(defining_op(passed)?).first()?)
     });
-    passed.collect::<Option<Vec<_>>>().filter(|all| !all.is_empty())
+    passed
+        .collect::<Option<Vec<_>>>()
+        .filter(|all| !all.is_empty())
 }
 
 /// The blocks that a mask of a load means.

@@ -19,8 +19,8 @@ mod walk;
 
 use crate::kernel::body_of_kernel;
 use crate::launch::kernel_of;
-use cute_ir::ops::{arith, cute, func, gpu};
 pub use bulk::{Blocks, BoxOf, Copies, CopyKind, Described, Rows, described_part, of_atom};
+use cute_ir::ops::{arith, cute, func, gpu};
 pub use figures::{Global, Range, Shared};
 pub use summary::{AccessReport, Sum};
 pub use walk::Kind;

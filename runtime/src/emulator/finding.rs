@@ -471,7 +471,12 @@ mod tests {
         };
         let nowhere = finding(Kind::OutsideCluster, Some(12), "", 1);
         let race = finding(Kind::SharedRace, Some(2), "byte 0", 1);
-        let runs = [vec![race.clone(), waits.clone(), counted.clone(), nowhere.clone()]];
+        let runs = [vec![
+            race.clone(),
+            waits.clone(),
+            counted.clone(),
+            nowhere.clone(),
+        ]];
         assert!(
             counted
                 .to_string()

@@ -134,7 +134,10 @@ fn a_number_of_arrivals_that_is_wrong_is_named() {
     assert_eq!(made, init);
     // Nobody arrives, or bytes are missing: it is not the number.
     let (message, made) = first(&run("32", "bar.sync 0;", "", WAIT));
-    assert!(message.ends_with("lacks 32 of 32 arrivals and 0 bytes"), "{message}");
+    assert!(
+        message.ends_with("lacks 32 of 32 arrivals and 0 bytes"),
+        "{message}"
+    );
     assert_eq!(made, None);
     let bytes = FILL
         .replace("arrive", "arrive.expect_tx")
@@ -148,16 +151,24 @@ fn a_number_of_arrivals_that_is_wrong_is_named() {
         APART: bar.sync 1, 64; ret;";
     let ran = kernel(apart).block(96).smem(8).output(1).run();
     let findings = ran.report.findings.iter();
-    let stuck: Vec<_> = findings.filter(|finding| finding.kind == Kind::Deadlock).collect();
+    let stuck: Vec<_> = findings
+        .filter(|finding| finding.kind == Kind::Deadlock)
+        .collect();
     assert_eq!(stuck.len(), 2);
-    assert!(stuck.iter().all(|finding| finding.other.is_none()), "{stuck:#?}");
+    assert!(
+        stuck.iter().all(|finding| finding.other.is_none()),
+        "{stuck:#?}"
+    );
     // Fewer: a phase ends for each warp.
     let both = |count: &str| {
         let body = "mov.u32 %r0, %tid.x; mov.u64 %s0, smem; setp.ne.u32 %p0, %r0, 0; @%p0 bra READY;
             mbarrier.init.shared.b64 [%s0], COUNT; READY: bar.sync 0; mbarrier.arrive.shared.b64 _, [%s0]; bar.sync 0;
             USE: mbarrier.try_wait.parity.shared.b64 %p2, [%s0], 0; @!%p2 bra USE;
             mul.wide.u32 %s1, %r0, 4; add.s64 %s3, %s90, %s1; st.global.u32 [%s3], %r0; ret;";
-        kernel(&body.replace("COUNT", count)).block(64).smem(8).output(64)
+        kernel(&body.replace("COUNT", count))
+            .block(64)
+            .smem(8)
+            .output(64)
     };
     assert_eq!(both("64").run().clean(0), (0..64).collect::<Vec<i64>>());
     let (message, made) = first(&both("32"));

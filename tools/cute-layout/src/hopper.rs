@@ -369,16 +369,19 @@ impl Described {
     }
 
     fn title(&self) -> String {
-        format!("{:?} of {} in {}", self.operand, self.atom.name, self.smem.title)
+        format!(
+            "{:?} of {} in {}",
+            self.operand, self.atom.name, self.smem.title
+        )
     }
 
     /// The access as `banks` tells it: step by step, and the sum.
     pub fn access(&self) -> String {
         let [mn, k] = self.extents();
-        let [along_mn, along_k] =
-            self.steps
-                .descriptor
-                .core_matrices(mn, k, self.smem.bits / 8);
+        let [along_mn, along_k] = self
+            .steps
+            .descriptor
+            .core_matrices(mn, k, self.smem.bits / 8);
         let mut out = format!(
             "{:?} of {} by descriptors: {}\n",
             self.operand, self.atom.name, self.steps.descriptor

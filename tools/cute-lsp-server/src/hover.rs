@@ -120,7 +120,11 @@ pub fn report_on_stdin(file: &str) -> i32 {
         module = anew;
     }
     let report = cute_passes::report::of_module(module.as_operation(), None);
-    let mut said: Vec<_> = report.kernels.iter().flat_map(KernelReport::located).collect();
+    let mut said: Vec<_> = report
+        .kernels
+        .iter()
+        .flat_map(KernelReport::located)
+        .collect();
     for op in nested_ops(module.as_operation()) {
         said.extend(beside(op).into_iter().map(|line| (op.location(), line)));
     }

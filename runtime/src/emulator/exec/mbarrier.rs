@@ -63,7 +63,11 @@ impl Mbarriers {
 
     /// The instruction that made an object, and why the number of arrivals that it was given is to blame for a phase that nobody ends, where it may be: `others` are the threads
     /// that wait elsewhere.
-    pub(crate) fn blame(&self, at: u64, others: impl IntoIterator<Item = u32>) -> Option<(u32, String)> {
+    pub(crate) fn blame(
+        &self,
+        at: u64,
+        others: impl IntoIterator<Item = u32>,
+    ) -> Option<(u32, String)> {
         let object = self.objects.get(&at).filter(|object| object.even)?;
         let (expected, threads) = (object.expected, object.arrivers.len() as u64);
         if object.unseen > 0 && threads > expected {
@@ -76,7 +80,11 @@ impl Mbarriers {
         }
         let came = expected.saturating_sub(object.pending);
         // Of those that wait elsewhere nobody is to arrive yet.
-        let all_came = || others.into_iter().all(|thread| object.arrivers.contains(&thread));
+        let all_came = || {
+            others
+                .into_iter()
+                .all(|thread| object.arrivers.contains(&thread))
+        };
         if object.phase == 0 && object.pending > 0 && came > 0 && all_came() {
             let text = format!(
                 "; it was made for {expected} arrivals a phase, {came} came, and no thread is left that could arrive: initialise it with {came}, or let {} more arrive",

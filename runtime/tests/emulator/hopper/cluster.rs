@@ -62,10 +62,16 @@ fn a_block_that_the_cluster_does_not_have_is_told_first() {
     let mut run = hopper(body).output(256);
     run.grid = 2;
     let run = run.cluster(2);
-    run.finds(Kind::OutsideCluster, "which is below 2, found 7; launch it with larger clusters");
+    run.finds(
+        Kind::OutsideCluster,
+        "which is below 2, found 7; launch it with larger clusters",
+    );
     let found = run.seeded(0).findings;
     let kinds: Vec<Kind> = found.iter().map(|finding| finding.kind).collect();
-    assert!(kinds.len() > 1 && kinds[0] == Kind::OutsideCluster, "{kinds:?}");
+    assert!(
+        kinds.len() > 1 && kinds[0] == Kind::OutsideCluster,
+        "{kinds:?}"
+    );
 }
 
 #[test]
@@ -143,7 +149,9 @@ fn a_copy_may_be_for_several_blocks() {
     assert!(kinds.contains(&Kind::Deadlock), "{kinds:?}");
     let mut alone = multicast(arm, "bar.sync 0;", "3");
     alone.grid = 1;
-    alone.cluster(1).finds(Kind::OutsideCluster, "launch it with clusters");
+    alone
+        .cluster(1)
+        .finds(Kind::OutsideCluster, "launch it with clusters");
     // The second block's object may not be there yet.
     let found = multicast(arm, "bar.sync 0;", "3").kinds();
     assert!(
