@@ -19,7 +19,7 @@
 // SM86: C (64,64), sums of 64: right
 // LACKS: error: 'cute.contract' op is computed with SM80_CP_ASYNC_16, which exists on sm_80 and later; found arch=sm_75
 // TWICE: arch: expected each architecture once, found sm_90a twice
-// ROOM: 3 stages of 128x256x64 need 147456 bytes of shared memory, sm_86 has 101376; tile=128x256x64 warps=2x4 stages=2 fits
+// ROOM: 3 stages of 128x256x64 need 147456 bytes of shared memory, sm_86 has 101376: 49152 by A, 98304 by B, then 65536 by C; tile=128x256x64 warps=2x4 stages=2 fits
 !t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
 func.func @gemm(%A: !t, %B: !t, %C: !t) {
   cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32

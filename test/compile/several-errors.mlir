@@ -17,6 +17,7 @@ module attributes {gpu.container_module} {
     }
     // expected-error @+1 {{the kernel needs 2097152 bytes of shared memory, sm_90 has}}
     gpu.func @too_large() kernel {
+      // expected-note @+1 {{2097152 bytes from byte 0 on}}
       %a = cute.memref.alloca() : !large
       %at = cute.make_coord() : () -> !cute.coord<"(3,5)">
       %v = cute.memref.load(%a, %at) : (!large, !cute.coord<"(3,5)">) -> f16

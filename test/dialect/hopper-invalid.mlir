@@ -221,7 +221,7 @@ func.func @no_descriptor(%mma: !mma, %a: !part, %v: vector<32xf32>) {
 !mma = !cute.tiled_mma<!cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
 !part = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((64,16),1,1099511627776):((64,1),0,16)">
 func.func @many_atoms(%mma: !mma, %a: !part, %v: vector<32xf32>) {
-  // expected-error @+1 {{expected at most 262144 atoms of A along a mode, found 1099511627776:16}}
+  // expected-error @+1 {{A: expected at most 262144 atoms along a mode, found 1099511627776:16}}
   %d = cute_nvgpu.atom_wgmma(%mma, %a, %a, %v) at [0, 0] : (!mma, !part, !part, vector<32xf32>) -> vector<32xf32>
   return
 }

@@ -54,10 +54,10 @@
 // Shared memory: 4 x (256 + 128) x 64 x 2 bytes is more than sm_80 has, but not more than sm_90 has.
 // RUN: not cute-opt %s --cute-tile="arch=sm_80 tile=256x128x64 warps=4x2 stages=4" 2>&1 | FileCheck %s --check-prefix=SHARED
 // RUN: cute-opt %s --cute-tile="arch=sm_90 tile=256x128x64 warps=4x2 stages=4" -o /dev/null
-// SHARED: error: 'cute.contract' op 4 stages of 256x128x64 need 196608 bytes of shared memory, sm_80 has 166912; tile=256x128x64 warps=4x2 stages=3 fits
+// SHARED: error: 'cute.contract' op 4 stages of 256x128x64 need 196608 bytes of shared memory, sm_80 has 166912: 131072 by A, 65536 by B, then 65536 by C; tile=256x128x64 warps=4x2 stages=3 fits
 //
 // RUN: not cute-opt %s --cute-tile="arch=sm_120 tile=128x128x64 warps=2x2 stages=4" 2>&1 | FileCheck %s --check-prefix=SHARED-120
-// SHARED-120: error: 'cute.contract' op 4 stages of 128x128x64 need 131072 bytes of shared memory, sm_120 has 101376; tile=128x128x64 warps=2x2 stages=3 fits
+// SHARED-120: error: 'cute.contract' op 4 stages of 128x128x64 need 131072 bytes of shared memory, sm_120 has 101376: 65536 by A, 65536 by B, then 32768 by C; tile=128x128x64 warps=2x2 stages=3 fits
 //
 // Registers: 128 x 128 sums of a warp are 512 a thread.
 // RUN: not cute-opt %s --cute-tile="arch=sm_80 tile=256x256x32 warps=2x2 stages=2" 2>&1 | FileCheck %s --check-prefix=REGISTERS
@@ -67,7 +67,7 @@
 // An attribute of the op is no better than an option.
 // RUN: sed -e 's/accumulate f32/accumulate f32 {cute.stages = 99 : i64}/' %s > %t.mlir
 // RUN: not cute-opt %t.mlir --cute-tile="arch=sm_80 tile=128x128x32 warps=2x2" 2>&1 | FileCheck %s --check-prefix=ATTRIBUTE
-// ATTRIBUTE: error: 'cute.contract' op 99 stages of 128x128x32 need 1622016 bytes of shared memory, sm_80 has 166912; tile=128x128x32 warps=2x2 stages=10 fits
+// ATTRIBUTE: error: 'cute.contract' op 99 stages of 128x128x32 need 1622016 bytes of shared memory, sm_80 has 166912: 811008 by A, 811008 by B, then 32768 by C; tile=128x128x32 warps=2x2 stages=10 fits
 
 !t = !cute.memref<f16, gmem, align<16>, "(4096,4096):(4096,1)">
 func.func @gemm(%A: !t, %B: !t, %C: !t) {

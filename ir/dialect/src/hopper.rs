@@ -9,20 +9,17 @@ use crate::{
 use cute_layout::{
     Layout, Swizzle,
     atoms::{Elem, MmaAtom, Source},
-    descriptor::{Descriptor, Operand},
     tma::{TmaBox, swizzle_of},
 };
 use melior::ir::{Location, Type};
 
+pub use cute_layout::descriptor::Steps;
 pub use im2col::{
     Convolution, coordinates_of_tile, im2col_types, numbers_of_instruction, pixel_modes,
 };
 
 /// Bytes that TMA stores at once along the contiguous mode of a tensor, wherever the tensor ends among them. PTX does not say so; an H100 does it for all types.
 pub const STORED: i64 = 16;
-
-/// Atoms of an operand of `wgmma` along a mode, at most: shared memory has room for fewer.
-const MOST_ATOMS: i64 = 1 << 18;
 
 /// Bytes of an mbarrier.
 pub const BARRIER_BYTES: i64 = 8;
@@ -355,47 +352,6 @@ pub fn bulk_bytes(sides: [(&MemRef<'_>, Space); 2]) -> Result<i64, String> {
     }
 }
 
-/// The descriptor of an operand of one atom, of the values of a partition of shared memory: A is operand 0, B operand 1.
-pub fn descriptor(
-    atom: &MmaAtom,
-    operand: usize,
-    values: &Layout,
-    memref: &MemRef<'_>,
-) -> Result<Descriptor, String> {
-    let [m, n, k] = atom.shape_mnk;
-    let (mn, elem) = if operand == 0 {
-        (m, atom.a)
-    } else {
-        (n, atom.b)
-    };
-    let found = Descriptor::of(Operand {
-        layout: values,
-        mn,
-        k,
-        bits: elem.bits(),
-        major: atom.majors[operand],
-        swizzle: memref.swizzle,
-    });
-    found.map_err(|e| e.to_string())
-}
-
-/// The modes (values, M or N, K) of an operand of a product, with those that its rank leaves out.
-fn modes_of(layout: &Layout) -> Result<[Layout; 3], String> {
-    let mut modes = layout.modes();
-    let one = Layout::leaf(1, 0).map_err(|e| e.to_string())?;
-    modes.resize(3, one);
-    <[Layout; 3]>::try_from(modes).map_err(|_| format!("expected modes (V,M,K), found {layout}"))
-}
-
-/// The place of an atom's operand in a partition of shared memory.
-#[derive(Clone, Debug)]
-pub struct Steps {
-    /// The arrangement of the atom's values.
-    pub descriptor: Descriptor,
-    /// Bytes from the partition's start to each atom along M or N, and along K.
-    pub bytes: [Vec<i64>; 2],
-}
-
 /// The descriptors of an operand's partition in shared memory. Errors: what has none, with what would.
 pub fn steps(atom: &MmaAtom, operand: usize, memref: &MemRef<'_>) -> Result<Steps, String> {
     let name = ["A", "B"][operand.min(1)];
@@ -408,9 +364,8 @@ pub fn steps(atom: &MmaAtom, operand: usize, memref: &MemRef<'_>) -> Result<Step
             memref.layout
         ));
     }
-    let [values, first, second] = modes_of(&memref.layout)?;
-    let descriptor =
-        descriptor(atom, operand, &values, memref).map_err(|e| format!("{name}: {e}"))?;
+    let steps = Steps::of(atom, operand, &memref.layout, memref.swizzle)
+        .map_err(|e| format!("{name}: {e}"))?;
     // Where the pattern begins, bits of the address that are exchanged are those of the rows: the field "base offset" is 0.
     let period = memref
         .swizzle
@@ -422,29 +377,7 @@ pub fn steps(atom: &MmaAtom, operand: usize, memref: &MemRef<'_>) -> Result<Step
             memref.align
         ));
     }
-    let bytes = memref.element_bytes();
-    let row = descriptor.width();
-    let offsets = |mode: &Layout| -> Result<Vec<i64>, String> {
-        let flat = mode.flat_or("wgmma").map_err(|e| e.to_string())?;
-        if flat.size() > MOST_ATOMS {
-            return Err(format!(
-                "expected at most {MOST_ATOMS} atoms of {name} along a mode, found {mode}"
-            ));
-        }
-        Ok((0..flat.size()).map(|i| flat.at(i) * bytes).collect())
-    };
-    let bytes = [offsets(&first)?, offsets(&second)?];
-    for offset in bytes.iter().flatten() {
-        if offset % 16 != 0 || (memref.swizzle.is_some_and(|s| s.b() > 0) && offset % period >= row)
-        {
-            return Err(format!(
-                "expected atoms of {name} that start in the first row of a pattern of the swizzle, at multiples of 16 bytes, found one at byte \
-                 {offset} of {}",
-                memref.layout
-            ));
-        }
-    }
-    Ok(Steps { descriptor, bytes })
+    Ok(steps)
 }
 
 /// Checks a product of a warpgroup, whose operands in shared memory are descriptors, and returns its extents.

@@ -5,10 +5,11 @@
 //! layout, or refuses it with the layout that would do. Sources: PTX ISA, "Matrix descriptor format" and "Strides" of
 //! `wgmma.mma_async`; CuTe's `mma_sm90_desc.hpp` and `mma_traits_sm90_gmma.hpp`.
 
-use crate::atoms::Major;
+use crate::atoms::{Major, MmaAtom};
 use crate::error::{LayoutError, Result};
 use crate::layout::Layout;
 use crate::swizzle::Swizzle;
+use cute_target::banks;
 
 /// Bytes of a row of a core matrix, in which everything of a descriptor is counted.
 pub const GRANULE: i64 = 16;
@@ -16,6 +17,9 @@ pub const GRANULE: i64 = 16;
 const ROWS: i64 = 8;
 /// Bytes that the fields of a descriptor can tell apart: 14 bits of granules.
 const REACH: i64 = 1 << 18;
+
+/// Atoms of an operand along a mode, at most: shared memory has room for fewer.
+const MOST_ATOMS: i64 = 1 << 18;
 
 /// The arrangement of one operand of one `wgmma` in shared memory, but for the address at which it starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -174,6 +178,44 @@ impl Descriptor {
         }
     }
 
+    /// The core matrices of an operand of `mn` by `k` elements of so many bytes, along MN and along K. One has 8 rows of 16 bytes along the major mode.
+    pub fn core_matrices(&self, mn: i64, k: i64, bytes: i64) -> [i64; 2] {
+        let [of_mn, of_k] = self.core_shape(bytes);
+        [mn / of_mn, k / of_k]
+    }
+
+    /// Elements of a core matrix along MN and along K, where each has so many bytes.
+    pub fn core_shape(&self, bytes: i64) -> [i64; 2] {
+        match self.major {
+            Major::K => [ROWS, GRANULE / bytes],
+            Major::Mn => [GRANULE / bytes, ROWS],
+        }
+    }
+
+    /// The addresses of the 8 rows of a core matrix, by its numbers along MN and K, of an operand that begins at byte `start`: those to which the swizzle takes them.
+    pub fn core_rows(&self, start: i64, [mn, k]: [i64; 2], bytes: i64) -> [i64; ROWS as usize] {
+        let [of_mn, of_k] = self.core_shape(bytes);
+        let swizzle = Swizzle::new(i64::from(self.swizzle_bits), 4, 3).ok();
+        std::array::from_fn(|row| {
+            let row = row as i64;
+            let (mn, k) = match self.major {
+                Major::K => (mn * of_mn + row, k * of_k),
+                Major::Mn => (mn * of_mn, k * of_k + row),
+            };
+            let address = start + self.offset(mn, k, bytes);
+            swizzle.map_or(address, |swizzle| swizzle.apply(address))
+        })
+    }
+
+    /// The passes over the banks that reading an operand of `mn` by `k` elements takes, which begins at byte `start`, and the fewest: one for each core matrix, whose 8 rows
+    /// are read at once.
+    pub fn wavefronts(&self, start: i64, [mn, k]: [i64; 2], bytes: i64) -> (u32, u32) {
+        let [along_mn, along_k] = self.core_matrices(mn, k, bytes);
+        let each = (0..along_k).flat_map(|k| (0..along_mn).map(move |mn| [mn, k]));
+        each.map(|at| banks::wavefronts(&self.core_rows(start, at, bytes), GRANULE as u32))
+            .fold((0, 0), |(found, ideal), passes| (found + passes, ideal + 1))
+    }
+
     /// The fields but for the start address: bits 16 to 63.
     pub fn fields(&self) -> u64 {
         let granules = |bytes: i64| (bytes / GRANULE) as u64 & 0x3fff;
@@ -222,6 +264,96 @@ impl Descriptor {
                 k / ROWS,
                 k * width,
                 ROWS * width
+            ),
+        }
+    }
+}
+
+/// The place of an operand's partition in shared memory, by the descriptors that a product takes.
+#[derive(Clone, Debug)]
+pub struct Steps {
+    /// The arrangement of the atom's values.
+    pub descriptor: Descriptor,
+    /// Bytes from the partition's start to each atom along M or N, and along K.
+    pub bytes: [Vec<i64>; 2],
+}
+
+impl Steps {
+    /// The descriptors of a partition (values, M or N, K) of shared memory, whose swizzle acts on bytes: of A as operand 0, of B as operand 1.
+    ///
+    /// Errors: values that no descriptor is of, as of [`Descriptor::of`]; atoms that begin elsewhere than in the first row of a pattern of the swizzle.
+    pub fn of(
+        atom: &MmaAtom,
+        operand: usize,
+        layout: &Layout,
+        swizzle: Option<Swizzle>,
+    ) -> std::result::Result<Steps, String> {
+        let text = |e: LayoutError| e.to_string();
+        let [m, n, k] = atom.shape_mnk;
+        let (mn, elem) = match operand {
+            0 => (m, atom.a),
+            _ => (n, atom.b),
+        };
+        // Its rank may leave modes out.
+        let mut modes = layout.modes();
+        modes.resize(3, Layout::leaf(1, 0).map_err(text)?);
+        let [values, first, second] = &modes[..] else {
+            return Err(format!("expected modes (V,M,K), found {layout}"));
+        };
+        let descriptor = Descriptor::of(Operand {
+            layout: values,
+            mn,
+            k,
+            bits: elem.bits(),
+            major: atom.majors[operand],
+            swizzle,
+        })
+        .map_err(text)?;
+        let bytes = elem.bits() / 8;
+        let offsets = |mode: &Layout| -> std::result::Result<Vec<i64>, String> {
+            let flat = mode.flat_or("wgmma").map_err(text)?;
+            if flat.size() > MOST_ATOMS {
+                return Err(format!(
+                    "expected at most {MOST_ATOMS} atoms along a mode, found {mode}"
+                ));
+            }
+            Ok((0..flat.size()).map(|i| flat.at(i) * bytes).collect())
+        };
+        let found = [offsets(first)?, offsets(second)?];
+        let (row, period) = (descriptor.width(), swizzle.map_or(1, |s| s.period().max(1)));
+        let is_swizzled = descriptor.swizzle_bits > 0;
+        for offset in found.iter().flatten() {
+            if offset % GRANULE != 0 || (is_swizzled && offset % period >= row) {
+                return Err(format!(
+                    "expected atoms that start in the first row of a pattern of the swizzle, at multiples of {GRANULE} bytes, found one at byte \
+                     {offset} of {layout}"
+                ));
+            }
+        }
+        Ok(Steps {
+            descriptor,
+            bytes: found,
+        })
+    }
+}
+
+impl std::fmt::Display for Descriptor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let major = match self.major {
+            Major::K => "K",
+            Major::Mn => "MN",
+        };
+        match self.swizzle_bits {
+            0 => write!(f, "{major}-major without a swizzle")?,
+            _ => write!(f, "{major}-major, swizzled by {} bytes", self.width())?,
+        }
+        // Of a field that is not read there is nothing to tell.
+        match (self.major, self.swizzle_bits) {
+            (Major::K, 1..) => write!(f, ", stride byte offset {}", self.stride),
+            _ => write!(
+                f,
+                ", leading byte offset {}, stride byte offset {}",
+                self.leading, self.stride
             ),
         }
     }

@@ -15,6 +15,7 @@ use crate::layout::Layout;
 use crate::leaf::Leaf;
 use crate::swizzle::Swizzle;
 use crate::tuple::{IntTuple, int, tuple};
+use cute_target::banks;
 
 pub use folded::Folded;
 use folded::others;
@@ -197,6 +198,29 @@ impl TmaBox {
     /// Elements of the box.
     pub fn size(&self) -> i64 {
         self.dims.iter().map(|dim| dim.extent).product()
+    }
+
+    /// Bytes of a row of the box, along the contiguous dimension, of elements of so many bits.
+    pub fn row_bytes(&self, bits: i64) -> i64 {
+        self.dims.first().map_or(0, |dim| dim.extent * bits / 8)
+    }
+
+    /// The byte in shared memory, from the start of the box, of the element that is so many in the order of the box, the first dimension the fastest: where the swizzle takes it.
+    pub fn place(&self, element: i64, bits: i64) -> i64 {
+        let byte = element * bits / 8;
+        swizzle_of(self.swizzle).map_or(byte, |swizzle| swizzle.apply(byte))
+    }
+
+    /// The passes over the banks of shared memory that the box takes by pieces of [`GRANULE`] bytes in its order, and the fewest.
+    pub fn wavefronts(&self, bits: i64) -> (u32, u32) {
+        let pieces = (self.size() * bits / 8) / GRANULE;
+        let pieces: Vec<i64> = (0..pieces)
+            .map(|piece| self.place(piece * GRANULE * 8 / bits, bits))
+            .collect();
+        let bytes = GRANULE as u32;
+        let row = banks::lanes_a_phase(bytes);
+        let found = pieces.chunks(row).map(|row| banks::wavefronts(row, bytes));
+        (found.sum(), pieces.len().div_ceil(row) as u32)
     }
 
     /// The box as a layout, from the order of shared memory to modes of the global tensor: `(64,128):(1@1,1@0)`.

@@ -189,3 +189,53 @@ fn start_addresses_are_granules() {
     // Addresses of a cluster's window have bits above.
     assert_eq!(Descriptor::start(0x40010), 1);
 }
+
+#[test]
+fn core_matrices_are_read_where_elements_lie_and_without_conflicts() {
+    for (text, major, swizzle) in [
+        ("((8,8),(8,2)):((8,128),(1,64))", Major::K, 0),
+        ("((8,8),16):((16,128),1)", Major::K, 1),
+        ("((8,8),16):((32,256),1)", Major::K, 2),
+        ("((8,8),16):((64,512),1)", Major::K, 3),
+        ("((8,8),(8,2)):((1,64),(8,512))", Major::Mn, 0),
+        ("((16,4),(8,2)):((1,256),(16,128))", Major::Mn, 1),
+        ("((32,2),(8,2)):((1,512),(32,256))", Major::Mn, 2),
+        ("(64,(8,2)):(1,(64,512))", Major::Mn, 3),
+    ] {
+        let found = of(text, [64, 16], 16, major, swizzle).unwrap();
+        assert_eq!(found.core_matrices(64, 16, 2), [8, 2]);
+        let [of_mn, of_k] = found.core_shape(2);
+        for (core_mn, core_k, row) in
+            (0..8).flat_map(|a| (0..2).flat_map(move |b| (0..8).map(move |c| (a, b, c))))
+        {
+            let (mn, k) = match major {
+                Major::K => (core_mn * of_mn + row, core_k * of_k),
+                Major::Mn => (core_mn * of_mn, core_k * of_k + row),
+            };
+            assert_eq!(
+                found.core_rows(2048, [core_mn, core_k], 2)[row as usize],
+                hardware(found.fields(), 2048, major, [mn, k], 2),
+                "{text} {core_mn} {core_k} {row}"
+            );
+        }
+        assert_eq!(found.wavefronts(2048, [64, 16], 2), (16, 16), "{text}");
+    }
+    // Steps of K within the swizzled row begin elsewhere than the pattern.
+    let found = of("((8,8),16):((64,512),1)", [64, 16], 16, Major::K, 3).unwrap();
+    assert_eq!(found.wavefronts(32, [64, 16], 2), (16, 16));
+    assert_eq!(
+        found.to_string(),
+        "K-major, swizzled by 128 bytes, stride byte offset 1024"
+    );
+    // Rows that no swizzle moves apart are all on the same banks.
+    let apart = Descriptor {
+        swizzle_bits: 0,
+        leading: 16,
+        stride: 1024,
+        major: Major::Mn,
+    };
+    assert_eq!(
+        apart.to_string(),
+        "MN-major without a swizzle, leading byte offset 16, stride byte offset 1024"
+    );
+}

@@ -349,3 +349,27 @@ fn modes_that_cannot_share_a_dimension_have_one_of_their_own() {
         );
     }
 }
+
+#[test]
+fn boxes_fill_whole_rows_of_banks() {
+    for (smem, swizzle) in [
+        ("(128,64):(64,1)", 3),
+        ("(128,32):(32,1)", 2),
+        ("(128,16):(16,1)", 1),
+        ("(128,64):(64,1)", 0),
+        ("(16,8):(8,1)", 0),
+    ] {
+        let gmem = Layout::parse("(1024,1024):(1024,1)").unwrap();
+        let smem = Layout::parse(smem).unwrap();
+        let found = TmaBox::of(&gmem, &smem, Swizzle::new(swizzle, 4, 3).ok(), 16).unwrap();
+        let fewest = (found.size() * 2 / 128) as u32;
+        assert_eq!(found.wavefronts(16), (fewest, fewest), "{smem} {swizzle}");
+        let mut places: Vec<i64> = (0..found.size()).map(|i| found.place(i, 16)).collect();
+        places.sort_unstable();
+        assert!(places.iter().zip(0..).all(|(place, i)| *place == 2 * i));
+    }
+    let gmem = Layout::parse("(1024,1024):(1024,1)").unwrap();
+    let smem = Layout::parse("(128,64):(64,1)").unwrap();
+    let found = TmaBox::of(&gmem, &smem, Swizzle::new(3, 4, 3).ok(), 16).unwrap();
+    assert_eq!((found.row_bytes(16), found.place(64, 16)), (128, 144));
+}

@@ -43,3 +43,35 @@ pub fn sectors_and_lines(addresses: &[u64; LANES], active: u32, bytes: u32) -> (
     let sectors = held[..count].iter().map(|x| x.1.count_ones()).sum();
     (sectors, count as u32)
 }
+
+/// The sectors and the lines that so many bytes in a row touch, of which the first is at this address; none of no bytes.
+pub fn sectors_and_lines_of_run(first: u64, bytes: u64) -> (u64, u64) {
+    let Some(last) = bytes.checked_sub(1).map(|more| first.saturating_add(more)) else {
+        return (0, 0);
+    };
+    let blocks = |size: u64| last / size - first / size + 1;
+    (blocks(SECTOR_BYTES), blocks(LINE_BYTES))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_touch_what_their_bytes_touch() {
+        assert_eq!(sectors_and_lines_of_run(0, 0), (0, 0));
+        assert_eq!(sectors_and_lines_of_run(0, 128), (4, 1));
+        assert_eq!(sectors_and_lines_of_run(16, 128), (5, 2));
+        for (first, chunks) in [(0u64, 32u64), (16, 7), (112, 2), (48, 31)] {
+            let mut addresses = [0; LANES];
+            for (lane, address) in addresses.iter_mut().enumerate() {
+                *address = first + 16 * (lane as u64).min(chunks - 1);
+            }
+            let (sectors, lines) = sectors_and_lines(&addresses, u32::MAX, 16);
+            assert_eq!(
+                sectors_and_lines_of_run(first, 16 * chunks),
+                (u64::from(sectors), u64::from(lines))
+            );
+        }
+    }
+}

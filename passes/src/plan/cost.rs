@@ -170,7 +170,13 @@ impl Registers {
 /// Bytes of shared memory: the rings of A and B, reused by the tile of C, placed as cute-allocate-shared does. Sums of a part of K
 /// go to a workspace without it. Errors: as of [`Registers::of`].
 fn shared_memory(plan: &Plan<'_>, reduced: Reduced) -> Result<i64, String> {
-    let mut buffers = Vec::new();
+    let (buffers, _) = buffers(plan, reduced)?;
+    Ok(shared::size(&buffers, &pack(&buffers, Buffer::meets)))
+}
+
+/// The tensors of a plan in shared memory, and the name of each. Errors: as of [`Registers::of`].
+fn buffers(plan: &Plan<'_>, reduced: Reduced) -> Result<(Vec<Buffer>, Vec<String>), String> {
+    let (mut buffers, mut names) = (Vec::new(), Vec::new());
     let staged = |operand: &Operand| *operand != Operand::C || !plan.is_split();
     for operand in OPERANDS.into_iter().filter(staged) {
         let (tile, count) = plan.shared(operand)?;
@@ -181,6 +187,7 @@ fn shared_memory(plan: &Plan<'_>, reduced: Reduced) -> Result<i64, String> {
             first: position,
             last: position,
         });
+        names.push(format!("{operand:?}"));
     }
     // What threads leave for each other of outputs that are reduced, beside C's tile.
     let bytes = reduced.shared(plan)?;
@@ -191,8 +198,20 @@ fn shared_memory(plan: &Plan<'_>, reduced: Reduced) -> Result<i64, String> {
             first: 1,
             last: 1,
         });
+        names.push("what threads reduce".to_owned());
     }
-    Ok(shared::size(&buffers, &pack(&buffers, Buffer::meets)))
+    Ok((buffers, names))
+}
+
+/// The bytes of each tensor of a plan in shared memory, in words; those of later tensors are bytes of earlier ones again. Errors: as of [`Registers::of`].
+fn parts(plan: &Plan<'_>, reduced: Reduced) -> Result<String, String> {
+    let (buffers, names) = buffers(plan, reduced)?;
+    let part = |(buffer, name): (&Buffer, &String)| match buffer.first {
+        0 => format!("{} by {name}", buffer.bytes),
+        _ => format!("then {} by {name}", buffer.bytes),
+    };
+    let parts: Vec<String> = buffers.iter().zip(&names).map(part).collect();
+    Ok(parts.join(", "))
 }
 
 /// Checks that an architecture has what a plan of these registers takes. Errors: what does not fit, with both figures; those of [`Registers::of`].
@@ -214,8 +233,9 @@ pub(super) fn check(
     let most = i64::from(arch.max_smem());
     if bytes > most {
         return Err(format!(
-            "{} stages of {m}x{n}x{k} need {bytes} bytes of shared memory, {arch} has {most}",
-            plan.stages
+            "{} stages of {m}x{n}x{k} need {bytes} bytes of shared memory, {arch} has {most}: {}",
+            plan.stages,
+            parts(plan, sources.reduced)?
         ));
     }
     Ok(())

@@ -711,13 +711,11 @@ impl<'c> Builder<'c> {
         let scales = self.scaled.map_or(0, |scaled| scaled.bytes([m, n]));
         let [bits_a, bits_b] = self.shared_bits();
         let place = k * (m * bits_a + n * bits_b) / 8;
-        let fitting = |[buffers, columns]: [i64; 2]| {
-            let out = match choice.split {
-                1 => buffers * choice.teams * m * columns * bits / 8 + exchanged,
-                _ => 0,
-            };
-            (most - BESIDE - out) / (place + scales).max(1)
+        let beside = |[buffers, columns]: [i64; 2]| match choice.split {
+            1 => BESIDE + buffers * choice.teams * m * columns * bits / 8 + exchanged,
+            _ => BESIDE,
         };
+        let fitting = |out: [i64; 2]| (most - beside(out)) / (place + scales).max(1);
         let least = match choice.out {
             [0, 0] => [1, widest],
             asked => asked,
@@ -735,7 +733,10 @@ impl<'c> Builder<'c> {
         let fitting = fitting(least);
         if stages < 2 || stages > fitting {
             return Err(format!(
-                "expected 2 to {fitting} stages of {m}x{n}x{k} in shared memory, found {stages}"
+                "expected 2 to {fitting} stages of {m}x{n}x{k} in shared memory, found {stages}: {} bytes each, beside {} for what goes out and for \
+                 barriers, of {most}",
+                place + scales,
+                beside(least)
             ));
         }
         Ok(TileOfRoles {

@@ -5,6 +5,7 @@
 //! global memory and passes over the banks of shared memory ([`figures`]), by the rules that the emulator counts by. What is not
 //! known is said to be so.
 
+mod bulk;
 mod bytes;
 mod cure;
 mod figures;
@@ -18,6 +19,7 @@ mod walk;
 
 use crate::kernel::body_of_kernel;
 use crate::launch::kernel_of;
+pub use bulk::{Blocks, BoxOf, Copies, CopyKind, Described, Rows, described_part, of_atom};
 use cute_ir::ops::{arith, cute, func, gpu};
 pub use figures::{Global, Range, Shared};
 pub use summary::{AccessReport, Sum};
@@ -45,7 +47,7 @@ use std::{
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
 };
-use threads::counted;
+pub(crate) use threads::counted;
 
 cute_ir::options! {
     /// Options of `cute-report`.
@@ -150,6 +152,10 @@ pub struct OpReport<'c> {
     pub lines: Vec<String>,
     /// The accesses that it makes, one for each kind of instruction.
     pub accesses: Vec<AccessReport>,
+    /// The copies that it has TMA make.
+    pub copies: Option<Copies>,
+    /// The operands that a warpgroup reads by descriptors.
+    pub described: Vec<Described>,
 }
 
 impl<'c> KernelReport<'c> {
@@ -164,6 +170,9 @@ impl<'c> KernelReport<'c> {
         }
         for op in &self.ops {
             all.extend(op.lines.iter().map(|line| (op.location, line.clone())));
+            let copies = op.copies.iter().flat_map(Copies::lines);
+            let described = op.described.iter().map(Described::line);
+            all.extend(copies.chain(described).map(|line| (op.location, line)));
             for access in &op.accesses {
                 all.extend(access.lines().into_iter().map(|line| (op.location, line)));
             }
@@ -391,13 +400,17 @@ fn finish<'c>(
             });
         }
         let accesses = accesses.remove(&i).unwrap_or_default();
-        if !lines.is_empty() || !accesses.is_empty() {
+        let (copies, described) = (bulk::copies(*op), bulk::described(*op));
+        let says = !lines.is_empty() || !accesses.is_empty();
+        if says || copies.is_some() || !described.is_empty() {
             report.ops.push(OpReport {
                 location: op.location(),
                 place: place_of(op.location()),
                 name: name_of(*op).to_owned(),
                 lines,
                 accesses,
+                copies,
+                described,
             });
         }
     }

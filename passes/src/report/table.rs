@@ -1,6 +1,6 @@
 //! The report as a table, and as JSON.
 
-use super::{AccessReport, KernelReport, Report, figures::Range};
+use super::{AccessReport, Blocks, Copies, Described, KernelReport, Report, figures::Range};
 use cute_ir::mlir::{Place, place_of};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -65,6 +65,32 @@ fn row(at: String, access: &AccessReport) -> [String; 9] {
     row
 }
 
+/// The row of copies by TMA or in bulk: of one of them.
+fn row_of_copies(at: String, copies: &Copies) -> [String; 9] {
+    let mut row = [const { String::new() }; 9];
+    row[0] = at;
+    row[1] = copies.kind.instruction().to_owned();
+    row[2] = copies.bytes.to_string();
+    row[3] = copies.copies.to_string();
+    if let Some(rows) = &copies.rows {
+        let count = u32::try_from(rows.count).unwrap_or(u32::MAX);
+        let all = |of: Range| {
+            range(Range {
+                least: of.least.saturating_mul(count),
+                most: of.most.saturating_mul(count),
+            })
+        };
+        row[4] = all(rows.sectors);
+        row[5] = rows.ideal_sectors.saturating_mul(count).to_string();
+        row[6] = all(rows.lines);
+        row[7] = rows.ideal_lines.saturating_mul(count).to_string();
+    }
+    if let Some([found, ideal]) = copies.passes {
+        row[8] = format!("{found}/{ideal}");
+    }
+    row
+}
+
 /// The table of all kernels.
 pub(super) fn text(report: &Report) -> String {
     let mut text = String::new();
@@ -103,9 +129,12 @@ fn of_kernel(kernel: &KernelReport, text: &mut String) {
     }
     let mut rows = vec![HEADER.map(str::to_owned)];
     for op in &kernel.ops {
-        for access in &op.accesses {
+        let at = place(op.place.as_ref(), home);
+        let copies = op.copies.iter();
+        let copies = copies.map(|copies| row_of_copies(at.clone(), copies));
+        let accesses = op.accesses.iter().map(|access| row(at.clone(), access));
+        for row in copies.chain(accesses) {
             // What is alike on one line is one row.
-            let row = row(place(op.place.as_ref(), home), access);
             match rows.last_mut() {
                 Some(last)
                     if (0..9).all(|i| i == 3 || last[i] == row[i]) && last[3] != HEADER[3] =>
@@ -122,7 +151,7 @@ fn of_kernel(kernel: &KernelReport, text: &mut String) {
         return;
     }
     text.push_str(
-        "  of the warp and instruction that costs most, for tensors of global memory that begin at multiples of 128 bytes:\n",
+        "  of the warp and instruction that costs most, and of one copy of TMA, for tensors of global memory that begin at multiples of 128 bytes:\n",
     );
     let widths: Vec<usize> = (0..9)
         .map(|i| {
@@ -191,6 +220,51 @@ fn json_access(access: &AccessReport) -> Value {
     })
 }
 
+fn json_copies(copies: &Copies) -> Value {
+    json!({
+        "kind": copies.kind.name(),
+        "instruction": copies.kind.instruction(),
+        "copies": copies.copies,
+        "bytes": copies.bytes,
+        "box": copies.of_box.as_ref().map(|of| json!({
+            "extents": of.extents,
+            "element": of.element,
+            "swizzle": of.swizzle,
+            "im2col": of.is_im2col,
+        })),
+        "rows": copies.rows.map(|rows| json!({
+            "count": rows.count,
+            "bytes": rows.bytes,
+            "sectors": json_range(rows.sectors),
+            "ideal_sectors": rows.ideal_sectors,
+            "lines": json_range(rows.lines),
+            "ideal_lines": rows.ideal_lines,
+        })),
+        "passes": copies.passes.map(|[found, ideal]| json!({"found": found, "ideal": ideal})),
+        "multicast": copies.multicast.map(|blocks| match blocks {
+            Blocks::Known(blocks) => json!({"blocks": blocks}),
+            Blocks::Of(most) => json!({"most_blocks": most}),
+            Blocks::Masked => json!({}),
+        }),
+    })
+}
+
+fn json_described(operand: &Described) -> Value {
+    let descriptor = &operand.steps.descriptor;
+    let [found, ideal] = operand.passes;
+    json!({
+        "operand": operand.name,
+        "major": descriptor.major.name(),
+        "swizzle": descriptor.width(),
+        "leading_byte_offset": descriptor.leading,
+        "stride_byte_offset": descriptor.stride,
+        "atoms": operand.steps.bytes[0].len(),
+        "steps": operand.steps.bytes[1].len(),
+        "bytes": operand.bytes,
+        "passes": {"found": found, "ideal": ideal},
+    })
+}
+
 fn json_place(place: Option<&Place>) -> Value {
     place.map_or(Value::Null, |place| {
         json!({"file": place.file, "line": place.line, "column": place.column, "step": place.step})
@@ -212,6 +286,8 @@ pub(super) fn json(report: &Report) -> Value {
                         "place": json_place(op.place.as_ref()),
                         "threads": op.lines,
                         "accesses": op.accesses.iter().map(json_access).collect::<Vec<_>>(),
+                        "copies": op.copies.as_ref().map(json_copies),
+                        "descriptors": op.described.iter().map(json_described).collect::<Vec<_>>(),
                     })
                 })
                 .collect();

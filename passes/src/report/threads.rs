@@ -15,7 +15,7 @@ use melior::ir::{ValueLike, operation::OperationLike};
 const REGISTER_BITS: i64 = 32;
 
 /// `1 thread`, `2 threads`
-pub(super) fn counted(count: i64, what: &str) -> String {
+pub(crate) fn counted(count: i64, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {what}{plural}")
 }

@@ -487,6 +487,15 @@ fn stuck_lanes(context: &mut Context<'_>, warp: &Warp, waiting: &Waiting) {
     });
 }
 
+/// The threads that wait elsewhere than for a phase of an mbarrier.
+fn elsewhere(warps: &[Warp], at: u64) -> impl Iterator<Item = u32> {
+    warps.iter().flat_map(move |warp| {
+        let groups = warp.groups.iter();
+        let others = groups.filter(move |group| !matches!(group.wait, Wait::Phase(of) if of == at));
+        others.flat_map(|group| lanes(group.mask).map(|lane| warp.thread(lane)))
+    })
+}
+
 /// Says who waits for whom where nobody can go on.
 fn stuck(context: &mut Context<'_>, warps: &[Warp]) {
     let kernel = context.launch.kernel;
@@ -506,18 +515,22 @@ fn stuck(context: &mut Context<'_>, warps: &[Warp]) {
                 Wait::Barrier(_) if astray.contains(&warp.rank) => {}
                 Wait::Phase(at) => {
                     let missing = context.mbarriers.missing(at);
+                    let (made, cause) = match context.mbarriers.blame(at, elsewhere(warps, at)) {
+                        Some((made, cause)) => (Some(made), cause),
+                        None => (None, String::new()),
+                    };
                     let rest = rest(warps, kernel, warp.index);
                     let address = Some((Space::Shared, at));
                     context.find(
                         Kind::Deadlock,
                         group.pc,
-                        None,
+                        made,
                         warp.index,
                         lane,
                         address,
                         || {
                             format!(
-                                "waits for ever for a phase of this mbarrier, which {missing}{rest}"
+                                "waits for ever for a phase of this mbarrier, which {missing}{cause}{rest}"
                             )
                         },
                     );

@@ -12,6 +12,8 @@ use crate::ptx::Place;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
+    /// A block that is named and that the cluster does not have.
+    OutsideCluster,
     /// An access outside of every tensor, variable or array.
     OutOfBounds,
     /// An address that is no multiple of what the access moves at once.
@@ -56,6 +58,7 @@ impl Kind {
     /// A short name, as `cute-run` prints it.
     pub fn name(self) -> &'static str {
         match self {
+            Kind::OutsideCluster => "outside of the cluster",
             Kind::OutOfBounds => "out of bounds",
             Kind::Misaligned => "misaligned",
             Kind::UninitializedRegister => "uninitialised register",
@@ -80,12 +83,14 @@ impl Kind {
 }
 
 impl Kind {
-    /// The place among what is told: threads that go astray miss barriers and waits, and what nobody waited for makes findings of other kinds.
+    /// The place among what is told: what is meant for a block that there is not does not arrive, threads that go astray miss barriers and waits, and what nobody
+    /// waited for makes findings of other kinds.
     fn rank(self) -> u8 {
         match self {
-            Kind::BarrierDivergence | Kind::Deadlock => 0,
-            Kind::MissingWait | Kind::MissingFence => 1,
-            _ => 2,
+            Kind::OutsideCluster => 0,
+            Kind::BarrierDivergence | Kind::Deadlock => 1,
+            Kind::MissingWait | Kind::MissingFence => 2,
+            _ => 3,
         }
     }
 
@@ -165,7 +170,7 @@ pub struct Finding {
     pub kernel: String,
     /// None for what is found after the launch.
     pub site: Option<Site>,
-    /// The access that it conflicts with.
+    /// The access that it conflicts with; of a deadlock the instruction that made the mbarrier, where its count is to blame.
     pub other: Option<Site>,
     /// The thread that made the mistake; none where it is about no single one.
     pub thread: Option<Thread>,
@@ -207,7 +212,11 @@ impl fmt::Display for Finding {
         }
         write!(f, "  {}", place.join("; "))?;
         if let Some(other) = &self.other {
-            write!(f, "\n  the other access: {other}")?;
+            let what = match self.kind {
+                Kind::Deadlock => "the mbarrier is made at",
+                _ => "the other access",
+            };
+            write!(f, "\n  {what}: {other}")?;
         }
         if self.follow > 0 {
             let times = match self.follow {
@@ -263,7 +272,9 @@ pub fn merge(runs: impl IntoIterator<Item = Vec<Finding>>) -> Vec<Finding> {
     let mut told: Vec<_> = told
         .filter_map(|(finding, cause)| cause.is_none().then_some(finding))
         .collect();
-    told.sort_by_key(|finding| finding.kind.rank());
+    // Who waits for those that wait at an mbarrier that never ends its phase is told behind them.
+    let waits = |finding: &Finding| finding.kind == Kind::Deadlock && finding.other.is_none();
+    told.sort_by_key(|finding| (finding.kind.rank(), waits(finding)));
     told
 }
 
@@ -449,6 +460,29 @@ mod tests {
                 .ends_with("findings that follow from it: once, not listed")
         );
         assert_eq!(merge(runs), [split, counted, race(9, 4)]);
+    }
+
+    #[test]
+    fn what_others_wait_for_is_told_before_them() {
+        let waits = finding(Kind::Deadlock, Some(5), "", 1);
+        let counted = Finding {
+            other: waits.site.clone(),
+            ..finding(Kind::Deadlock, Some(9), "", 1)
+        };
+        let nowhere = finding(Kind::OutsideCluster, Some(12), "", 1);
+        let race = finding(Kind::SharedRace, Some(2), "byte 0", 1);
+        let runs = [vec![
+            race.clone(),
+            waits.clone(),
+            counted.clone(),
+            nowhere.clone(),
+        ]];
+        assert!(
+            counted
+                .to_string()
+                .ends_with("the mbarrier is made at: PTX line 5: st.shared.u32")
+        );
+        assert_eq!(merge(runs), [nowhere, counted, waits, race]);
     }
 
     #[test]

@@ -113,6 +113,72 @@ fn what_is_missing_is_found() {
     assert_eq!(kinds(&run), [Kind::Undefined]);
 }
 
+/// The message of the first finding, and the instruction that it says made the object.
+fn first(run: &Run) -> (String, Option<String>) {
+    let ran = run.run();
+    let finding = ran.report.findings.first().expect("a finding");
+    assert_eq!(finding.kind, Kind::Deadlock);
+    let made = finding.other.as_ref().map(|site| site.instruction.clone());
+    (finding.message.clone(), made)
+}
+
+#[test]
+fn a_number_of_arrivals_that_is_wrong_is_named() {
+    let init = Some("mbarrier.init.shared.b64".to_owned());
+    // More than there are threads that arrive.
+    let (message, made) = first(&run("40", "bar.sync 0;", FILL, WAIT));
+    assert!(
+        message.contains("made for 40 arrivals a phase, 32 came, and no thread is left that could arrive: initialise it with 32, or let 8 more arrive"),
+        "{message}"
+    );
+    assert_eq!(made, init);
+    // Nobody arrives, or bytes are missing: it is not the number.
+    let (message, made) = first(&run("32", "bar.sync 0;", "", WAIT));
+    assert!(
+        message.ends_with("lacks 32 of 32 arrivals and 0 bytes"),
+        "{message}"
+    );
+    assert_eq!(made, None);
+    let bytes = FILL
+        .replace("arrive", "arrive.expect_tx")
+        .replace("[%s0]", "[%s0], 4");
+    assert_eq!(first(&run("32", "bar.sync 0;", &bytes, WAIT)).1, None);
+    // Who is at another barrier may be to arrive yet: warp 0 arrives, warp 1 waits, warp 2 is elsewhere.
+    let apart = "mov.u32 %r0, %tid.x; mov.u64 %s0, smem; setp.ne.u32 %p0, %r0, 0; @%p0 bra READY; mbarrier.init.shared.b64 [%s0], 64;
+        READY: bar.sync 0; setp.ge.u32 %p1, %r0, 64; @%p1 bra APART; setp.ge.u32 %p1, %r0, 32; @%p1 bra USE;
+        mbarrier.arrive.shared.b64 _, [%s0]; ret;
+        USE: mbarrier.try_wait.parity.shared.b64 %p2, [%s0], 0; @!%p2 bra USE; ret;
+        APART: bar.sync 1, 64; ret;";
+    let ran = kernel(apart).block(96).smem(8).output(1).run();
+    let findings = ran.report.findings.iter();
+    let stuck: Vec<_> = findings
+        .filter(|finding| finding.kind == Kind::Deadlock)
+        .collect();
+    assert_eq!(stuck.len(), 2);
+    assert!(
+        stuck.iter().all(|finding| finding.other.is_none()),
+        "{stuck:#?}"
+    );
+    // Fewer: a phase ends for each warp.
+    let both = |count: &str| {
+        let body = "mov.u32 %r0, %tid.x; mov.u64 %s0, smem; setp.ne.u32 %p0, %r0, 0; @%p0 bra READY;
+            mbarrier.init.shared.b64 [%s0], COUNT; READY: bar.sync 0; mbarrier.arrive.shared.b64 _, [%s0]; bar.sync 0;
+            USE: mbarrier.try_wait.parity.shared.b64 %p2, [%s0], 0; @!%p2 bra USE;
+            mul.wide.u32 %s1, %r0, 4; add.s64 %s3, %s90, %s1; st.global.u32 [%s3], %r0; ret;";
+        kernel(&body.replace("COUNT", count))
+            .block(64)
+            .smem(8)
+            .output(64)
+    };
+    assert_eq!(both("64").run().clean(0), (0..64).collect::<Vec<i64>>());
+    let (message, made) = first(&both("32"));
+    assert!(
+        message.contains("made for 32 arrivals a phase and 64 threads arrive at it, so that phases ended before a thread had seen the one before, 1 times"),
+        "{message}"
+    );
+    assert_eq!(made, init);
+}
+
 #[test]
 fn copies_arrive_when_they_have_landed() {
     let copy = |arrive: &str| {

@@ -190,7 +190,8 @@ impl Access {
     }
 }
 
-fn verdict(waves: u32, ideal: u32) -> String {
+/// The words for so many passes where so few would do.
+pub fn verdict(waves: u32, ideal: u32) -> String {
     if waves > ideal {
         format!(
             "conflicts: {:.1} times the ideal",

@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use cute_layout::Elem;
+use cute_layout::{Elem, Operand};
 
+use crate::hopper::Form;
 use crate::input;
 
 /// Evaluates, prints and draws CuTe layouts.
@@ -127,8 +128,78 @@ pub enum Command {
     },
     /// Shows the bank of shared memory of each element, and the conflicts of an access.
     Banks(Banks),
+    /// Shows a tile as TMA copies it: the box, and the place of each element in shared memory.
+    Tma(Tma),
+    /// Shows an operand of wgmma in shared memory: its descriptor, and the core matrices that it reads.
+    Wgmma(Wgmma),
     /// Lists the functions of the expression language.
     Functions,
+}
+
+/// The arguments of `tma`.
+#[derive(Debug, Args)]
+pub struct Tma {
+    /// The layout of the tensor in global memory, such as '(M,K):(K,1)' or '(?,?):(?{div=8},1)'.
+    #[arg(value_name = "GMEM", allow_hyphen_values = true)]
+    pub tensor: OsString,
+    /// The layout of a tile in shared memory, of two modes, such as 'S<3,3,3> o 0 o (128,64):(64,1)'.
+    #[arg(value_name = "SMEM", allow_hyphen_values = true)]
+    pub tile: OsString,
+    /// The element: a type such as f16, or its bits.
+    #[arg(long, value_name = "TYPE", default_value = "f16", value_parser = element)]
+    pub elem: Width,
+    /// A swizzle of byte addresses, as on a swizzled pointer. (A swizzle of elements is part of SMEM.)
+    #[arg(long, value_name = "S<B,M,S>")]
+    pub swizzle: Option<OsString>,
+    /// How it is shown.
+    #[arg(long, value_enum, default_value_t = Form::Text)]
+    pub form: Form,
+    /// The file, and how much of it is shown.
+    #[command(flatten)]
+    pub picture: Picture,
+}
+
+/// The arguments of `wgmma`.
+#[derive(Debug, Args)]
+pub struct Wgmma {
+    /// The atom, such as SM90_64x128x16_F32F16F16_SS_TN.
+    #[arg(value_name = "ATOM")]
+    pub atom: OsString,
+    /// The operand.
+    #[arg(value_name = "OPERAND", value_enum)]
+    pub operand: Factor,
+    /// The layout of a tile of it in shared memory, (M,K) or (N,K), such as 'S<3,3,3> o 0 o (128,64):(64,1)'.
+    #[arg(value_name = "SMEM", allow_hyphen_values = true)]
+    pub tile: OsString,
+    /// A swizzle of byte addresses, as on a swizzled pointer. (A swizzle of elements is part of SMEM.)
+    #[arg(long, value_name = "S<B,M,S>")]
+    pub swizzle: Option<OsString>,
+    /// How it is shown.
+    #[arg(long, value_enum, default_value_t = Form::Text)]
+    pub form: Form,
+    /// The file, and how much of it is shown.
+    #[command(flatten)]
+    pub picture: Picture,
+}
+
+/// A factor of a product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Factor {
+    /// (M,K).
+    #[value(name = "A")]
+    A,
+    /// (N,K).
+    #[value(name = "B")]
+    B,
+}
+
+impl From<Factor> for Operand {
+    fn from(factor: Factor) -> Operand {
+        match factor {
+            Factor::A => Operand::A,
+            Factor::B => Operand::B,
+        }
+    }
 }
 
 /// The arguments of `tiled_copy`.
@@ -234,6 +305,12 @@ pub struct Banks {
     /// The access: a layout from the thread to the index, first mode fastest, of the element of LAYOUT where it begins.
     #[arg(long, value_name = "LAYOUT", allow_hyphen_values = true)]
     pub threads: Option<OsString>,
+    /// The access of a product of a warpgroup: the atom that reads LAYOUT by descriptors, such as SM90_64x128x16_F32F16F16_SS_TN.
+    #[arg(long, value_name = "ATOM", conflicts_with = "threads")]
+    pub wgmma: Option<OsString>,
+    /// The factor of it that LAYOUT is.
+    #[arg(long, value_enum, default_value_t = Factor::A, requires = "wgmma")]
+    pub operand: Factor,
     /// Elements in a row that each thread accesses.
     #[arg(long, value_name = "N", default_value_t = 1, requires = "threads")]
     pub vector: i64,

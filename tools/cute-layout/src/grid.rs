@@ -6,7 +6,7 @@ use crate::failure::Fault;
 use crate::value::Value;
 
 /// The part of a large layout that is shown: rows and columns of a table, elements of a vector.
-const SHOWN: (i64, i64) = (64, 32);
+pub const SHOWN: (i64, i64) = (64, 32);
 /// The largest table that is printed in full.
 const FULL_TABLE: i64 = 1 << 22;
 /// The largest picture that is drawn in full.

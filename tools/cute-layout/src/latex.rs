@@ -34,6 +34,22 @@ pub fn layout(grid: &Grid, window: Window) -> Result<String, Fault> {
     Ok(document(&format!("Layout: {}", grid.title), &nodes, window))
 }
 
+/// Numbers, each coloured by the group that it is of.
+pub fn coloured(title: &str, cells: &[Vec<(i64, i64)>], window: Window) -> String {
+    let mut nodes = String::new();
+    for (m, row) in cells.iter().enumerate() {
+        for (n, (number, group)) in row.iter().enumerate() {
+            let (r, g, b) = thread(*group);
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                nodes,
+                "\\node[fill={{rgb,255:red,{r};green,{g};blue,{b}}}] at ({m},{n}) {{{number}}};"
+            );
+        }
+    }
+    document(title, &nodes, window)
+}
+
 /// Thread and value of each element of the tile, coloured by thread.
 pub fn thread_value(tv: &ThreadValue, window: Window) -> String {
     let mut nodes = String::new();

@@ -14,6 +14,7 @@ mod failure;
 mod functions;
 mod grid;
 mod held;
+mod hopper;
 mod input;
 mod ir;
 mod latex;

@@ -12,9 +12,10 @@ use cute_layout::symbolic::Scope;
 use serde_json::json;
 
 use crate::banks::{self, Memory};
-use crate::cli::{Banks, Cli, Command, Picture, TvForm};
+use crate::cli::{Banks, Cli, Command, Picture, Tma, TvForm, Wgmma};
 use crate::failure::Fault;
 use crate::grid::{Grid, Window};
+use crate::hopper::{self, Boxed, Described, Placed};
 use crate::tiled::Tiled;
 use crate::tv::ThreadValue;
 use crate::value::Value;
@@ -76,6 +77,8 @@ fn run(cli: Cli) -> anyhow::Result<()> {
             thread_value(&layout, &tile, &picture, form, scope)
         }
         Command::Banks(args) => show_banks(&args, scope),
+        Command::Tma(args) => show_box(&args, scope),
+        Command::Wgmma(args) => show_operand(&args, scope),
         Command::Functions => input::write(&functions(), None),
     }
 }
@@ -211,8 +214,9 @@ fn thread_value(
     input::write(&text, picture.output.as_deref())
 }
 
-pub fn swizzle(args: &Banks, scope: &Scope) -> anyhow::Result<Option<Swizzle>> {
-    let swizzle = args.swizzle.as_deref().map(|s| {
+/// The swizzle of an option, where it is given.
+pub fn swizzle(text: Option<&OsStr>, scope: &Scope) -> anyhow::Result<Option<Swizzle>> {
+    let swizzle = text.map(|s| {
         input::value(s, scope, |v| match v {
             Value::Swizzle(s) => Ok(*s),
             other => Err(other.unlike("a swizzle S<B,M,S>")),
@@ -221,8 +225,30 @@ pub fn swizzle(args: &Banks, scope: &Scope) -> anyhow::Result<Option<Swizzle>> {
     swizzle.transpose()
 }
 
+fn show_box(args: &Tma, scope: &Scope) -> anyhow::Result<()> {
+    let swizzle = swizzle(args.swizzle.as_deref(), scope)?;
+    let tensor = input::value(&args.tensor, scope, Value::to_layout)?;
+    let (text, notes) = input::value(&args.tile, scope, |v| {
+        let placed = Placed::new(v, args.elem.bits, swizzle)?;
+        Boxed::new(&tensor, placed)?.shown(args.form, args.picture.full)
+    })?;
+    input::notes(&notes);
+    input::write(&text, args.picture.output.as_deref())
+}
+
+fn show_operand(args: &Wgmma, scope: &Scope) -> anyhow::Result<()> {
+    let swizzle = swizzle(args.swizzle.as_deref(), scope)?;
+    let atom = input::value(&args.atom, scope, |v| hopper::atom(v, args.operand.into()))?;
+    let (text, notes) = input::value(&args.tile, scope, |v| {
+        let operand = Described::new(&atom, args.operand.into(), v, swizzle)?;
+        operand.shown(args.form, args.picture.full)
+    })?;
+    input::notes(&notes);
+    input::write(&text, args.picture.output.as_deref())
+}
+
 fn show_banks(args: &Banks, scope: &Scope) -> anyhow::Result<()> {
-    let swizzle = swizzle(args, scope)?;
+    let swizzle = swizzle(args.swizzle.as_deref(), scope)?;
     let (memory, banks, window) = input::value(&args.layout, scope, |v| {
         let grid = Grid::new(v)?;
         let window = grid.table(args.full)?;
@@ -239,14 +265,33 @@ fn show_banks(args: &Banks, scope: &Scope) -> anyhow::Result<()> {
         .as_deref()
         .map(|t| input::value(t, scope, |v| memory.access(&v.to_layout()?, args.vector)));
     let access = access.transpose()?;
+    let atom = args
+        .wgmma
+        .as_deref()
+        .map(|atom| input::value(atom, scope, |v| hopper::atom(v, args.operand.into())));
+    let product = atom.transpose()?.map(|atom| {
+        input::value(&args.layout, scope, |v| {
+            if memory.bits != hopper::bits(&atom, args.operand.into()) {
+                return Err(Fault::Call(format!(
+                    "expected elements of {} bits, as {} has of this operand, found {}; say --elem",
+                    hopper::bits(&atom, args.operand.into()),
+                    atom.name,
+                    memory.bits
+                )));
+            }
+            Described::new(&atom, args.operand.into(), v, swizzle)
+        })
+    });
+    let product = product.transpose()?;
     if args.json {
+        let access = access.as_ref().map(banks::Access::json);
         let object = json!({
             "layout": memory.grid.title,
             "element_bits": memory.bits,
             "swizzle": memory.swizzle.map(|s| s.to_string()),
             "banks": banks,
             "cut": window.note(),
-            "access": access.as_ref().map(banks::Access::json),
+            "access": access.or(product.as_ref().map(Described::access_json)),
         });
         return input::write(&format!("{object}\n"), None);
     }
@@ -255,6 +300,10 @@ fn show_banks(args: &Banks, scope: &Scope) -> anyhow::Result<()> {
     if let Some(access) = access {
         text.push('\n');
         text.push_str(&access.text());
+    }
+    if let Some(product) = product {
+        text.push('\n');
+        text.push_str(&product.access());
     }
     input::write(&text, None)
 }

@@ -10,16 +10,26 @@ use expect_test::{expect, expect_file};
 
 const PAGE: &str = include_str!("../../../docs/pictures.md");
 
-/// The expression and the file of each command of the page.
-fn commands() -> Vec<(String, PathBuf)> {
+/// Words of a command line, where single quotes keep a word together.
+fn words(line: &str) -> Vec<String> {
+    let parts = line.split('\'').enumerate();
+    parts
+        .flat_map(|(i, part)| match i % 2 {
+            1 => vec![part.to_string()],
+            _ => part.split_whitespace().map(String::from).collect(),
+        })
+        .collect()
+}
+
+/// The words and the file of each command of the page.
+fn commands() -> Vec<(Vec<String>, PathBuf)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let lines = PAGE
-        .lines()
-        .filter_map(|l| l.strip_prefix("$ cute-layout svg '"));
-    lines
-        .map(|l| {
-            let (expr, file) = l.split_once("' -o ").expect("an expression and a file");
-            (expr.to_string(), root.join(file))
+    let lines = PAGE.lines();
+    let commands = lines.filter_map(|line| line.strip_prefix("$ cute-layout "));
+    commands
+        .map(|line| {
+            let (command, file) = line.split_once(" -o ").expect("a command and a file");
+            (words(command), root.join(file))
         })
         .collect()
 }
@@ -27,12 +37,12 @@ fn commands() -> Vec<(String, PathBuf)> {
 #[test]
 fn the_pages_pictures_are_what_is_drawn() {
     let commands = commands();
-    assert!(commands.len() >= 8);
-    for (expr, file) in commands {
+    assert!(commands.len() >= 12);
+    for (command, file) in commands {
         let name = file.file_name().and_then(|n| n.to_str()).expect("a name");
         assert!(PAGE.contains(&format!("(pictures/{name})")), "{name}");
-        let r = run(["svg", &expr]);
-        assert_eq!((r.status, &r.err[..]), (Some(0), ""), "{expr}");
+        let r = run(&command);
+        assert_eq!((r.status, &r.err[..]), (Some(0), ""), "{command:?}");
         expect_file![file].assert_eq(&r.out);
     }
 }

@@ -6,6 +6,7 @@ use cute_ir::{
     names::dialect_of,
     types::CuteType,
 };
+use cute_passes::report::described_part;
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 use serde_json::{Value, json};
 use std::io::Read;
@@ -100,10 +101,13 @@ fn hints_of(op: Op<'_>, lines: &[&str]) -> Vec<Value> {
                 None => format!(": {text}"),
             };
             let code = format!("```mlir\n{text}\n```");
-            let tooltip = match picture::of(value.r#type()) {
-                Some(drawn) => format!("{code}\n{}", drawn.markdown()),
-                None => code,
-            };
+            let mut tooltip = code;
+            if let Some(operand) = described_part(op) {
+                tooltip += &format!("\n{}", operand.line());
+            }
+            if let Some(drawn) = picture::of(value.r#type()) {
+                tooltip += &format!("\n{}", drawn.markdown());
+            }
             json!([line, character, label, tooltip])
         })
         .collect()

@@ -6,7 +6,9 @@ use crate::{
     documents::byte_of,
     picture,
 };
-use cute_ir::mlir::{callers_of, parse_module, place_of, run_pipeline};
+use cute_ir::mlir::{Op, callers_of, nested_ops, parse_module, place_of, run_pipeline};
+use cute_passes::report::{KernelReport, described_part, of_atom};
+use melior::ir::operation::OperationLike;
 use serde_json::{Value, json};
 use std::{
     collections::HashMap,
@@ -118,25 +120,41 @@ pub fn report_on_stdin(file: &str) -> i32 {
         module = anew;
     }
     let report = cute_passes::report::of_module(module.as_operation(), None);
+    let mut said: Vec<_> = report
+        .kernels
+        .iter()
+        .flat_map(KernelReport::located)
+        .collect();
+    for op in nested_ops(module.as_operation()) {
+        said.extend(beside(op).into_iter().map(|line| (op.location(), line)));
+    }
     let mut lines = Vec::new();
-    for kernel in &report.kernels {
-        for (location, text) in kernel.located() {
-            // What a function of another file does, its call does.
-            let callers = callers_of(location).into_iter();
-            let mut places = std::iter::once(location)
-                .chain(callers)
-                .filter_map(place_of);
-            if let Some(place) = places.find(|place| place.file == file) {
-                let line = json!([place.line - 1, text]);
-                // Calls of a function with the same types say the same.
-                if !lines.contains(&line) {
-                    lines.push(line);
-                }
+    for (location, text) in said {
+        // What a function of another file does, its call does.
+        let callers = callers_of(location).into_iter();
+        let mut places = std::iter::once(location)
+            .chain(callers)
+            .filter_map(place_of);
+        if let Some(place) = places.find(|place| place.file == file) {
+            let line = json!([place.line - 1, text]);
+            // Calls of a function with the same types say the same.
+            if !lines.contains(&line) {
+                lines.push(line);
             }
         }
     }
     println!("{}", Value::Array(lines));
     0
+}
+
+/// What a hover says of an op beside the report, of which kernels are all: the copies of an atom of TMA where it is made, and the descriptors of an operand where a
+/// tensor is partitioned.
+fn beside(op: Op<'_>) -> Vec<String> {
+    match (of_atom(op), described_part(op)) {
+        (Some(copies), _) => copies.lines(),
+        (None, Some(operand)) => vec![operand.line()],
+        (None, None) => Vec::new(),
+    }
 }
 
 /// An answer to a hover, with the report's text, a picture and the text of the reference behind what it says.

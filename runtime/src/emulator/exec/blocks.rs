@@ -314,8 +314,8 @@ impl Context<'_> {
         let rank_of = |lane: usize| ranks[lane] & 0xffff_ffff;
         if let Some(lane) = lanes(active).find(|&lane| rank_of(lane) >= blocks) {
             let found = rank_of(lane);
-            self.find(Kind::Undefined, pc, None, warp.index, lane, None, || {
-                format!("expected the rank of a block of the cluster, which is below {blocks}, found {found}")
+            self.find(Kind::OutsideCluster, pc, None, warp.index, lane, None, || {
+                format!("expected the rank of a block of the cluster, which is below {blocks}, found {found}{}", of_launch(blocks as usize))
             });
         }
         let mut value = warp.rows[s as usize];
@@ -326,5 +326,13 @@ impl Context<'_> {
             value[lane] = generic | (rank_of(lane) % blocks + 1) << address::RANK_BITS | at;
         }
         Self::set(warp, d, &value, active);
+    }
+}
+
+/// The advice to whoever names a block that a cluster of so many does not have.
+pub(super) fn of_launch(blocks: usize) -> &'static str {
+    match blocks {
+        1 => "; launch it with clusters, or reach none but the block itself",
+        _ => "; launch it with larger clusters, or reach none but the cluster's blocks",
     }
 }

@@ -12,6 +12,7 @@ mod stores;
 
 use std::collections::HashSet;
 
+use super::blocks::of_launch;
 use super::*;
 use crate::emulator::clocks::Agent;
 use crate::emulator::global::Accessor;
@@ -133,9 +134,10 @@ impl Context<'_> {
         let blocks = self.blocks.len();
         let mask = op.mask.map(|mask| value(mask) & 0xffff);
         if let Some(found) = mask.filter(|mask| *mask == 0 || mask >> blocks != 0) {
-            self.find(Kind::Undefined, pc, None, warp.index, lane, None, || {
+            self.find(Kind::OutsideCluster, pc, None, warp.index, lane, None, || {
                 format!(
-                    "expected a mask of blocks of the cluster, which has {blocks}, found {found:#x}"
+                    "expected a mask of blocks of the cluster, which has {blocks}, found {found:#x}{}",
+                    of_launch(blocks)
                 )
             });
             return;

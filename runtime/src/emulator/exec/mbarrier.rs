@@ -1,6 +1,8 @@
 //! `mbarrier` objects: phases that end when all arrivals and all bytes that they expect have come. (PTX ISA, "Parallel
 //! Synchronization and Communication Instructions: mbarrier".)
 
+use std::collections::HashSet;
+
 use super::bulk::MOST_BYTES;
 use super::*;
 use crate::emulator::program::{Mbarrier, MbarrierOp, Space};
@@ -37,6 +39,14 @@ struct Object {
     arriving: View,
     /// The same for the phases that are over.
     done: View,
+    /// The threads that have arrived, in any phase.
+    arrivers: HashSet<u32>,
+    /// Tells whether each arrival counted as one of those that it was made for.
+    even: bool,
+    /// Phases of which a thread has seen the end, from the first one on.
+    seen_to: u64,
+    /// Phases that ended before a thread had seen the end of the one before.
+    unseen: u64,
 }
 
 impl Mbarriers {
@@ -49,6 +59,40 @@ impl Mbarriers {
             ),
             None => "is not initialised".into(),
         }
+    }
+
+    /// The instruction that made an object, and why the number of arrivals that it was given is to blame for a phase that nobody ends, where it may be: `others` are the threads
+    /// that wait elsewhere.
+    pub(crate) fn blame(
+        &self,
+        at: u64,
+        others: impl IntoIterator<Item = u32>,
+    ) -> Option<(u32, String)> {
+        let object = self.objects.get(&at).filter(|object| object.even)?;
+        let (expected, threads) = (object.expected, object.arrivers.len() as u64);
+        if object.unseen > 0 && threads > expected {
+            let text = format!(
+                "; it was made for {expected} arrivals a phase and {threads} threads arrive at it, so that phases ended before a thread had seen the one before, {} times: \
+                 initialise it with as many arrivals as there are in a turn",
+                object.unseen
+            );
+            return Some((object.made.0, text));
+        }
+        let came = expected.saturating_sub(object.pending);
+        // Of those that wait elsewhere nobody is to arrive yet.
+        let all_came = || {
+            others
+                .into_iter()
+                .all(|thread| object.arrivers.contains(&thread))
+        };
+        if object.phase == 0 && object.pending > 0 && came > 0 && all_came() {
+            let text = format!(
+                "; it was made for {expected} arrivals a phase, {came} came, and no thread is left that could arrive: initialise it with {came}, or let {} more arrive",
+                object.pending
+            );
+            return Some((object.made.0, text));
+        }
+        None
     }
 }
 
@@ -107,6 +151,10 @@ impl Context<'_> {
                         seen: HashMap::new(),
                         arriving: View::default(),
                         done: View::default(),
+                        arrivers: HashSet::new(),
+                        even: true,
+                        seen_to: 0,
+                        unseen: 0,
                     };
                     if expected == 0 || expected >= 1 << 20 {
                         self.misuse(warp, lane, pc, at, || {
@@ -139,6 +187,7 @@ impl Context<'_> {
                     };
                     object.bytes += expect as i64;
                     let bytes = object.bytes;
+                    object.even &= !drop;
                     if drop {
                         object.expected = object.expected.saturating_sub(count);
                     }
@@ -179,6 +228,7 @@ impl Context<'_> {
                         continue;
                     };
                     object.pending += u64::from(!noinc);
+                    object.even &= noinc;
                     self.arrive_later(warp, lane, at, pc);
                 }
                 MbarrierOp::Test {
@@ -219,6 +269,7 @@ impl Context<'_> {
                     };
                     if let Some(ended) = object.phase.checked_sub(1).filter(|_| over) {
                         object.seen.insert(thread, (ended, self.clocks.now(thread)));
+                        object.seen_to = object.seen_to.max(object.phase);
                     }
                     let phase = object.phase;
                     if late {
@@ -279,6 +330,8 @@ impl Context<'_> {
         if let Some(times) = times {
             object.arriving.join(times);
         }
+        object.arrivers.insert(warp.thread(lane));
+        object.even &= count == 1;
         let missing = object.pending;
         object.pending = missing.saturating_sub(count);
         if count > missing {
@@ -296,6 +349,7 @@ impl Context<'_> {
             return;
         };
         if object.pending == 0 && object.bytes == 0 {
+            object.unseen += u64::from(object.seen_to < object.phase);
             object.phase += 1;
             object.pending = object.expected;
             let Object {

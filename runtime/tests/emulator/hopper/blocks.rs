@@ -72,7 +72,7 @@ fn the_cluster_of_one_has_one_rank() {
         st.shared.u32 [%s1], %r2; ld.shared.u32 %r3, [%s0]; setp.ne.u32 %p0, %r0, 0; @%p0 bra END; st.global.u32 [%s90], %r3; END: ret;";
     let run = |body: &str| hopper(body).output(4).block(1);
     assert_eq!(words(&run(body).clean(0)), [1]);
-    run(&body.replace("%s0, %r1", "%s0, 1")).finds(Kind::Undefined, "below 1, found 1");
+    run(&body.replace("%s0, %r1", "%s0, 1")).finds(Kind::OutsideCluster, "below 1, found 1");
     let text = ".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k()\n.reqnctapercluster 2, 1, 1\n{\nret;\n}\n";
     let mut session = Session::empty(Config::default()).unwrap();
     let module = session.add_module(text).unwrap();

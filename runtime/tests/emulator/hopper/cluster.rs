@@ -56,6 +56,25 @@ fn addresses_have_the_rank_of_their_block() {
 }
 
 #[test]
+fn a_block_that_the_cluster_does_not_have_is_told_first() {
+    let body = "mov.u32 %r1, 7; mapa.shared::cluster.u64 %s3, %s0, %r1; st.shared::cluster.u32 [%s3], %r0;
+        ld.shared.u32 %r5, [%s0]; mul.wide.u32 %s4, %r0, 4; add.s64 %s4, %s90, %s4; st.global.u32 [%s4], %r5; ret;";
+    let mut run = hopper(body).output(256);
+    run.grid = 2;
+    let run = run.cluster(2);
+    run.finds(
+        Kind::OutsideCluster,
+        "which is below 2, found 7; launch it with larger clusters",
+    );
+    let found = run.seeded(0).findings;
+    let kinds: Vec<Kind> = found.iter().map(|finding| finding.kind).collect();
+    assert!(
+        kinds.len() > 1 && kinds[0] == Kind::OutsideCluster,
+        "{kinds:?}"
+    );
+}
+
+#[test]
 fn clusters_that_were_asked_for_are_known() {
     let body = "mov.pred %p1, %is_explicit_cluster; selp.u32 %r1, 1, 0, %p1; mov.u32 %r2, %ctaid.x; mad.lo.u32 %r3, %r2, 32, %r0;
         mul.wide.u32 %s4, %r3, 4; add.s64 %s4, %s90, %s4; st.global.u32 [%s4], %r1; ret;";
@@ -84,7 +103,7 @@ fn blocks_of_a_cluster_are_ordered_by_its_barrier() {
     }
     let mut run = exchange(MEET, MEET);
     run.body = run.body.replace("xor.b32 %r4, %r1, 1", "mov.u32 %r4, 2");
-    run.finds(Kind::Undefined, "below 2, found 2");
+    run.finds(Kind::OutsideCluster, "below 2, found 2");
 }
 
 #[test]
@@ -123,7 +142,16 @@ fn a_copy_may_be_for_several_blocks() {
     assert_eq!(words(&multicast(arm, MEET, "3").clean(1)), both);
     // Only one block is meant: the other waits for ever.
     multicast(arm, MEET, "1").finds(Kind::Deadlock, "128 bytes");
-    multicast(arm, MEET, "5").finds(Kind::Undefined, "which has 2, found 0x5");
+    multicast(arm, MEET, "5").finds(Kind::OutsideCluster, "which has 2, found 0x5");
+    // What follows from it is told behind it: the bytes do not come.
+    let kinds = multicast(arm, MEET, "5").kinds();
+    assert_eq!(kinds.first(), Some(&Kind::OutsideCluster));
+    assert!(kinds.contains(&Kind::Deadlock), "{kinds:?}");
+    let mut alone = multicast(arm, "bar.sync 0;", "3");
+    alone.grid = 1;
+    alone
+        .cluster(1)
+        .finds(Kind::OutsideCluster, "launch it with clusters");
     // The second block's object may not be there yet.
     let found = multicast(arm, "bar.sync 0;", "3").kinds();
     assert!(

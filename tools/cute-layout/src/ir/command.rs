@@ -78,10 +78,11 @@ pub fn run(command: &Command, kind: Kind, scope: &Scope) -> anyhow::Result<()> {
             let others = [
                 ("--json", args.json),
                 ("--threads", args.threads.is_some()),
+                ("--wgmma", args.wgmma.is_some()),
                 ("--full", args.full),
             ];
             check("banks", &others, false);
-            let swizzle = swizzle(args, scope)?;
+            let swizzle = swizzle(args.swizzle.as_deref(), scope)?;
             let made = input::value(&args.layout, scope, |v| {
                 super::shared_memory(v, args.elem, swizzle)
             })?;
@@ -89,6 +90,8 @@ pub fn run(command: &Command, kind: Kind, scope: &Scope) -> anyhow::Result<()> {
         }
         Command::Latex { .. } => refuse(no_ir("latex")),
         Command::Svg { .. } => refuse(no_ir("svg")),
+        Command::Tma(_) => refuse(no_ir("tma")),
+        Command::Wgmma(_) => refuse(no_ir("wgmma")),
         Command::Functions => refuse(no_ir("functions")),
     };
     let made = input::evaluated(&expression, scope, |e| super::result(e, kind, ""))?;

@@ -50,7 +50,7 @@ impl Status {
             | Kind::NeverWritten
             | Kind::WriteToInput => Status::Memory,
             Kind::BarrierDivergence | Kind::Deadlock | Kind::InstructionLimit => Status::Stuck,
-            Kind::NonCoherentRead | Kind::Undefined => Status::Undefined,
+            Kind::OutsideCluster | Kind::NonCoherentRead | Kind::Undefined => Status::Undefined,
             Kind::Trap => Status::Trap,
         }
     }
