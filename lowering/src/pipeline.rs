@@ -153,6 +153,7 @@ impl CompileOptions {
             names.join(",")
         };
         let mut passes = vec![
+            "cute-read-dsl".to_owned(),
             self.instantiate.pass(instantiate::PASS.name),
             "cute-warn-uncalled".to_owned(),
             "cute-inline".to_owned(),

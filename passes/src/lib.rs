@@ -29,6 +29,7 @@ pub mod order;
 pub mod partition;
 pub mod pipeline;
 pub mod plan;
+pub mod read_dsl;
 mod reciprocals;
 pub mod report;
 mod shared;
@@ -49,6 +50,7 @@ use cute_ir::PassSpec;
 /// Every pass of this crate. In which order they run, [`order`] says.
 pub fn passes() -> Vec<PassSpec> {
     vec![
+        read_dsl::PASS,
         instantiate::PASS,
         uncalled::PASS,
         inline::PASS,

@@ -1,6 +1,7 @@
 //! Errors of MLIR's parser and verifiers that name no cure, or nothing of what they found: how they are told instead.
 
 use super::{
+    dsl,
     meant::{meant, near_value},
     texts,
 };
@@ -29,6 +30,8 @@ pub fn reworded(message: &str, file: &str, line: usize, column: usize) -> String
 
 /// The errors that are told otherwise.
 enum Kind<'m> {
+    /// An op, a type or an attribute of CuTe DSL that is not read: its name as the message has it, and what stands in its place.
+    Unread(&'m str, &'static str),
     /// An op, by its name, of a dialect that is not there.
     Dialect(&'m str),
     /// A value that is not defined.
@@ -67,6 +70,9 @@ impl<'m> Kind<'m> {
             let rest: &str = message.strip_prefix(begin)?;
             rest.split_once('\'')
         };
+        if let Some(unread) = Self::unread(message) {
+            return Some(unread);
+        }
         if message.starts_with("Dialect `")
             && let Some((_, rest)) = message.split_once("for custom op '")
         {
@@ -115,10 +121,24 @@ impl<'m> Kind<'m> {
         })
     }
 
+    /// The error of a name of CuTe DSL's that is not read, as MLIR and the dialects word it of ops, types and attributes.
+    fn unread(message: &'m str) -> Option<Self> {
+        let is_unknown = ["is unknown", "unregistered operation '", "of the dialect, found '", "unknown attribute `", "for custom op '"];
+        if !is_unknown.iter().any(|text| message.contains(text)) {
+            return None;
+        }
+        let quoted = message.split(['\'', '`']).skip(1).step_by(2);
+        let mut named = quoted.map(|name| name.trim_start_matches(['!', '#']));
+        named.find_map(|name| Some(Self::Unread(name, dsl::instead(name)?)))
+    }
+
     /// The whole message as it is told; nothing where nothing is better than what it is.
     fn told(&self, message: &str, at: &Place<'_>) -> Option<String> {
         let found = at.found();
         Some(match self {
+            Self::Unread(name, cure) => {
+                format!("'{name}', as CuTe DSL prints it, is not read here (docs/dsl-ir.md); {cure}")
+            }
             Self::Dialect(op) => of_no_dialect(op),
             Self::Undeclared => {
                 let name = at.token();
