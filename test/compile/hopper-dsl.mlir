@@ -123,7 +123,8 @@ module attributes {gpu.container_module} {
 
       // Operands are descriptors of the rings, an atom each: (1, atoms of M or N, steps of K, places).
       %true = arith.constant true
-      %atom = cute.make_atom(%true) : (i1) -> !wgmma
+      %false = arith.constant false
+      %atom = cute.make_atom(%false) : (i1) -> !wgmma
       %mma = cute.make_tiled_mma(%atom) : !mma
       %t = cute.make_coord(%t32) : (i32) -> !cute.coord<"?">
       %tCsA = cute.tiled.mma.partition A (%mma, %sA, %t) : (!mma, !ring, !cute.coord<"?">) -> !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((64,16),2,4,(1,4)):((64,1),4096,16,(0,8192))">
@@ -132,9 +133,13 @@ module attributes {gpu.container_module} {
       %dB = cute.mma.make_fragment B (%mma, %tCsB) : (!mma, !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((128,16),1,4,(1,4)):((64,1),0,16,(0,8192))">) -> !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1,1,4,(1,4)):(0,0,2,(0,1024))">
       %shape = cute.make_shape() : () -> !cute.shape<"((2,2,16),2,1)">
       %acc = cute.mma.make_fragment C (%mma, %shape) : (!mma, !cute.shape<"((2,2,16),2,1)">) -> !cute.memref<f32, rmem, align<32>, "((2,2,16),2,1):((1,2,4),64,0)">
-      cute.clear(%acc)
+      // What is there before is not added.
+      %seven = arith.constant 7.0 : f32
+      cute.fill(%acc, %seven)
 
-      scf.for %k = %c0 to %tiles step %c1 : i32 {
+      // The first product of all does not add to its accumulators: the loop carries the tiled MMA with that.
+      %begin = cute_nvgpu.atom.set_value(%mma, %false : i1) {field = #cute_nvgpu.atom_mma_field_sm90<accum_c>} : !mma
+      %end = scf.for %k = %c0 to %tiles step %c1 iter_args(%now = %begin) -> (!mma) : i32 {
         %slot = arith.remui %k, %c4 : i32
         %round = arith.divui %k, %c4 : i32
         %parity = arith.andi %round, %c1 : i32
@@ -149,10 +154,11 @@ module attributes {gpu.container_module} {
         %k2 = cute.make_coord(%slot) : (i32) -> !cute.coord<"(_,_,2,?)">
         %a0 = cute.slice(%dA, %k0) : !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1,2,4,(1,4)):(0,512,2,(0,1024))">, !cute.coord<"(_,_,0,?)">
         %b0 = cute.slice(%dB, %k0) : !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1,1,4,(1,4)):(0,0,2,(0,1024))">, !cute.coord<"(_,_,0,?)">
-        cute.gemm(%mma, %acc, %a0, %b0, %acc) : (!mma, !cute.memref<f32, rmem, align<32>, "((2,2,16),2,1):((1,2,4),64,0)">, !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1,2):(0,512)">, !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1,1):(0,0)">, !cute.memref<f32, rmem, align<32>, "((2,2,16),2,1):((1,2,4),64,0)">)
+        cute.gemm(%now, %acc, %a0, %b0, %acc) : (!mma, !cute.memref<f32, rmem, align<32>, "((2,2,16),2,1):((1,2,4),64,0)">, !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1,2):(0,512)">, !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1,1):(0,0)">, !cute.memref<f32, rmem, align<32>, "((2,2,16),2,1):((1,2,4),64,0)">)
+        %adds = cute_nvgpu.atom.set_value(%now, %true : i1) {field = #cute_nvgpu.atom_mma_field_sm90<accum_c>} : !mma
         %a1 = cute.slice(%dA, %k1) : !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1,2,4,(1,4)):(0,512,2,(0,1024))">, !cute.coord<"(_,_,1,?)">
         %b1 = cute.slice(%dB, %k1) : !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1,1,4,(1,4)):(0,0,2,(0,1024))">, !cute.coord<"(_,_,1,?)">
-        cute.gemm(%mma, %acc, %a1, %b1, %acc) : (!mma, !cute.memref<f32, rmem, align<32>, "((2,2,16),2,1):((1,2,4),64,0)">, !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1,2):(0,512)">, !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1,1):(0,0)">, !cute.memref<f32, rmem, align<32>, "((2,2,16),2,1):((1,2,4),64,0)">)
+        cute.gemm(%adds, %acc, %a1, %b1, %acc) : (!mma, !cute.memref<f32, rmem, align<32>, "((2,2,16),2,1):((1,2,4),64,0)">, !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1,2):(0,512)">, !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1,1):(0,0)">, !cute.memref<f32, rmem, align<32>, "((2,2,16),2,1):((1,2,4),64,0)">)
         %two = cute.make_int_tuple() : () -> !cute.int_tuple<"2">
         %ia = cute.get_iter(%a1) : !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1,2):(0,512)">
         %ib = cute.get_iter(%b1) : !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1,1):(0,0)">
@@ -160,7 +166,7 @@ module attributes {gpu.container_module} {
         %jb = cute.add_offset(%ib, %two) : (!cute_nvgpu.smem_desc, !cute.int_tuple<"2">) -> !cute_nvgpu.smem_desc
         %a2 = cute.make_view(%ja) : !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1,2):(0,512)">
         %b2 = cute.make_view(%jb) : !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1,1):(0,0)">
-        cute.gemm(%mma, %acc, %a2, %b2, %acc) : (!mma, !cute.memref<f32, rmem, align<32>, "((2,2,16),2,1):((1,2,4),64,0)">, !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1,2):(0,512)">, !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1,1):(0,0)">, !cute.memref<f32, rmem, align<32>, "((2,2,16),2,1):((1,2,4),64,0)">)
+        cute.gemm(%adds, %acc, %a2, %b2, %acc) : (!mma, !cute.memref<f32, rmem, align<32>, "((2,2,16),2,1):((1,2,4),64,0)">, !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1,2):(0,512)">, !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1,1):(0,0)">, !cute.memref<f32, rmem, align<32>, "((2,2,16),2,1):((1,2,4),64,0)">)
         %ma = cute_nvgpu.make_gmma_smem_desc(%pA : !halves) layout = <"((64,16),2,4,(1,4)):((64,1),4096,16,(0,8192))">, major = <k> -> !cute_nvgpu.smem_desc
         %mb = cute_nvgpu.make_gmma_smem_desc(%pB : !halves) layout = <"((128,16),1,4,(1,4)):((64,1),0,16,(0,8192))">, major = <k> -> !cute_nvgpu.smem_desc
         %va = cute.make_view(%ma) : !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1,2,4,(1,4)):(0,512,2,(0,1024))">
@@ -178,8 +184,8 @@ module attributes {gpu.container_module} {
         %of1 = cute.make_coord() : () -> !cute.coord<"(_,1,0)">
         %z0 = cute.slice(%acc, %of0) : !cute.memref<f32, rmem, align<32>, "((2,2,16),2,1):((1,2,4),64,0)">, !cute.coord<"(_,0,0)">
         %z1 = cute.slice(%acc, %of1) : !cute.memref<f32, rmem, align<32>, "((2,2,16),2,1):((1,2,4),64,0)">, !cute.coord<"(_,1,0)">
-        cute.mma_atom_call(%mma, %z0, %x0, %y0, %z0) : (!mma, !cute.memref<f32, rmem, align<32>, "((2,2,16)):((1,2,4))">, !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1):(0)">, !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1):(0)">, !cute.memref<f32, rmem, align<32>, "((2,2,16)):((1,2,4))">) -> ()
-        cute.mma_atom_call(%mma, %z1, %x1, %y0, %z1) : (!mma, !cute.memref<f32, rmem, align<32>, "((2,2,16)):((1,2,4))">, !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1):(0)">, !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1):(0)">, !cute.memref<f32, rmem, align<32>, "((2,2,16)):((1,2,4))">) -> ()
+        cute.mma_atom_call(%adds, %z0, %x0, %y0, %z0) : (!mma, !cute.memref<f32, rmem, align<32>, "((2,2,16)):((1,2,4))">, !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1):(0)">, !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1):(0)">, !cute.memref<f32, rmem, align<32>, "((2,2,16)):((1,2,4))">) -> ()
+        cute.mma_atom_call(%adds, %z1, %x1, %y0, %z1) : (!mma, !cute.memref<f32, rmem, align<32>, "((2,2,16)):((1,2,4))">, !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1):(0)">, !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1):(0)">, !cute.memref<f32, rmem, align<32>, "((2,2,16)):((1,2,4))">) -> ()
         nvvm.wgmma.commit.group.sync.aligned
         nvvm.wgmma.wait.group.sync.aligned 0
 
@@ -209,6 +215,7 @@ module attributes {gpu.container_module} {
             cute.copy(%oB2, %y, %v) : (!load, !cute.coord_tensor<"(?{div=64},?{div=128})", "(((64,128),1)):(((1@0,1@1),0))">, !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((8192,1)):((1,0))">)
           }
         }
+        scf.yield %adds : !mma
       }
 
       // The sums as f16, to shared memory, and from there to C, 64 columns at a time.

@@ -2,8 +2,9 @@
 //!
 //! Of a kernel that CuTe DSL printed it makes one as it is written here: tensor maps and the atoms of TMA that are made of them become atoms that say their swizzle, and
 //! copies by them `cute_nvgpu.tma_load` and `tma_store` (`tma.rs`); dynamic shared memory becomes a tensor; and fences and waits of warpgroups are given the accumulators
-//! that they are about (`shared.rs`). Other kernels it leaves as they are.
+//! that they are about (`shared.rs`); loops that carry a product whose state changes carry the state (`carried.rs`). Other kernels it leaves as they are.
 
+mod carried;
 mod shared;
 mod tma;
 
@@ -26,6 +27,7 @@ fn run<'c>(rewriter: &Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Fa
     each(kernels, |kernel| {
         tma::copies(rewriter, module, kernel)?;
         shared::dynamic(rewriter, module, kernel)?;
+        carried::states(kernel)?;
         shared::fences(rewriter, kernel)
     })
 }

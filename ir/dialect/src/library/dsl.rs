@@ -29,7 +29,7 @@ pub fn respelled(text: &str) -> Cow<'_, str> {
 }
 
 /// The ops that [`respelled`] knows.
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 10] = [
     "nvvm.mbarrier.init.shared",
     "nvvm.mbarrier.txn",
     "nvvm.mbarrier.try_wait.parity.shared",
@@ -38,6 +38,7 @@ const NAMES: [&str; 9] = [
     "nvvm.mapa.shared.cluster",
     "\"nvvm.barrier\"",
     "\"nvvm.fence.mbarrier.init\"",
+    "\"cute.make_layout\"",
     "_atom_call",
 ];
 
@@ -161,7 +162,13 @@ impl<'t> Statement<'t> {
                 let rest = self.rest.replacen(given, &format!("{given}, 0"), 1);
                 format!("\"nvvm.barrier\"{rest}")
             }
-            // It has no attributes here.
+            // It has no attributes here, as the next one.
+            "cute.make_layout" if self.is_generic() && !self.attributes.is_empty() => {
+                let known = self.attributes.starts_with("operandSegmentSizes = array<i32: 1, ");
+                let attributes = format!(" <{{{}}}>", self.attributes);
+                let rest = known.then(|| self.rest.replacen(&attributes, "", 1))?;
+                format!("{results}\"cute.make_layout\"{rest}")
+            }
             "nvvm.fence.mbarrier.init" if self.is_generic() && !self.attributes.is_empty() => {
                 "\"nvvm.fence.mbarrier.init\"() : () -> ()".to_owned()
             }
@@ -226,7 +233,7 @@ const INSTEAD: &[(&str, &str)] = &[
     ),
     (
         "cute_nvgpu.arch.copy.SM100.tma_",
-        "CuTe DSL lowers copies to it: give the IR before its pass ConvertToLLVM's expansion, or write cute_nvgpu.tma_load(%atom, [%c0, %c1], %tile) on %bars[%i], \
+        "CuTe DSL lowers copies to it: give the IR before its pass CuteExpandOps, or write cute_nvgpu.tma_load(%atom, [%c0, %c1], %tile) on %bars[%i], \
          or cute_nvgpu.tma_store",
     ),
     (
@@ -338,6 +345,16 @@ mod tests {
             "\"nvvm.fence.mbarrier.init\"() <{useIntrinsic = false}> : () -> ()",
             "\"nvvm.fence.mbarrier.init\"() : () -> ()",
         );
+    }
+
+    #[test]
+    fn segments_of_layouts_are_left_out() {
+        reads(
+            "%2 = \"cute.make_layout\"(%0, %1) <{operandSegmentSizes = array<i32: 1, 1>}> : (!s, !d) -> !l",
+            "%2 = \"cute.make_layout\"(%0, %1) : (!s, !d) -> !l",
+        );
+        let plain = "%2 = \"cute.make_layout\"(%0) : (!s) -> !l";
+        reads(plain, plain);
     }
 
     #[test]

@@ -34,6 +34,8 @@ enum Kind<'m> {
     Unread(&'m str, &'static str),
     /// An op, by its name, of a dialect that is not there.
     Dialect(&'m str),
+    /// The same in the generic form, which names no op.
+    Unregistered,
     /// A value that is not defined.
     Undeclared,
     /// A value, without `%`, of another type than its use says: the one of the use, and its own.
@@ -97,6 +99,9 @@ impl<'m> Kind<'m> {
         {
             return Some(Self::Missing(what));
         }
+        if message.starts_with("operation being parsed with an unregistered dialect") {
+            return Some(Self::Unregistered);
+        }
         if message.starts_with("block with no terminator, has ") {
             return Some(Self::NoEnd);
         }
@@ -136,10 +141,15 @@ impl<'m> Kind<'m> {
     fn told(&self, message: &str, at: &Place<'_>) -> Option<String> {
         let found = at.found();
         Some(match self {
-            Self::Unread(name, cure) => {
-                format!("'{name}', as CuTe DSL prints it, is not read here (docs/dsl-ir.md); {cure}")
-            }
+            Self::Unread(name, cure) => unread(name, cure),
             Self::Dialect(op) => of_no_dialect(op),
+            Self::Unregistered => {
+                let name = at.line_of_text().split('"').nth(1)?;
+                match dsl::instead(name) {
+                    Some(cure) => unread(name, cure),
+                    None => of_no_dialect(name),
+                }
+            }
             Self::Undeclared => {
                 let name = at.token();
                 let near = near_value(name, at.text, at.line);
@@ -227,6 +237,11 @@ impl<'m> Kind<'m> {
             }
         })
     }
+}
+
+/// The message about a name of CuTe DSL's that is not read.
+fn unread(name: &str, cure: &str) -> String {
+    format!("'{name}', as CuTe DSL prints it, is not read here (docs/dsl-ir.md); {cure}")
 }
 
 /// The message about an op of a dialect that is not there.
