@@ -50,10 +50,10 @@ use cute_ir::PassSpec;
 /// Every pass of this crate. In which order they run, [`order`] says.
 pub fn passes() -> Vec<PassSpec> {
     vec![
-        read_dsl::PASS,
         instantiate::PASS,
         uncalled::PASS,
         inline::PASS,
+        read_dsl::PASS,
         check::PASS,
         tile::PASS,
         pipeline::handed::PASS,

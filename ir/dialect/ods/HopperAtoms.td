@@ -13,7 +13,7 @@ include "CuteTypes.td"
 include "HopperOps.td"
 
 def CuteNvgpu_DslTma : Cute_Group<"Atoms of TMA as CuTe DSL has them", [{
-  CuTe DSL tells a tensor map that a launch passes from the atom that copies by it. `cute-read-dsl`, the first pass of `--cute-compile`, makes of both the atoms that
+  CuTe DSL tells a tensor map that a launch passes from the atom that copies by it. `cute-read-dsl`, which `--cute-compile` runs, makes of both the atoms that
   are used here, `!cute_nvgpu.atom.tma_load` and `tma_store`, which say their swizzle, and of `cute.copy` by them `cute_nvgpu.tma_load` and `tma_store`.
 }]>;
 

@@ -46,7 +46,11 @@ pub(crate) fn is_read_in_place(atom: &MmaAtom, operand: usize) -> bool {
 }
 
 /// The number of atoms of an operand in shared memory along M or N, and along K, be it a partition or descriptors of one. Errors: what has no descriptors.
-pub(crate) fn atoms_of(atom: &MmaAtom, operand: usize, memref: &MemRef<'_>) -> Result<[i64; 2], String> {
+pub(crate) fn atoms_of(
+    atom: &MmaAtom,
+    operand: usize,
+    memref: &MemRef<'_>,
+) -> Result<[i64; 2], String> {
     let [first, second] = match memref.space {
         Space::Descriptors => units(memref)?,
         _ => steps(atom, operand, memref)?.bytes,

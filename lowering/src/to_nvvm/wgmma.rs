@@ -208,7 +208,11 @@ impl<'c> Lowering<'c, '_> {
             let operand = integer_of(op, "operand_id").unwrap_or(0) as usize;
             let partition = &self.place(made.tensor(), b)?.memref;
             let found = hopper::of_partition(&atom, operand, partition);
-            (made.tensor(), made.result(), found.map_err(|e| b.error(e))?.0)
+            (
+                made.tensor(),
+                made.result(),
+                found.map_err(|e| b.error(e))?.0,
+            )
         } else {
             return Ok(false);
         };

@@ -49,7 +49,10 @@ fn of_loop<'c>(op: Op<'c>) -> Result<(), Failure> {
         let last = ops_of(body).into_iter().next_back();
         let last = last.expected(op, "the end of the body")?;
         let left = operands_of(last).get(at).copied();
-        let left = state_of(Builder::before(last), left.expected(op, "what the loop carries")?)?;
+        let left = state_of(
+            Builder::before(last),
+            left.expected(op, "what the loop carries")?,
+        )?;
         set_operand(last, at, left);
         say_state(Builder::after(op), product, *result, truth)?;
     }

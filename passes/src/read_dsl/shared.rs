@@ -36,7 +36,8 @@ pub(super) fn dynamic<'c>(
     // In front of everything else, so that all uses see it.
     let body = body_of(kernel, 0).expected(kernel, "a body")?;
     let top = ops_of(body).into_iter().next();
-    let b = Builder::before(top.expected(kernel, "an op in the body")?).at_location(first.op().location());
+    let b = Builder::before(top.expected(kernel, "an op in the body")?)
+        .at_location(first.op().location());
     let memory = MemRef {
         element: types::int_type(b.context, 8),
         space: Space::Smem,
@@ -68,7 +69,10 @@ fn bytes_of<'c>(module: Op<'c>, kernel: Op<'c>, asks: Op<'c>) -> Result<i64, Fai
             Some((launch, constant_of(size)))
         })
         .collect();
-    let known = sizes.first().and_then(|(_, size)| *size).filter(|size| *size > 0);
+    let known = sizes
+        .first()
+        .and_then(|(_, size)| *size)
+        .filter(|size| *size > 0);
     match known {
         Some(size) if sizes.iter().all(|(_, other)| *other == Some(size)) => Ok(size),
         _ => Err(diag::error(
@@ -104,7 +108,10 @@ pub(super) fn fences<'c>(rewriter: &Rewriter<'c>, kernel: Op<'c>) -> Result<(), 
     for op in ops {
         let b = Builder::before(op);
         let seen = |all: &[Val<'c>]| -> Vec<Val<'c>> {
-            all.iter().copied().filter(|value| is_seen(*value, op)).collect()
+            all.iter()
+                .copied()
+                .filter(|value| is_seen(*value, op))
+                .collect()
         };
         match name_of(op) {
             nvvm::WGMMA_COMMIT_GROUP_SYNC_ALIGNED => {

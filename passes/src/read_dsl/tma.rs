@@ -19,22 +19,23 @@ use std::collections::HashMap;
 /// Makes the atoms of tensor maps in the functions that launch.
 pub(super) fn make_maps<'c>(rewriter: &Rewriter<'c>, module: Op<'c>) -> Result<(), Failure> {
     for op in nested_ops(module) {
-        let (tensor, layout, tile, name) =
-            if let Some(make) = cute_nvgpu::AtomMakeNonExecTiledTmaLoad::of(op) {
-                if integer_of(op, "num_multicast") != Some(1) {
-                    return Err(Builder::before(op).error(
+        let (tensor, layout, tile, name) = if let Some(make) =
+            cute_nvgpu::AtomMakeNonExecTiledTmaLoad::of(op)
+        {
+            if integer_of(op, "num_multicast") != Some(1) {
+                return Err(Builder::before(op).error(
                         "expected num_multicast = 1, one block for each tile, found more; make the atom by cute_nvgpu.atom.make_tma_load, and load for several \
                          blocks by cute_nvgpu.tma_load with multicast(%mask)",
                     ));
-                }
-                let name = cute_nvgpu::ATOM_MAKE_TMA_LOAD;
-                (make.tensor(), make.layout(), make.tile(), name)
-            } else if let Some(make) = cute_nvgpu::AtomMakeNonExecTiledTmaStore::of(op) {
-                let name = cute_nvgpu::ATOM_MAKE_TMA_STORE;
-                (make.tensor(), make.layout(), make.tile(), name)
-            } else {
-                continue;
-            };
+            }
+            let name = cute_nvgpu::ATOM_MAKE_TMA_LOAD;
+            (make.tensor(), make.layout(), make.tile(), name)
+        } else if let Some(make) = cute_nvgpu::AtomMakeNonExecTiledTmaStore::of(op) {
+            let name = cute_nvgpu::ATOM_MAKE_TMA_STORE;
+            (make.tensor(), make.layout(), make.tile(), name)
+        } else {
+            continue;
+        };
         let b = Builder::before(op);
         let place = place_of_tile(b, [tensor, layout, tile])?;
         let memref = types::memref_of(tensor).expected(b, "a tensor")?;
@@ -44,7 +45,10 @@ pub(super) fn make_maps<'c>(rewriter: &Rewriter<'c>, module: Op<'c>) -> Result<(
             hopper::tma_types(b.location, &memref, layout, stores).map_err(|e| b.error(e))?;
         let made = b.op(name, &[tensor, place], &[atom, coords], &[])?;
         for (old, new) in results_of(op).into_iter().zip(results_of(made)) {
-            let is_map = matches!(CuteType::get(old.r#type()), Some(CuteType::TensorMap { .. }));
+            let is_map = matches!(
+                CuteType::get(old.r#type()),
+                Some(CuteType::TensorMap { .. })
+            );
             if !is_map && old.r#type() != new.r#type() {
                 return Err(b.error(format!(
                     "expected the coordinates {}, found {}",
@@ -136,8 +140,12 @@ pub(super) fn copies<'c>(
         return Ok(());
     };
     let arguments = arguments_of(body);
-    let is_map =
-        |value: &Val<'c>| matches!(CuteType::get(value.r#type()), Some(CuteType::TensorMap { .. }));
+    let is_map = |value: &Val<'c>| {
+        matches!(
+            CuteType::get(value.r#type()),
+            Some(CuteType::TensorMap { .. })
+        )
+    };
     if arguments.iter().any(is_map) {
         take_atoms(module, kernel, &arguments)?;
     }
@@ -198,11 +206,7 @@ fn is_atom(value: Val<'_>) -> bool {
 }
 
 /// Gives the arguments of a kernel that are maps the types of the atoms that launches pass.
-fn take_atoms<'c>(
-    module: Op<'c>,
-    kernel: Op<'c>,
-    arguments: &[Val<'c>],
-) -> Result<(), Failure> {
+fn take_atoms<'c>(module: Op<'c>, kernel: Op<'c>, arguments: &[Val<'c>]) -> Result<(), Failure> {
     let launches = launches_of(module, kernel);
     for (at, argument) in arguments.iter().enumerate() {
         let Some(CuteType::TensorMap { .. }) = CuteType::get(argument.r#type()) else {
@@ -224,7 +228,9 @@ fn take_atoms<'c>(
         if let Some((other, different)) = passed.find(|(_, other)| *other != ty) {
             return Err(diag::error_with_notes(
                 other.location(),
-                format!("expected the atom {ty} as argument {at}, as another launch passes, found {different}"),
+                format!(
+                    "expected the atom {ty} as argument {at}, as another launch passes, found {different}"
+                ),
                 &[(launch.location(), "the other launch is here")],
             ));
         }
@@ -291,10 +297,7 @@ fn copy<'c>(
 }
 
 /// The tile of a `tma_partition` in shared memory, and its coordinates, as views.
-fn divide<'c>(
-    b: Builder<'c>,
-    partition: cute_nvgpu::AtomTmaPartition<'c>,
-) -> Result<(), Failure> {
+fn divide<'c>(b: Builder<'c>, partition: cute_nvgpu::AtomTmaPartition<'c>) -> Result<(), Failure> {
     let text = |e: cute_layout::LayoutError| b.error(e.to_string());
     let blocks = match CuteType::of(partition.blocks().r#type()) {
         Some(CuteType::Layout(layout)) => layout.size().map_err(text)?,
@@ -314,10 +317,14 @@ fn divide<'c>(
             "expected a tile without gaps as mode 0 in shared memory, found {whole}; give the tile of one copy a mode of its own, by cute.group_modes"
         )));
     }
-    let (Some(CuteType::CoordTensor { layout: found, .. }), Some(CuteType::CoordTensor { layout, .. })) = (
+    let (
+        Some(CuteType::CoordTensor { layout: found, .. }),
+        Some(CuteType::CoordTensor { layout, .. }),
+    ) = (
         CuteType::of(partition.coords_part().r#type()),
         CuteType::of(partition.coords().r#type()),
-    ) else {
+    )
+    else {
         return Err(b.error("expected coordinates"));
     };
     let part = types::memref_of(partition.smem_part()).expected(b, "a tensor")?;
@@ -326,7 +333,12 @@ fn divide<'c>(
         let first = first(b, layout)?.composition(&order).map_err(text)?;
         first.coalesce().map_err(text)
     };
-    check_ordered(b, "shared memory", (&smem.layout, &part.layout), ordered(&smem.layout)?)?;
+    check_ordered(
+        b,
+        "shared memory",
+        (&smem.layout, &part.layout),
+        ordered(&smem.layout)?,
+    )?;
     check_ordered(b, "the coordinates", (&layout, &found), ordered(&layout)?)?;
     for (from, to) in [
         (partition.smem(), partition.smem_part()),
@@ -350,10 +362,13 @@ fn check_ordered(
     (layout, part): (&Layout, &Layout),
     expected: Layout,
 ) -> Result<(), Failure> {
-    let found = first(b, part)?.coalesce().map_err(|e| b.error(e.to_string()))?;
+    let found = first(b, part)?
+        .coalesce()
+        .map_err(|e| b.error(e.to_string()))?;
     let rest = |layout: &Layout| -> Vec<String> {
         let rest = layout.modes().into_iter().skip(1);
-        rest.map(|mode| mode.without_unit_strides().to_string()).collect()
+        rest.map(|mode| mode.without_unit_strides().to_string())
+            .collect()
     };
     if found.to_string() != expected.to_string() || rest(layout) != rest(part) {
         return Err(b.error(format!(
@@ -366,7 +381,9 @@ fn check_ordered(
 /// What is at a tensor's start, seen as a tensor of a type whose layout has the same dynamic numbers.
 fn seen_as<'c>(b: Builder<'c>, from: Val<'c>, ty: Type<'c>) -> Result<Val<'c>, Failure> {
     let layout = match CuteType::of(ty) {
-        Some(CuteType::MemRef(MemRef { layout, .. }) | CuteType::CoordTensor { layout, .. }) => layout,
+        Some(CuteType::MemRef(MemRef { layout, .. }) | CuteType::CoordTensor { layout, .. }) => {
+            layout
+        }
         _ => return Err(b.error("expected a tensor")),
     };
     let start = b.infer(cute::GET_ITER, &[from], &[])?;
@@ -385,7 +402,9 @@ fn seen_as<'c>(b: Builder<'c>, from: Val<'c>, ty: Type<'c>) -> Result<Val<'c>, F
             let only = [("only_dynamic", b.unit())];
             let numbers = results_of(b.op(cute::GET_SCALARS, &[of], &widths, &only)?);
             let in_shape = layout.shape().leaves();
-            let in_shape = in_shape.iter().filter(|leaf| matches!(leaf, Leaf::Dynamic(_)));
+            let in_shape = in_shape
+                .iter()
+                .filter(|leaf| matches!(leaf, Leaf::Dynamic(_)));
             let (of_shape, of_stride) = numbers.split_at(in_shape.count());
             let shape = types::shape_type(b.context, layout.shape());
             let shape = b.value(cute::MAKE_SHAPE, of_shape, shape, &[])?;

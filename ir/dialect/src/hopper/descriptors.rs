@@ -124,15 +124,15 @@ pub fn made(op: cute_nvgpu::MakeGmmaSmemDesc<'_>) -> Result<Descriptor, String> 
         "mn" => Major::Mn,
         other => return Err(format!("expected major = <k> or <mn>, found <{other}>")),
     };
-    let tensor = MemRef {
-        layout,
-        ..pointer
-    };
+    let tensor = MemRef { layout, ..pointer };
     check_known(&tensor, "an operand")?;
     let modes = tensor.layout.modes();
     let values = modes.first().ok_or("expected modes (V,M,K)")?;
     let of_values = values.modes();
-    let sizes: Vec<i64> = of_values.iter().filter_map(|mode| mode.size().ok()).collect();
+    let sizes: Vec<i64> = of_values
+        .iter()
+        .filter_map(|mode| mode.size().ok())
+        .collect();
     let bits = 8 * tensor.element_bytes();
     let [mn, k] = sizes[..] else {
         return Err(format!(

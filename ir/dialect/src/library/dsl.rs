@@ -118,7 +118,9 @@ impl<'t> Statement<'t> {
                 let own = self.is("mbar_space", "cta", true);
                 let kind = |name| self.is("mbar_txn_kind", name, false);
                 if kind("arrive") && own {
-                    format!("%arrived_of_line_{line} = nvvm.mbarrier.arrive {operands} : {ty} -> i64")
+                    format!(
+                        "%arrived_of_line_{line} = nvvm.mbarrier.arrive {operands} : {ty} -> i64"
+                    )
                 } else if kind("arrive") && self.is("mbar_space", "cluster", false) {
                     format!("nvvm.mbarrier.arrive {operands} : !llvm.ptr<7>")
                 } else if kind("arrive_expect_tx") && own {
@@ -164,7 +166,9 @@ impl<'t> Statement<'t> {
             }
             // It has no attributes here, as the next one.
             "cute.make_layout" if self.is_generic() && !self.attributes.is_empty() => {
-                let known = self.attributes.starts_with("operandSegmentSizes = array<i32: 1, ");
+                let known = self
+                    .attributes
+                    .starts_with("operandSegmentSizes = array<i32: 1, ");
                 let attributes = format!(" <{{{}}}>", self.attributes);
                 let rest = known.then(|| self.rest.replacen(&attributes, "", 1))?;
                 format!("{results}\"cute.make_layout\"{rest}")

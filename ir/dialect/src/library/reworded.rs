@@ -128,7 +128,13 @@ impl<'m> Kind<'m> {
 
     /// The error of a name of CuTe DSL's that is not read, as MLIR and the dialects word it of ops, types and attributes.
     fn unread(message: &'m str) -> Option<Self> {
-        let is_unknown = ["is unknown", "unregistered operation '", "of the dialect, found '", "unknown attribute `", "for custom op '"];
+        let is_unknown = [
+            "is unknown",
+            "unregistered operation '",
+            "of the dialect, found '",
+            "unknown attribute `",
+            "for custom op '",
+        ];
         if !is_unknown.iter().any(|text| message.contains(text)) {
             return None;
         }

@@ -298,8 +298,7 @@ fn entry<'c>(ty: Type<'c>) -> Option<&'c Entry> {
             return None;
         }
         let itself = Type::from_raw(raw);
-        Parts::from_raw(&parts)
-            .and_then(|parts| CuteType::from_parts(&parts.with_itself(itself)))
+        Parts::from_raw(&parts).and_then(|parts| CuteType::from_parts(&parts.with_itself(itself)))
     }
     .unwrap_or_else(|message| panic!("the type {ty} cannot be read: {message}"));
     let mut known = table.read.write().unwrap_or_else(PoisonError::into_inner);

@@ -26,8 +26,8 @@ pub use atoms::{
 };
 pub use make::{
     any_type, arith_tuple_iter_type, composed_type, coord_tensor_type, coord_type, int_tuple_type,
-    int_type, layout_type, mma_type, pipeline_type, shape_type, smem_desc_type, tile_type, tiled_copy_type,
-    tiled_mma_type, token_type, value_type,
+    int_type, layout_type, mma_type, pipeline_type, shape_type, smem_desc_type, tile_type,
+    tiled_copy_type, tiled_mma_type, token_type, value_type,
 };
 
 pub use crate::mlir::{element_bits, int_width, is_float, register_type, same_bits};

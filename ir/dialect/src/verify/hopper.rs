@@ -359,7 +359,9 @@ pub(super) fn verify_dynamic_shared(op: cute_nvgpu::ArchGetDynSmem<'_>) -> Check
     let found = op.pointer().r#type();
     match CuteType::of(found) {
         Some(CuteType::Ptr(pointer))
-            if pointer.space == Space::Smem && pointer.element_bytes() == 1 && pointer.swizzle.is_none() =>
+            if pointer.space == Space::Smem
+                && pointer.element_bytes() == 1
+                && pointer.swizzle.is_none() =>
         {
             Ok(())
         }

@@ -187,12 +187,14 @@ pub fn verify(op: Op<'_>) -> Result<(), Failure> {
         cute_nvgpu::BULK_LOAD => with(cute_nvgpu::BulkLoad::of(op), hopper::verify_bulk_load),
         cute_nvgpu::BULK_STORE => with(cute_nvgpu::BulkStore::of(op), hopper::verify_bulk_store),
         cute_nvgpu::WGMMA_FENCE | cute_nvgpu::WGMMA_WAIT_GROUP => hopper::verify_accumulators(op),
-        cute_nvgpu::MAKE_GMMA_SMEM_DESC => {
-            with(cute_nvgpu::MakeGmmaSmemDesc::of(op), hopper::verify_make_descriptor)
-        }
-        cute_nvgpu::ARCH_GET_DYN_SMEM => {
-            with(cute_nvgpu::ArchGetDynSmem::of(op), hopper::verify_dynamic_shared)
-        }
+        cute_nvgpu::MAKE_GMMA_SMEM_DESC => with(
+            cute_nvgpu::MakeGmmaSmemDesc::of(op),
+            hopper::verify_make_descriptor,
+        ),
+        cute_nvgpu::ARCH_GET_DYN_SMEM => with(
+            cute_nvgpu::ArchGetDynSmem::of(op),
+            hopper::verify_dynamic_shared,
+        ),
         cute_nvgpu::ATOM_WGMMA => with(cute_nvgpu::AtomWgmma::of(op), hopper::verify_atom_wgmma),
         _ => Ok(()),
     };

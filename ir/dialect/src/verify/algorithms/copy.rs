@@ -46,7 +46,11 @@ pub(in super::super) fn verify_copy(op: Op<'_>) -> Checked {
 }
 
 /// A copy by an atom of TMA: coordinates on one side, as many elements in shared memory on the other, in whole boxes.
-fn verify_tma_copy(copy: ThreadCopy<'_>, (value, map): (Type<'_>, &TmaBox), stores: bool) -> Checked {
+fn verify_tma_copy(
+    copy: ThreadCopy<'_>,
+    (value, map): (Type<'_>, &TmaBox),
+    stores: bool,
+) -> Checked {
     if copy.predicate.is_some() {
         return Err(
             "expected a copy of a whole tile by TMA, found one with predicates; what is outside of the tensor arrives as zeros, or is not stored"
@@ -62,8 +66,10 @@ fn verify_tma_copy(copy: ThreadCopy<'_>, (value, map): (Type<'_>, &TmaBox), stor
         return Err(format!(
             "expected {}, found {} and {}",
             match stores {
-                true => "a tile in smem and its coordinates, as cute_nvgpu.atom.tma_partition gives them",
-                false => "the coordinates of a tile and a place in smem, as cute_nvgpu.atom.tma_partition gives them",
+                true =>
+                    "a tile in smem and its coordinates, as cute_nvgpu.atom.tma_partition gives them",
+                false =>
+                    "the coordinates of a tile and a place in smem, as cute_nvgpu.atom.tma_partition gives them",
             },
             copy.source.r#type(),
             copy.destination.r#type()

@@ -11,9 +11,8 @@ use crate::mlir::*;
 use crate::ops::{arith, cute};
 use crate::{
     algorithm::{self, Product},
-    hopper,
     args::{CooperativeGemmArgs, GemmArgs, Scale},
-    contract, reduced, tensor,
+    contract, hopper, reduced, tensor,
     types::{self, CuteType, MemRef, Space, memref_of},
 };
 use cute_arith::{MAX_REGION_OPS, Predicate, ReduceOp, ScalarOp};
