@@ -127,3 +127,19 @@ func.func @partition(%map: !map, %block: !cute.coord<"0">, %blocks: !cute.layout
   %0, %1 = cute_nvgpu.atom.tma_partition(%map, %block, %blocks, %s, %g) : (!map, !cute.coord<"0">, !cute.layout<"(1):(0)">, !sA, !gA) -> (!cute.memref<f16, smem, align<1024>, S<3,4,3>, "((8192,1),(1,6)):((1,0),(0,8192))">, !cute.coord_tensor<"(0,?{div=128},?)", "(((64,128),1),?):(((1@0,1@1),0),64@0)">)
   return
 }
+
+// -----
+
+// Of an operand with M next to each other, 16 of K are 16 rows of 128 bytes: 128 units.
+//
+// CHECK-LABEL: func.func @descriptors_along_m(
+// CHECK:       cute.mma.make_fragment A (%{{.+}}, %{{.+}}) : ({{.*}}) -> !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1,2,4):(0,512,128)">
+// CHECK:       cute_nvgpu.make_gmma_smem_desc(%{{.+}} : !cute.ptr<f16, smem, align<1024>, S<3,4,3>>) layout = <"((64,16),2,4):((1,64),4096,1024)">, major = <mn> -> !cute_nvgpu.smem_desc
+!mma = !cute.tiled_mma<!cute_nvgpu.sm90.mma<64x128x16, ab_major = (mn, k), elem_type = (f16, f16, f32), frag_kind = ss>, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+!tCsA = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((64,16),2,4):((1,64),4096,1024)">
+func.func @descriptors_along_m(%mma: !mma, %a: !tCsA) {
+  %0 = cute.mma.make_fragment A (%mma, %a) : (!mma, !tCsA) -> !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1,2,4):(0,512,128)">
+  %1 = cute.get_iter(%a) : !tCsA
+  %2 = cute_nvgpu.make_gmma_smem_desc(%1 : !cute.ptr<f16, smem, align<1024>, S<3,4,3>>) layout = <"((64,16),2,4):((1,64),4096,1024)">, major = <mn> -> !cute_nvgpu.smem_desc
+  return
+}
