@@ -17,14 +17,19 @@ def CuteNvgpu_DslTma : Cute_Group<"Atoms of TMA as CuTe DSL has them", [{
   are used here, `!cute_nvgpu.atom.tma_load` and `tma_store`, which say their swizzle, and of `cute.copy` by them `cute_nvgpu.tma_load` and `tma_store`.
 }]>;
 
-class CuteNvgpu_NonExecTmaType<string name, string mnem> : CuteNvgpu_Type<name, mnem> {
+class CuteNvgpu_NonExecTmaType<string name, string mnem, string example> : CuteNvgpu_Type<name, mnem> {
   let description = [{
     `copy_bits` and `tma_gbasis` are those of `!cute_nvgpu.atom.tma_load`. What stands behind them, `internal_val_type` or `tma_format`, follows from the type of the
     elements, and is kept as it is written.
+
+    ```mlir
+    }] # example # [{
+    ```
   }];
 }
 
-def CuteNvgpu_NonExecTmaLoadType : CuteNvgpu_NonExecTmaType<"NonExecTmaLoad", "atom.non_exec_tiled_tma_load"> {
+def CuteNvgpu_NonExecTmaLoadType : CuteNvgpu_NonExecTmaType<"NonExecTmaLoad", "atom.non_exec_tiled_tma_load",
+    "!cute_nvgpu.atom.non_exec_tiled_tma_load<sm_90, f16, copy_bits = 131072, tma_gbasis = <\"(64,128):(1@1,1@0)\">, internal_val_type = f16>"> {
   let summary = "A tensor map for loads, as a launch passes it";
   let parameters = (ins StringRefParameter<"sm_90">:$arch, "::mlir::Type":$valType, "int64_t":$bits, StringRefParameter<"box">:$basis,
                         StringRefParameter<"format, or nothing">:$format);
@@ -32,7 +37,8 @@ def CuteNvgpu_NonExecTmaLoadType : CuteNvgpu_NonExecTmaType<"NonExecTmaLoad", "a
     `` custom<MapFormat>($format) `>` }];
 }
 
-def CuteNvgpu_NonExecTmaStoreType : CuteNvgpu_NonExecTmaType<"NonExecTmaStore", "atom.non_exec_tiled_tma_store"> {
+def CuteNvgpu_NonExecTmaStoreType : CuteNvgpu_NonExecTmaType<"NonExecTmaStore", "atom.non_exec_tiled_tma_store",
+    "!cute_nvgpu.atom.non_exec_tiled_tma_store<f16, copy_bits = 131072, tma_gbasis = <\"(64,128):(1@1,1@0)\">, tma_format = F16_RN>"> {
   let summary = "A tensor map for stores, as a launch passes it";
   let parameters = (ins "::mlir::Type":$valType, "int64_t":$bits, StringRefParameter<"box">:$basis, StringRefParameter<"format, or nothing">:$format);
   let assemblyFormat = [{ `<` $valType `,` `copy_bits` `=` $bits `,` `tma_gbasis` `=` `<` $basis `>` `` custom<MapFormat>($format) `>` }];
