@@ -156,6 +156,7 @@ impl CompileOptions {
             self.instantiate.pass(instantiate::PASS.name),
             "cute-warn-uncalled".to_owned(),
             "cute-inline".to_owned(),
+            "cute-read-dsl".to_owned(),
             "cute-check".to_owned(),
             tile.pass("cute-tile"),
             format!("gpu.module(gpu.func({}))", names(ON_KERNELS)),

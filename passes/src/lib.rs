@@ -31,6 +31,7 @@ pub mod order;
 pub mod partition;
 pub mod pipeline;
 pub mod plan;
+pub mod read_dsl;
 mod reciprocals;
 pub mod report;
 mod shared;
@@ -55,6 +56,7 @@ pub fn passes() -> Vec<PassSpec> {
         instantiate::PASS,
         uncalled::PASS,
         inline::PASS,
+        read_dsl::PASS,
         check::PASS,
         tile::PASS,
         pipeline::handed::PASS,

@@ -777,8 +777,17 @@ func.func @operand_in_registers(%mma: !mma, %a: !a, %b: !b, %c: !c) {
 !mma = !cute.tiled_mma<!cute_nvgpu.sm90.mma<64x8x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
 !a = !cute.memref<f16, smem, align<128>, "((64,16),1,1):((1,64),0,0)">
 func.func @fragment_of_shared_memory(%mma: !mma, %a: !a) {
-  // expected-error @below {{expected an operand that SM90_64x8x16_F32F16F16_SS<K,K> takes from registers, found A, which it reads in shared memory by descriptors: no fragment holds it}}
+  // expected-error @below {{A: `wgmma descriptor` expected an operand of 64 by 16 elements of 16 bits in one of the canonical K-major layouts, found (64,16):(1,64), which has (1,0) at 1; lay it out as ((8,8),(8,2)):((8,128),(1,64))}}
   %f = cute.mma.make_fragment A (%mma, %a) : (!mma, !a) -> !cute.memref<f16, rmem, "1:0">
+  return
+}
+
+// -----
+
+!mma = !cute.tiled_mma<!cute_nvgpu.sm90.mma<64x8x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+func.func @fragment_of_a_shape(%mma: !mma, %a: !cute.shape<"((64,16),1,1)">) {
+  // expected-error @below {{expected an operand that SM90_64x8x16_F32F16F16_SS<K,K> takes from registers, found A, which it reads in shared memory by descriptors: no fragment holds it}}
+  %f = cute.mma.make_fragment A (%mma, %a) : (!mma, !cute.shape<"((64,16),1,1)">) -> !cute.memref<f16, rmem, "1:0">
   return
 }
 

@@ -83,7 +83,7 @@ func.func @offset_tuple(%p: !cute.ptr<f16, smem>, %o: !cute.int_tuple<"(1,2)">) 
 // -----
 
 func.func @projection(%t: !cute.memref<f32, gmem, "(8,4):(1,8)">, %tile: !cute.tile<"[4:1;2:1;2:1]">, %c: !cute.coord<"(?,?,_)">) {
-  // expected-error @below {{'cute.local_tile' op expected a projection of rank 3, as the coordinate (?,?,_), found (1,_)}}
+  // expected-error @below {{'cute.local_tile' op expected a projection of rank 3, as the tile [4:1;2:1;2:1], found (1,_)}}
   %r = cute.local_tile(%t, %tile, %c) {proj = #cute.coord<"(1,_)">} : (!cute.memref<f32, gmem, "(8,4):(1,8)">, !cute.tile<"[4:1;2:1;2:1]">, !cute.coord<"(?,?,_)">) -> !cute.memref<f32, gmem, "(4,2):(1,8)">
   return
 }

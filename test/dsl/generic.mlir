@@ -68,3 +68,16 @@ func.func @texts(%m: !cute.memref<f32, smem, align<128>, "(8,2):(1,8)">, %l: !cu
   %0 = "cute.dice"(%l) <{coord = #cute.coord<"(1,(1,1))">}> : (!cute.layout<"((128,8),(1,4)):((1@0,1@1),(0,8@1))">) -> !cute.layout<"((128,8),1,4):((1@0,1@1),0,8@1)">
   return
 }
+
+// -----
+
+// Version 4.4 says of a layout's operands which there are.
+//
+// CHECK-LABEL: func.func @segments(
+// CHECK: cute.make_layout(%{{.+}}, %{{.+}}) : {{.*}}!cute.layout<"((8,?),?):((1,?),8)">
+// CHECK: cute.make_layout(%{{.+}}) : {{.*}}!cute.layout<"(?,4):(1,?)">
+func.func @segments(%s: !cute.shape<"((8,?),?)">, %d: !cute.stride<"((1,?),8)">, %t: !cute.shape<"(?,4)">) {
+  %0 = "cute.make_layout"(%s, %d) <{operandSegmentSizes = array<i32: 1, 1>}> : (!cute.shape<"((8,?),?)">, !cute.stride<"((1,?),8)">) -> !cute.layout<"((8,?),?):((1,?),8)">
+  %1 = "cute.make_layout"(%t) <{operandSegmentSizes = array<i32: 1, 0>}> : (!cute.shape<"(?,4)">) -> !cute.layout<"(?,4):(1,?)">
+  return
+}

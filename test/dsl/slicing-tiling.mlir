@@ -178,3 +178,14 @@ func.func @forget_strides(%m: !cute.memref<f16, gmem, align<16>, "(128,32):(1,64
   %dyn = cute.derefine(%m) : !cute.memref<f16, gmem, align<16>, "(128,32):(1,64)"> to !cute.memref<f16, gmem, align<16>, "(?,?):(1,?)">
   return
 }
+
+// -----
+
+// A coordinate has modes behind those of the projection for modes of the tensor that no tile has.
+//
+// CHECK-LABEL: func.func @local_tile_behind(
+// CHECK: cute.local_tile(%{{.+}}, %{{.+}}, %{{.+}}) {proj = #cute.coord<"(1,_,1)">} : (!cute.coord_tensor<"(0,0,0)", "(?,?,?):(1@1,1@0,1@2)">, !cute.tile<"[128:1;128:1;64:1]">, !cute.coord<"(?,?,_,?)">) -> !cute.coord_tensor<"(0,?{div=128},?)", "(128,64,?):(1@1,1@0,64@0)">
+func.func @local_tile_behind(%m: !cute.coord_tensor<"(0,0,0)", "(?,?,?):(1@1,1@0,1@2)">, %tile: !cute.tile<"[128:1;128:1;64:1]">, %c: !cute.coord<"(?,?,_,?)">) {
+  %0 = cute.local_tile(%m, %tile, %c) {proj = #cute.coord<"(1,_,1)">} : (!cute.coord_tensor<"(0,0,0)", "(?,?,?):(1@1,1@0,1@2)">, !cute.tile<"[128:1;128:1;64:1]">, !cute.coord<"(?,?,_,?)">) -> !cute.coord_tensor<"(0,?{div=128},?)", "(128,64,?):(1@1,1@0,64@0)">
+  return
+}

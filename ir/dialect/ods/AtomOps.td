@@ -168,9 +168,12 @@ def Cute_PartitionShapeOp : Cute_InferredOp<"tiled.mma.partition_shape", [Pure]>
 }
 
 def Cute_MakeFragmentOp : Cute_InferredOp<"mma.make_fragment"> {
-  let summary = "Registers for a thread's part of an MMA's operand";
+  let summary = "Registers for a thread's part of an MMA's operand, or descriptors of it";
   let description = [{
     Takes the partitioned operand, or its shape. C's fragment has the accumulator's type.
+
+    Of an operand that the instruction reads in shared memory, as those of a warpgroup do, it is a view of descriptors, where the result is written as
+    `!cute_nvgpu.smem_desc_view`: one for each atom of the partition (`cute_nvgpu.make_gmma_smem_desc`).
 
     ```mlir
     !mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>, atom_layout_MNK = <"(1,2,1):(1,1,0)">, permutation_MNK = <"[16:1;32:1;16:1]">>
@@ -181,7 +184,7 @@ def Cute_MakeFragmentOp : Cute_InferredOp<"mma.make_fragment"> {
   }];
   let arguments = (ins Cute_TiledMmaType:$mma,
                        AnyTypeOf<[Cute_MemRefType, Cute_ShapeType]>:$tensor, I32Attr:$operand_id);
-  let results = (outs Res<Cute_MemRefType, "", [MemAlloc]>:$result);
+  let results = (outs Res<AnyTypeOf<[Cute_MemRefType, Cute_SmemDescViewType]>, "", [MemAlloc]>:$result);
   let assemblyFormat = [{ custom<OperandId>($operand_id) `(` $mma `,` $tensor `)`
     attr-dict `:` functional-type(operands, $result) }];
   let opDocGroup = Cute_Partitions;

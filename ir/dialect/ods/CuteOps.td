@@ -29,5 +29,7 @@ include "FunctionOps.td"
 include "PipelineOps.td"
 include "HopperOps.td"
 include "HopperPipelines.td"
+include "HopperDescriptors.td"
+include "HopperAtoms.td"
 
 #endif

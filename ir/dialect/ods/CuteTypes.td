@@ -346,13 +346,22 @@ def Cute_IntegerType : AnyTypeOf<[I32, I64, Cute_DivisibleI32Type, Cute_Divisibl
 def Cute_ScalarType : AnyTypeOf<[I32, I64, Cute_DivisibleI32Type, Cute_DivisibleI64Type],
     "i32, i64, !cute.i32 or !cute.i64">;
 
+/// A type of another dialect, by its name.
+class Cute_Named<string name> : Type<CPred<"$_self.getAbstractType().getName() == \"" # name # "\"">, "!" # name>;
+
+/// A descriptor of an operand of `wgmma`, and a view of several.
+def Cute_SmemDescType : Cute_Named<"cute_nvgpu.smem_desc">;
+def Cute_SmemDescViewType : Cute_Named<"cute_nvgpu.smem_desc_view">;
+/// A pointer of LLVM's.
+def Cute_LlvmPtrType : Cute_Named<"llvm.ptr">;
+
 /// What has a start and a layout.
-def Cute_TensorType : AnyTypeOf<[Cute_MemRefType, Cute_CoordTensorType],
-    "!cute.memref or !cute.coord_tensor">;
+def Cute_TensorType : AnyTypeOf<[Cute_MemRefType, Cute_CoordTensorType, Cute_SmemDescViewType],
+    "!cute.memref, !cute.coord_tensor or !cute_nvgpu.smem_desc_view">;
 
 /// Where a tensor starts.
-def Cute_IterType : AnyTypeOf<[Cute_PtrType, Cute_ArithTupleIterType],
-    "!cute.ptr or !cute.arith_tuple_iter">;
+def Cute_IterType : AnyTypeOf<[Cute_PtrType, Cute_ArithTupleIterType, Cute_SmemDescType],
+    "!cute.ptr, !cute.arith_tuple_iter or !cute_nvgpu.smem_desc">;
 
 /// Any value of the layout algebra.
 def Cute_AnyType : AnyTypeOf<[Cute_IntTupleType, Cute_ShapeType, Cute_StrideType, Cute_CoordType,
@@ -393,9 +402,9 @@ def Cute_TupleOrLayoutType : AnyTypeOf<[Cute_IntTupleType, Cute_ShapeType, Cute_
 /// What `cute.slice` takes beside tuples and layouts: a tensor, of which it gives a part.
 def Cute_SliceableType : AnyTypeOf<[Cute_IntTupleType, Cute_ShapeType, Cute_StrideType,
     Cute_CoordType, Cute_LayoutType, Cute_ComposedLayoutType, Cute_MemRefType,
-    Cute_CoordTensorType],
+    Cute_CoordTensorType, Cute_SmemDescViewType],
     "!cute.int_tuple, !cute.shape, !cute.stride, !cute.coord, !cute.layout, "
-    "!cute.composed_layout, !cute.memref or !cute.coord_tensor">;
+    "!cute.composed_layout, !cute.memref, !cute.coord_tensor or !cute_nvgpu.smem_desc_view">;
 
 /// What element-wise arithmetic takes.
 def Cute_ArithTupleType : AnyTypeOf<[Cute_IntTupleType, Cute_ShapeType],

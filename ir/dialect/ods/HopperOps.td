@@ -17,13 +17,17 @@ include "CuteTypes.td"
 
 def CuteNvgpu_Barriers : Cute_Group<"Barriers in shared memory", [{
   An mbarrier is 8 bytes of shared memory, an element of a tensor of i64: `%bars[%i]` is the element at index `%i`, and `%bars` alone the
-  first. It counts arrivals, and bytes that asynchronous copies are to bring; when both are complete its phase ends, and the next begins.
+  first. A pointer to one, `!cute.ptr<i64, smem>`, or LLVM's, `!llvm.ptr<3>`, stands for it as well. It counts arrivals, and bytes that asynchronous copies are to bring; when both are complete its phase ends, and the next begins.
   Phases are told apart by their parity (PTX ISA, mbarrier).
 }]>;
 
+/// Mbarriers, or a pointer to one.
+def CuteNvgpu_Mbarriers : AnyTypeOf<[Cute_MemRefType, Cute_PtrType, Cute_LlvmPtrType],
+    "mbarriers, !cute.memref<i64, smem, ...>, or a pointer to one, !cute.ptr<i64, smem> or !llvm.ptr<3>">;
+
 /// An op on an mbarrier.
 class CuteNvgpu_BarrierOp<string mnemonic, dag more, string syntax, string types> : CuteNvgpu_Op<mnemonic> {
-  let arguments = !con((ins Arg<Cute_MemRefType, "", [MemRead, MemWrite]>:$barriers, Optional<I32>:$index), more);
+  let arguments = !con((ins Arg<CuteNvgpu_Mbarriers, "", [MemRead, MemWrite]>:$barriers, Optional<I32>:$index), more);
   let assemblyFormat = "$barriers (`[` $index^ `]`)? " # syntax # " attr-dict `:` qualified(type($barriers))" # types;
   let opDocGroup = CuteNvgpu_Barriers;
 }
@@ -77,7 +81,7 @@ def CuteNvgpu_CpAsyncMbarrierArriveOp : CuteNvgpu_Op<"cp_async_mbarrier_arrive">
     cute_nvgpu.cp_async_mbarrier_arrive %full[%i] noinc : !bars
     ```
   }];
-  let arguments = (ins Arg<Cute_MemRefType, "", [MemRead, MemWrite]>:$barriers, Optional<I32>:$index, UnitAttr:$noinc);
+  let arguments = (ins Arg<CuteNvgpu_Mbarriers, "", [MemRead, MemWrite]>:$barriers, Optional<I32>:$index, UnitAttr:$noinc);
   let assemblyFormat = "$barriers (`[` $index^ `]`)? (`noinc` $noinc^)? attr-dict `:` qualified(type($barriers))";
   let opDocGroup = CuteNvgpu_Barriers;
 }
@@ -163,14 +167,15 @@ def CuteNvgpu_TmaGroup : Cute_Group<"Copies of the tensor memory accelerator", [
 class CuteNvgpu_TmaType<string name, string mnem, string example> : CuteNvgpu_Type<name, mnem> {
   let description = [{
     `copy_bits` is what one copy moves, `tma_gbasis` the box: from the order of shared memory to the modes of the tensor.
-    `swizzle` is the bytes that the swizzle of shared memory spans, 128, 64, 32, or 0 of none.
+    `swizzle` is the bytes that the swizzle of shared memory spans, 128, 64, 32, or 0 of none. It may be left out where
+    `cute_nvgpu.atom.make_exec_tma` gives the atom: it is then that of the tensor map.
 
     ```mlir
     }] # example # [{
     ```
   }];
   let parameters = (ins "::mlir::Type":$valType, StringRefParameter<"box">:$basis, "int64_t":$bits, "int64_t":$swizzle);
-  let assemblyFormat = [{ `<` $valType `,` `copy_bits` `=` $bits `,` `tma_gbasis` `=` `<` $basis `>` `,` `swizzle` `=` $swizzle `>` }];
+  let assemblyFormat = [{ `<` $valType `,` `copy_bits` `=` $bits `,` custom<BoxAndSwizzle>($basis, $swizzle) `>` }];
 }
 
 def CuteNvgpu_TmaLoadType : CuteNvgpu_TmaType<"TmaLoad", "atom.tma_load",
@@ -305,13 +310,14 @@ def CuteNvgpu_PrefetchTmaDescOp : CuteNvgpu_Op<"prefetch_tma_desc"> {
     cute_nvgpu.prefetch_tma_desc(%atom) : !tma
     ```
   }];
-  let arguments = (ins AnyTypeOf<[CuteNvgpu_TmaLoad, CuteNvgpu_Im2colTmaLoad, CuteNvgpu_TmaStore]>:$atom);
+  let arguments = (ins AnyTypeOf<[CuteNvgpu_TmaLoad, CuteNvgpu_Im2colTmaLoad, CuteNvgpu_TmaStore,
+                                  Cute_Named<"cute_nvgpu.atom.non_exec_tiled_tma_load">, Cute_Named<"cute_nvgpu.atom.non_exec_tiled_tma_store">]>:$atom);
   let assemblyFormat = "`(` $atom `)` attr-dict `:` qualified(type($atom))";
   let opDocGroup = CuteNvgpu_TmaGroup;
 }
 
 /// Says when a copy is complete: mbarriers, or a pipeline that has some.
-def CuteNvgpu_CompletedOn : AnyTypeOf<[Cute_MemRefType, Cute_PipelineType]>;
+def CuteNvgpu_CompletedOn : AnyTypeOf<[Cute_MemRefType, Cute_PipelineType, Cute_PtrType, Cute_LlvmPtrType]>;
 
 def CuteNvgpu_TmaLoadOp : CuteNvgpu_Op<"tma_load", [AttrSizedOperandSegments]> {
   let summary = "Starts copying a tile into shared memory by TMA";
@@ -535,6 +541,35 @@ def CuteNvgpu_MakeWarpUniformOp : CuteNvgpu_Op<"arch.make_warp_uniform", [Pure, 
   let opDocGroup = CuteNvgpu_Barriers;
 }
 
+def CuteNvgpu_GetDynSmemOp : CuteNvgpu_Op<"arch.get_dyn_smem", [Pure]> {
+  let summary = "The start of the dynamic shared memory that a launch gives a kernel";
+  let description = [{
+    The launch says how much there is, `dynamic_shared_memory_size` of `gpu.launch_func`, as a constant: the kernel has a tensor of so many bytes, in front of which
+    no other shared tensor lies. `cute.add_offset` and `cute.recast_iter` make pointers into it.
+
+    ```mlir
+    %p = cute_nvgpu.arch.get_dyn_smem() : !cute.ptr<i8, smem, align<1024>>
+    ```
+  }];
+  let arguments = (ins);
+  let results = (outs Cute_PtrType:$pointer);
+  let assemblyFormat = "`(` `)` attr-dict `:` qualified(type($pointer))";
+  let opDocGroup = CuteNvgpu_Barriers;
+}
+
+def CuteNvgpu_GetDynSmemSizeOp : CuteNvgpu_Op<"arch.get_dyn_smem_size", [Pure]> {
+  let summary = "Bytes of dynamic shared memory that a launch gives a kernel (PTX ISA, %dynamic_smem_size)";
+  let description = [{
+    ```mlir
+    %n = cute_nvgpu.arch.get_dyn_smem_size() : i32
+    ```
+  }];
+  let arguments = (ins);
+  let results = (outs I32:$bytes);
+  let assemblyFormat = "`(` `)` attr-dict `:` type($bytes)";
+  let opDocGroup = CuteNvgpu_Barriers;
+}
+
 //===----------------------------------------------------------------------===//
 // Products of a warpgroup
 //===----------------------------------------------------------------------===//
@@ -605,8 +640,8 @@ def CuteNvgpu_AtomWgmmaOp : CuteNvgpu_Op<"atom_wgmma"> {
     %d = cute_nvgpu.atom_wgmma(%mma, %a, %b, %c) at [0, 0] : (!mma, !sA, !sA, vector<32xf32>) -> vector<32xf32>
     ```
   }];
-  let arguments = (ins Cute_TiledMmaType:$mma, Arg<AnyTypeOf<[Cute_MemRefType, AnyVectorOfAnyRank]>, "", [MemRead]>:$a,
-                       Arg<Cute_MemRefType, "", [MemRead]>:$b,
+  let arguments = (ins Cute_TiledMmaType:$mma, Arg<AnyTypeOf<[Cute_MemRefType, Cute_SmemDescViewType, AnyVectorOfAnyRank]>, "", [MemRead]>:$a,
+                       Arg<AnyTypeOf<[Cute_MemRefType, Cute_SmemDescViewType]>, "", [MemRead]>:$b,
                        AnyVectorOfAnyRank:$c, DenseI64ArrayAttr:$at);
   let results = (outs AnyVectorOfAnyRank:$d);
   let assemblyFormat = "`(` operands `)` `at` $at attr-dict `:` functional-type(operands, $d)";

@@ -33,9 +33,9 @@ def Cute_GetShapeOp : Cute_AccessorOp<"get_shape"> {
     ```
   }];
   let arguments = (ins AnyTypeOf<[Cute_LayoutType, Cute_ComposedLayoutType, Cute_TileType, Cute_MemRefType,
-                           Cute_CoordTensorType],
-                         "!cute.layout, !cute.composed_layout, !cute.tile, !cute.memref or "
-                         "!cute.coord_tensor">:$input);
+                           Cute_CoordTensorType, Cute_SmemDescViewType],
+                         "!cute.layout, !cute.composed_layout, !cute.tile, !cute.memref, "
+                         "!cute.coord_tensor or !cute_nvgpu.smem_desc_view">:$input);
   let results = (outs Cute_ShapeType:$result);
   let assemblyFormat = "`(` $input `)` attr-dict `:` type($input) `->` qualified(type($result))";
 }

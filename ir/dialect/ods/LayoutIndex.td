@@ -30,9 +30,9 @@ def Cute_SizeOp : Cute_IndexOp<"size"> {
     ```
   }];
   let arguments = (ins AnyTypeOf<[Cute_ShapeType, Cute_IntTupleType, Cute_LayoutType,
-                           Cute_ComposedLayoutType, Cute_MemRefType, Cute_CoordTensorType],
+                           Cute_ComposedLayoutType, Cute_MemRefType, Cute_CoordTensorType, Cute_SmemDescViewType],
                            "!cute.shape, !cute.int_tuple, !cute.layout, !cute.composed_layout, "
-                           "!cute.memref or !cute.coord_tensor">:$input,
+                           "!cute.memref, !cute.coord_tensor or !cute_nvgpu.smem_desc_view">:$input,
                        OptionalAttr<DenseI32ArrayAttr>:$mode);
   let results = (outs Cute_IntTupleType:$result);
   let assemblyFormat = [{ (`<` $mode^ `>`)? `(` $input `)` attr-dict `:`

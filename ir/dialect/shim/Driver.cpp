@@ -405,8 +405,12 @@ static LogicalResult optMain(int argc, char **argv, StringRef input, StringRef o
       return plain.setupPassPipeline(manager);
     });
   }
+  auto read = [](MlirStringRef other, void *user) {
+    auto &buffer = *static_cast<std::unique_ptr<llvm::MemoryBuffer> *>(user);
+    buffer = llvm::MemoryBuffer::getMemBufferCopy(unwrap(other), buffer->getBufferIdentifier());
+  };
   cute::callbacks().setInput(wrap(text->getBufferIdentifier()), wrap(text->getBuffer()),
-                             wrap(StringRef(config.inputSplitMarker())));
+                             wrap(StringRef(config.inputSplitMarker())), read, &text);
   if (failed(MlirOptMain(file->os(), std::move(text), registry, config)))
     return failure();
   file->keep();

@@ -79,6 +79,7 @@ static const llvm::StringMap<Form> &forms() {
     add({"local_tile", "inner_partition", "local_partition"}, {.text = "proj", .coord = true, .behind = 3});
     add({"make_layout", "make_view", "make_identity_tensor", "memref.alloca"},
         {.lone = Lone::Result});
+    map["cute_nvgpu.prefetch_tma_desc"] = {};
     add({"make_identity_layout"}, {.lone = Lone::Either});
     add({"make_composed_layout"},
         {.lone = Lone::Result,

@@ -65,6 +65,24 @@ inline void append(MlirStringRef text, void *user) {
   static_cast<std::string *>(user)->append(text.data, text.length);
 }
 
+/// A quoted text, replaced by its canonical form.
+inline ParseResult parseText(AsmParser &parser, int kind, std::string &text) {
+  SMLoc where = parser.getCurrentLocation();
+  std::string written, answer;
+  if (parser.parseString(&written))
+    return failure();
+  if (!cute::callbacks().canonicalize(kind, wrap(StringRef(written)), cute::append, &answer))
+    return parser.emitError(where) << answer;
+  text = std::move(answer);
+  return success();
+}
+
+inline void printText(AsmPrinter &printer, StringRef text) { printer << '"' << text << '"'; }
+
+inline ParseResult parseLayoutText(AsmParser &parser, std::string &text) {
+  return parseText(parser, CuteLayout, text);
+}
+inline void printLayoutText(AsmPrinter &printer, StringRef text) { printText(printer, text); }
 inline ParseResult parseKeyword(AsmParser &parser, std::string &text) {
   StringRef keyword;
   if (parser.parseKeyword(&keyword))
@@ -73,6 +91,78 @@ inline ParseResult parseKeyword(AsmParser &parser, std::string &text) {
   return success();
 }
 inline void printKeyword(AsmPrinter &printer, StringRef text) { printer << text; }
+
+/// `tma_gbasis = <"box">, swizzle = 128`, without a swizzle, which is -1, or with what CuTe DSL writes before the box:
+/// `mode = tiled, num_cta = 1, g_stride = <"()"> tma_gbasis = <"box">`.
+inline ParseResult parseBoxAndSwizzle(AsmParser &parser, std::string &box, int64_t &swizzle) {
+  swizzle = -1;
+  auto quoted = [&](std::string &text) -> ParseResult {
+    return failure(parser.parseEqual() || parser.parseLess() || parser.parseString(&text) || parser.parseGreater());
+  };
+  bool ofDsl = succeeded(parser.parseOptionalKeyword("mode"));
+  if (ofDsl) {
+    std::string strides;
+    int64_t blocks;
+    if (parser.parseEqual() || parser.parseKeyword("tiled") || parser.parseComma())
+      return failure();
+    if (succeeded(parser.parseOptionalKeyword("num_cta")) &&
+        (parser.parseEqual() || parser.parseInteger(blocks) || parser.parseComma()))
+      return failure();
+    if (parser.parseKeyword("g_stride") || quoted(strides))
+      return failure();
+  }
+  if (parser.parseKeyword("tma_gbasis") || quoted(box))
+    return failure();
+  if (ofDsl || failed(parser.parseOptionalComma()))
+    return success();
+  return failure(parser.parseKeyword("swizzle") || parser.parseEqual() || parser.parseInteger(swizzle));
+}
+inline void printBoxAndSwizzle(AsmPrinter &printer, StringRef box, int64_t swizzle) {
+  printer << "tma_gbasis = <\"" << box << "\">";
+  if (swizzle >= 0)
+    printer << ", swizzle = " << swizzle;
+}
+
+/// `, internal_val_type = f16`, `, tma_format = F16_RN`, or nothing.
+inline ParseResult parseMapFormat(AsmParser &parser, std::string &text) {
+  StringRef name, format;
+  if (failed(parser.parseOptionalComma()))
+    return success();
+  SMLoc where = parser.getCurrentLocation();
+  if (parser.parseKeyword(&name))
+    return failure();
+  if (name != "internal_val_type" && name != "tma_format")
+    return parser.emitError(where) << "expected internal_val_type or tma_format, found '" << name << "'";
+  if (parser.parseEqual())
+    return failure();
+  llvm::raw_string_ostream stream(text);
+  stream << name << " = ";
+  if (name == "tma_format") {
+    if (parser.parseKeyword(&format))
+      return failure();
+    stream << format;
+    return success();
+  }
+  Type type;
+  if (parser.parseType(type))
+    return failure();
+  stream << type;
+  return success();
+}
+inline void printMapFormat(AsmPrinter &printer, StringRef text) {
+  if (!text.empty())
+    printer << ", " << text;
+}
+
+/// An integer without its type.
+inline ParseResult parsePlain(OpAsmParser &parser, IntegerAttr &value) {
+  int32_t number;
+  if (parser.parseInteger(number))
+    return failure();
+  value = parser.getBuilder().getI32IntegerAttr(number);
+  return success();
+}
+inline void printPlain(OpAsmPrinter &printer, Operation *, IntegerAttr value) { printer << value.getInt(); }
 
 /// `, keyword`, or nothing, which is the empty text.
 inline ParseResult parseOptionalKeyword(AsmParser &parser, std::string &text) {

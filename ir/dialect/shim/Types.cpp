@@ -17,24 +17,6 @@ using namespace cute;
 // Syntax
 //===----------------------------------------------------------------------===//
 
-/// A quoted text, replaced by its canonical form.
-static ParseResult parseText(AsmParser &parser, int kind, std::string &text) {
-  SMLoc where = parser.getCurrentLocation();
-  std::string written, answer;
-  if (parser.parseString(&written))
-    return failure();
-  if (!cute::callbacks().canonicalize(kind, wrap(StringRef(written)), cute::append, &answer))
-    return parser.emitError(where) << answer;
-  text = std::move(answer);
-  return success();
-}
-
-static void printText(AsmPrinter &printer, StringRef text) { printer << '"' << text << '"'; }
-
-static ParseResult parseLayoutText(AsmParser &parser, std::string &text) {
-  return parseText(parser, CuteLayout, text);
-}
-static void printLayoutText(AsmPrinter &printer, StringRef text) { printText(printer, text); }
 static ParseResult parseIntTupleText(AsmParser &parser, std::string &text) {
   return parseText(parser, CuteIntTuple, text);
 }

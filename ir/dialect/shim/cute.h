@@ -83,8 +83,10 @@ typedef struct {
   /// else by `text`, if there is one; false where there is no text.
   bool (*valueBefore)(MlirStringRef file, size_t line, size_t column, MlirStringRef text, MlirStringCallback sink,
                       void *user);
-  /// Keeps the text that the program is given, which a marker parts into modules, unless the marker is empty.
-  void (*setInput)(MlirStringRef name, MlirStringRef text, MlirStringRef marker);
+  /// Keeps the text that the program is given, which a marker parts into modules, unless the marker is empty. Gives `sink` the text that is to be read in its place, if
+  /// there is another one.
+  void (*setInput)(MlirStringRef name, MlirStringRef text, MlirStringRef marker, MlirStringCallback sink,
+                   void *user);
   /// Verifies the names of other ops that an op is about; emits its own diagnostics.
   bool (*verifySymbols)(MlirOperation op);
 } CuteCallbacks;

@@ -1,5 +1,6 @@
 //! The meaning of SM90's ops: barriers in shared memory, tiles that TMA copies, operands of `wgmma` as descriptors.
 
+mod descriptors;
 mod im2col;
 
 use crate::{
@@ -14,6 +15,8 @@ use cute_layout::{
 use melior::ir::{Location, Type};
 
 pub use cute_layout::descriptor::Steps;
+pub(crate) use descriptors::descriptors;
+pub use descriptors::{made as made_descriptor, of_partition, units};
 pub use im2col::{
     Convolution, coordinates_of_tile, im2col_types, numbers_of_instruction, pixel_modes,
 };
@@ -32,6 +35,24 @@ pub const SENT_AT_ONCE: i64 = 4;
 /// Tells whether the products of an atom go on while its threads do, with operands that are descriptors.
 pub fn is_asynchronous(atom: &MmaAtom) -> bool {
     atom.sources.contains(&Source::SharedDescriptor)
+}
+
+/// Tells whether an atom reads an operand, A or B, in shared memory by a descriptor.
+pub(crate) fn is_read_in_place(atom: &MmaAtom, operand: usize) -> bool {
+    atom.sources.get(operand) == Some(&Source::SharedDescriptor)
+}
+
+/// The number of atoms of an operand in shared memory along M or N, and along K, be it a partition or descriptors of one. Errors: what has no descriptors.
+pub(crate) fn atoms_of(
+    atom: &MmaAtom,
+    operand: usize,
+    memref: &MemRef<'_>,
+) -> Result<[i64; 2], String> {
+    let [first, second] = match memref.space {
+        Space::Descriptors => units(memref)?,
+        _ => steps(atom, operand, memref)?.bytes,
+    };
+    Ok([first.len() as i64, second.len() as i64])
 }
 
 /// The tensor that a shared tensor is in a block of the cluster. Errors: one that is not in shared memory, or of a layout that only the kernel knows.
@@ -380,13 +401,24 @@ pub fn steps(atom: &MmaAtom, operand: usize, memref: &MemRef<'_>) -> Result<Step
     Ok(steps)
 }
 
+/// The sizes of the first modes of A, B and C of a product: the values of an atom, or one descriptor of them.
+pub(crate) fn values_of(mut values: [i64; 3], operands: [&MemRef<'_>; 2]) -> [i64; 3] {
+    for (value, operand) in values.iter_mut().zip(operands) {
+        if operand.space == Space::Descriptors {
+            *value = 1;
+        }
+    }
+    values
+}
+
 /// Checks a product of a warpgroup, whose operands in shared memory are descriptors, and returns its extents.
 pub fn check_product(ty: Type<'_>, [a, b, c]: [&MemRef<'_>; 3]) -> Result<Extents, String> {
     let product = algorithm::product_of(ty).ok_or("expected an MMA atom or a tiled MMA")??;
-    let extents = algorithm::product_extents([&a.layout, &b.layout, &c.layout], product.values)?;
-    if product.atom.sources[0] == Source::SharedDescriptor {
-        steps(&product.atom, 0, a)?;
+    let values = values_of(product.values, [a, b]);
+    let extents = algorithm::product_extents([&a.layout, &b.layout, &c.layout], values)?;
+    if is_read_in_place(&product.atom, 0) {
+        atoms_of(&product.atom, 0, a)?;
     }
-    steps(&product.atom, 1, b)?;
+    atoms_of(&product.atom, 1, b)?;
     Ok(extents)
 }

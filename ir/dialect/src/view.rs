@@ -471,7 +471,7 @@ fn project(tile: &Tile, proj: &IntTuple) -> Result<Tile, String> {
     ))
 }
 
-/// The tile at `coord`, of the modes of tile and coordinate at which `proj` is not `_`.
+/// The tile at `coord`, of the modes of tile and coordinate at which `proj` is not `_`; modes of the coordinate behind those of `proj` are of the tensor's modes that no tile has.
 fn projected(
     layout: &Layout,
     tile: &Tile,
@@ -483,7 +483,7 @@ fn projected(
             "expected a coordinate and a projection of one rank, found {coord} and {proj}"
         ));
     };
-    if modes.len() != marks.len() {
+    if modes.len() < marks.len() {
         return Err(format!(
             "expected a projection of rank {}, as the coordinate {coord}, found {proj}",
             modes.len()
@@ -491,13 +491,13 @@ fn projected(
     }
     // Dynamic leaves keep the numbers that they have in the whole coordinate.
     let (mut kept, mut numbers, mut next) = (vec![], vec![], 0);
-    for (mode, mark) in modes.iter().zip(marks) {
+    for (at, mode) in modes.iter().enumerate() {
         let leaves = mode.leaves();
         let dynamic = leaves
             .iter()
             .filter(|l| matches!(l, Leaf::Dynamic(_)))
             .count();
-        if *mark != IntTuple::Leaf(Leaf::Underscore) {
+        if marks.get(at) != Some(&IntTuple::Leaf(Leaf::Underscore)) {
             kept.push(mode.clone());
             numbers.extend(next..next + dynamic);
         }

@@ -17,10 +17,12 @@ pub enum Space {
     Generic,
     /// Tensor memory of SM100.
     Tmem,
+    /// Shared memory as `wgmma` is told of it, by descriptors that count in 16 bytes. No tensor is declared in it.
+    Descriptors,
 }
 
 impl Space {
-    /// The name as types have it: `gmem`, `smem`, `dsmem`, `rmem`, `generic`, `tmem`.
+    /// The name as types have it: `gmem`, `smem`, `dsmem`, `rmem`, `generic`, `tmem`; `descriptors`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Gmem => "gmem",
@@ -29,6 +31,7 @@ impl Space {
             Self::Rmem => "rmem",
             Self::Generic => "generic",
             Self::Tmem => "tmem",
+            Self::Descriptors => "descriptors",
         }
     }
 }

@@ -29,6 +29,8 @@ enum Memory {
     Shared,
     /// Shared memory of a block of the cluster.
     Cluster,
+    /// No memory, but 64 bits of a descriptor, of which offsets are units.
+    Descriptor,
 }
 
 impl Memory {
@@ -38,6 +40,7 @@ impl Memory {
             Self::Global => "!llvm.ptr<1>",
             Self::Shared => "!llvm.ptr<3>",
             Self::Cluster => "!llvm.ptr<7>",
+            Self::Descriptor => "!llvm.ptr",
         })
     }
 }
@@ -66,6 +69,32 @@ impl<'c> Address<'c> {
             constant: 0,
             width: 64,
             memory: Memory::Global,
+        }
+    }
+
+    /// A descriptor of 64 bits.
+    pub(crate) fn descriptor(b: Builder<'c>, bits: Val<'c>) -> Result<Self, Failure> {
+        let memory = Memory::Descriptor;
+        Ok(Self {
+            base: b.value(llvm::INTTOPTR, &[bits], memory.pointer(b)?, &[])?,
+            dynamic: None,
+            constant: 0,
+            width: 64,
+            memory,
+        })
+    }
+
+    /// The bits of a descriptor, so many units on.
+    pub(crate) fn bits(&self, b: Builder<'c>, units: i64) -> Result<Val<'c>, Failure> {
+        let wide = b.i64_type();
+        let base = b.value(llvm::PTRTOINT, &[self.base], wide, &[])?;
+        let start = match self.dynamic {
+            Some(dynamic) => b.value(arith::ADDI, &[base, dynamic], wide, &[])?,
+            None => base,
+        };
+        match self.constant + units {
+            0 => Ok(start),
+            units => b.value(arith::ADDI, &[start, b.constant(wide, units)?], wide, &[]),
         }
     }
 

@@ -11,7 +11,7 @@ use cute_ir::{
     Expected, Failure, hopper,
     mlir::*,
     ops::{arith, cute_nvgpu, nvvm, scf},
-    types::Space,
+    types::{CuteType, Space},
 };
 use cute_target::{Arch, Requirement};
 use melior::ir::ValueLike;
@@ -184,6 +184,10 @@ impl<'c> Lowering<'c, '_> {
             let operands = [b.i32(-1)?, uniform.value(), b.i32(0)?, b.i32(31)?];
             let same = b.value(nvvm::SHFL_SYNC, &operands, b.i32_type(), &attributes)?;
             replace_uses(uniform.result(), same);
+        } else if let Some(size) = cute_nvgpu::ArchGetDynSmemSize::of(op) {
+            let text = "mov.u32 $0, %dynamic_smem_size;";
+            let bytes = pure_assembly(b, text, "=r", &[], b.i32_type())?;
+            replace_uses(size.bytes(), bytes);
         } else if name_of(op) == cute_nvgpu::WGMMA_COMMIT_GROUP {
             b.op(nvvm::WGMMA_COMMIT_GROUP_SYNC_ALIGNED, &[], &[], &[])?;
         } else {
@@ -216,7 +220,13 @@ impl<'c> Lowering<'c, '_> {
         index: Option<Val<'c>>,
         b: Builder<'c>,
     ) -> Result<Val<'c>, Failure> {
-        let place = self.place(barriers, b)?;
+        // A pointer of LLVM's is one already.
+        let Some(place) = self.views.get(barriers) else {
+            return match CuteType::get(barriers.r#type()) {
+                None => Ok(barriers),
+                Some(_) => Err(super::starts::no_start(b)),
+            };
+        };
         let mut start = place.start.clone();
         if let Some(index) = index {
             let (layout, width) = (&place.memref.layout, start.width);

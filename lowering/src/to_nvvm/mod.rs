@@ -244,6 +244,8 @@ impl<'c, 'r> Lowering<'c, 'r> {
             } else if name_of(op).starts_with("vector.") {
                 self.vectors.note(op);
                 registers::vector_op(self.rewriter, op)?;
+            } else if name_of(op) == CAST && self.pointer_of_llvm(op)? {
+                self.dead.push(op);
             } else if is_choice_of_maps(op) {
                 set_type(result_of(op, 0), Builder::before(op).ty("!llvm.ptr")?);
             } else if name_of(op).starts_with("math.") || name_of(op).starts_with("arith.") {
@@ -269,6 +271,29 @@ impl<'c, 'r> Lowering<'c, 'r> {
         Ok(())
     }
 
+    /// A pointer of ours as one of LLVM's, which ops of other dialects take; false where the cast is another one.
+    fn pointer_of_llvm(&self, cast: Op<'c>) -> Result<bool, Failure> {
+        let (operands, results) = (operands_of(cast), results_of(cast));
+        let ([from], [to]) = (&operands[..], &results[..]) else {
+            return Ok(false);
+        };
+        let Some(place) = self.views.get(*from) else {
+            return Ok(false);
+        };
+        let b = Builder::before(cast);
+        let pointer = place.start.pointer(b, None)?;
+        if pointer.r#type() != to.r#type() {
+            return Err(b.error(format!(
+                "expected a cast to {}, as pointers into {} are, found one to {}",
+                pointer.r#type(),
+                place.memref.space,
+                to.r#type()
+            )));
+        }
+        replace_uses(*to, pointer);
+        Ok(true)
+    }
+
     fn op(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<(), Failure> {
         match name_of(op) {
             cute::STATIC | cute::TILED_MMA_PARTITION_SHAPE => return Ok(()),
@@ -280,7 +305,7 @@ impl<'c, 'r> Lowering<'c, 'r> {
             cute::MAKE_COORD | cute::MAKE_INT_TUPLE | cute::ASSUME => return Ok(()),
             _ => {}
         }
-        if self.views.op(&mut self.shared.at(op), op)? {
+        if self.descriptor_op(op, b)? || self.views.op(&mut self.shared.at(op), op)? {
             return Ok(());
         }
         if let Some(op) = cute::Ptrtoint::of(op) {

@@ -104,7 +104,7 @@ impl<'c> Starts<'c, '_> {
                 "is in {}, which is not lowered; expected gmem or smem",
                 memref.space
             )))),
-            Space::Gmem | Space::Smem | Space::Dsmem | Space::Rmem => Ok(()),
+            Space::Gmem | Space::Smem | Space::Dsmem | Space::Rmem | Space::Descriptors => Ok(()),
         }
     }
 }

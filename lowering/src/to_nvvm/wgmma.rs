@@ -5,6 +5,7 @@
 
 use super::{
     Lowering,
+    address::Address,
     mma_sync::ptx_type,
     registers::{assemble, assembly, elements, from_words, member, words},
 };
@@ -13,9 +14,10 @@ use cute_ir::{
     Expected, Failure,
     args::at_of,
     hopper,
+    interpret::Place,
     mlir::*,
-    ops::{arith, cute_nvgpu, scf},
-    types,
+    ops::{arith, cute, cute_nvgpu, scf},
+    types::{self, CuteType, Space},
 };
 use cute_layout::{
     MmaAtom,
@@ -43,6 +45,11 @@ pub(super) fn trap_unless<'c>(b: Builder<'c>, holds: Val<'c>) -> Result<(), Fail
     inner.op(scf::YIELD, &[], &[], &[])?;
     b.with_regions(scf::IF, &[fails], &[], &[], vec![region, Detached::empty()])?;
     Ok(())
+}
+
+/// Tells whether a value is a view of descriptors.
+fn is_of_descriptors(value: Val<'_>) -> bool {
+    types::memref_of(value).is_some_and(|memref| memref.space == Space::Descriptors)
 }
 
 /// The instruction without its operands, and what stands behind scale-d.
@@ -178,7 +185,50 @@ impl<'c> Accumulators<'c> {
     }
 }
 
+/// The field of a descriptor that says where an operand starts, in 32 bits, and the place behind it. The hardware swizzles the address that it computes, as the
+/// tensor's layout does.
+fn field_of<'c>(start: &Address<'c>, b: Builder<'c>) -> Result<(Val<'c>, Builder<'c>), Failure> {
+    let (address, b) = start.number(b)?;
+    let masked = b.value(arith::ANDI, &[address, b.i32(0x3ffff)?], b.i32_type(), &[])?;
+    let granule = b.i32(i64::from(GRANULE.trailing_zeros()))?;
+    let field = b.value(arith::SHRUI, &[masked, granule], b.i32_type(), &[])?;
+    Ok((field, b))
+}
+
 impl<'c> Lowering<'c, '_> {
+    /// Notes the descriptors that an op makes of a tensor; false where it makes none.
+    pub(super) fn descriptor_op(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<bool, Failure> {
+        let (of, result, descriptor) = if let Some(made) = cute_nvgpu::MakeGmmaSmemDesc::of(op) {
+            let descriptor = hopper::made_descriptor(made).map_err(|e| b.error(e))?;
+            (made.iter(), made.descriptor(), descriptor)
+        } else if let Some(made) = cute::MmaMakeFragment::of(op)
+            && let Some(atom) = types::mma_row(made.mma().r#type())
+            && is_of_descriptors(made.result())
+        {
+            let operand = integer_of(op, "operand_id").unwrap_or(0) as usize;
+            let partition = &self.place(made.tensor(), b)?.memref;
+            let found = hopper::of_partition(&atom, operand, partition);
+            (
+                made.tensor(),
+                made.result(),
+                found.map_err(|e| b.error(e))?.0,
+            )
+        } else {
+            return Ok(false);
+        };
+        let memref = match CuteType::of(result.r#type()) {
+            Some(CuteType::Ptr(memref) | CuteType::MemRef(memref)) => memref,
+            _ => return Err(b.error("expected descriptors")),
+        };
+        let (field, b) = field_of(&self.place(of, b)?.start, b)?;
+        let field = b.value(arith::EXTUI, &[field], b.i64_type(), &[])?;
+        let fields = b.constant(b.i64_type(), descriptor.fields() as i64)?;
+        let bits = b.value(arith::ORI, &[field, fields], b.i64_type(), &[])?;
+        let start = Address::descriptor(b, bits)?;
+        self.views.set(result, Place { memref, start });
+        Ok(true)
+    }
+
     /// Lowers an op on products of warpgroups; false where `op` is none.
     pub(super) fn wgmma_op(&mut self, op: Op<'c>, b: Builder<'c>) -> Result<bool, Failure> {
         let text = match name_of(op) {
@@ -276,12 +326,16 @@ impl<'c> Lowering<'c, '_> {
         b: Builder<'c>,
     ) -> Result<Vec<Val<'c>>, Failure> {
         let found = self.place(tensor, b)?;
+        if found.memref.space == Space::Descriptors {
+            let [atoms, along_k] = hopper::units(&found.memref).map_err(|e| b.error(e))?;
+            let here = *atoms
+                .get(place as usize)
+                .expected(b, "an atom of the descriptors")?;
+            let bits = |step: &i64| found.start.bits(b, here + step);
+            return along_k.iter().map(bits).collect();
+        }
         let steps = hopper::steps(atom, operand, &found.memref).map_err(|e| b.error(e))?;
-        // The hardware swizzles the address that it computes, as the tensor's layout does.
-        let (address, b) = found.start.number(b)?;
-        let masked = b.value(arith::ANDI, &[address, b.i32(0x3ffff)?], b.i32_type(), &[])?;
-        let granule = b.i32(i64::from(GRANULE.trailing_zeros()))?;
-        let field = b.value(arith::SHRUI, &[masked, granule], b.i32_type(), &[])?;
+        let (field, b) = field_of(&found.start, b)?;
         let fields = b.constant(b.i64_type(), steps.descriptor.fields() as i64)?;
         let [atoms, along_k] = &steps.bytes;
         let here = *atoms

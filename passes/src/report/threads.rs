@@ -90,7 +90,9 @@ pub(super) fn lines(op: Op<'_>) -> Option<Vec<String>> {
                     "{} of shared memory",
                     counted(memref.bytes().ok()?, "byte")
                 )]),
-                Space::Gmem | Space::Dsmem | Space::Generic | Space::Tmem => None,
+                Space::Gmem | Space::Dsmem | Space::Generic | Space::Tmem | Space::Descriptors => {
+                    None
+                }
             }
         }
         _ => None,

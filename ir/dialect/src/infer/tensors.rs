@@ -2,7 +2,7 @@
 
 use crate::mlir::*;
 use crate::{
-    algebra,
+    algebra, hopper,
     mlir::{Op, attribute_of, entry_of, name_of},
     ops::cute,
     tensor,
@@ -108,7 +108,12 @@ pub(super) fn infer<'c>(
             tensors(element.and_then(|element| tensor::fragment_like(layout, element)))
         }
         (cute::MMA_MAKE_FRAGMENT, [mma, CuteType::MemRef(source)]) => {
-            tensors(operand_id().and_then(|id| fragment_of(mma, source, id)))
+            tensors(operand_id().and_then(|id| {
+                match hopper::descriptors(context, mma, source, id)? {
+                    Some(descriptors) => Ok(descriptors),
+                    None => fragment_of(mma, source, id),
+                }
+            }))
         }
         (cute::MMA_MAKE_FRAGMENT, [mma, CuteType::Shape(shape)]) => {
             tensors(operand_id().and_then(|id| {

@@ -3,10 +3,12 @@
 
 use std::sync::{Arc, LazyLock};
 
+pub use dsl::respelled;
 pub use reworded::reworded;
 pub(crate) use texts::{set_input, while_reading, with_text};
 pub(crate) use visible::value_before;
 
+mod dsl;
 pub mod files;
 mod kept;
 mod meant;

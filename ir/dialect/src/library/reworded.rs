@@ -1,6 +1,7 @@
 //! Errors of MLIR's parser and verifiers that name no cure, or nothing of what they found: how they are told instead.
 
 use super::{
+    dsl,
     meant::{meant, near_value},
     texts,
 };
@@ -29,8 +30,12 @@ pub fn reworded(message: &str, file: &str, line: usize, column: usize) -> String
 
 /// The errors that are told otherwise.
 enum Kind<'m> {
+    /// An op, a type or an attribute of CuTe DSL that is not read: its name as the message has it, and what stands in its place.
+    Unread(&'m str, &'static str),
     /// An op, by its name, of a dialect that is not there.
     Dialect(&'m str),
+    /// The same in the generic form, which names no op.
+    Unregistered,
     /// A value that is not defined.
     Undeclared,
     /// A value, without `%`, of another type than its use says: the one of the use, and its own.
@@ -67,6 +72,9 @@ impl<'m> Kind<'m> {
             let rest: &str = message.strip_prefix(begin)?;
             rest.split_once('\'')
         };
+        if let Some(unread) = Self::unread(message) {
+            return Some(unread);
+        }
         if message.starts_with("Dialect `")
             && let Some((_, rest)) = message.split_once("for custom op '")
         {
@@ -90,6 +98,9 @@ impl<'m> Kind<'m> {
             && what.len() <= 2
         {
             return Some(Self::Missing(what));
+        }
+        if message.starts_with("operation being parsed with an unregistered dialect") {
+            return Some(Self::Unregistered);
         }
         if message.starts_with("block with no terminator, has ") {
             return Some(Self::NoEnd);
@@ -115,11 +126,36 @@ impl<'m> Kind<'m> {
         })
     }
 
+    /// The error of a name of CuTe DSL's that is not read, as MLIR and the dialects word it of ops, types and attributes.
+    fn unread(message: &'m str) -> Option<Self> {
+        let is_unknown = [
+            "is unknown",
+            "unregistered operation '",
+            "of the dialect, found '",
+            "unknown attribute `",
+            "for custom op '",
+        ];
+        if !is_unknown.iter().any(|text| message.contains(text)) {
+            return None;
+        }
+        let quoted = message.split(['\'', '`']).skip(1).step_by(2);
+        let mut named = quoted.map(|name| name.trim_start_matches(['!', '#']));
+        named.find_map(|name| Some(Self::Unread(name, dsl::instead(name)?)))
+    }
+
     /// The whole message as it is told; nothing where nothing is better than what it is.
     fn told(&self, message: &str, at: &Place<'_>) -> Option<String> {
         let found = at.found();
         Some(match self {
+            Self::Unread(name, cure) => unread(name, cure),
             Self::Dialect(op) => of_no_dialect(op),
+            Self::Unregistered => {
+                let name = at.line_of_text().split('"').nth(1)?;
+                match dsl::instead(name) {
+                    Some(cure) => unread(name, cure),
+                    None => of_no_dialect(name),
+                }
+            }
             Self::Undeclared => {
                 let name = at.token();
                 let near = near_value(name, at.text, at.line);
@@ -207,6 +243,11 @@ impl<'m> Kind<'m> {
             }
         })
     }
+}
+
+/// The message about a name of CuTe DSL's that is not read.
+fn unread(name: &str, cure: &str) -> String {
+    format!("'{name}', as CuTe DSL prints it, is not read here (docs/dsl-ir.md); {cure}")
 }
 
 /// The message about an op of a dialect that is not there.

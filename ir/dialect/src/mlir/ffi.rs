@@ -112,7 +112,8 @@ pub(super) struct CuteCallbacks {
         StringSink,
         *mut c_void,
     ) -> bool,
-    pub set_input: unsafe extern "C" fn(MlirStringRef, MlirStringRef, MlirStringRef),
+    pub set_input:
+        unsafe extern "C" fn(MlirStringRef, MlirStringRef, MlirStringRef, StringSink, *mut c_void),
     pub verify_symbols: unsafe extern "C" fn(MlirOperation) -> bool,
 }
 

@@ -60,6 +60,7 @@ pub fn parse_module<'c>(
     name: &str,
     text: &str,
 ) -> Option<Module<'c>> {
+    let text = &*library::respelled(text);
     // SAFETY: the context outlives the module, and the texts the call.
     let read = || unsafe {
         let module = ffi::cuteModuleParse(

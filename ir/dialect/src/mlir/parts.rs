@@ -74,6 +74,16 @@ impl<'c> Parts<'c, 'c> {
     }
 }
 
+impl<'c, 't> Parts<'c, 't> {
+    /// With the type itself as a part of it, where it has no other and is to be made again of what it is read as.
+    fn with_itself(mut self, ty: Type<'c>) -> Self {
+        if self.kind == Kind::SmemDesc {
+            self.types.push(ty);
+        }
+        self
+    }
+}
+
 /// The type of these parts. Errors, at `location`: parts that are none of such a type.
 pub fn type_of<'c>(location: Location<'c>, parts: &Parts<'c, '_>) -> Result<Type<'c>, Failure> {
     let raw = to_raw(location, parts);
@@ -98,7 +108,10 @@ pub(crate) fn attribute_of_parts<'c>(
 pub(crate) fn parts_of_type<'c>(ty: Type<'c>) -> Option<Result<Parts<'c, 'c>, String>> {
     let mut raw = CuteParts::empty(0);
     // SAFETY: types, texts and arrays are the type's own, which lives as long as its context.
-    unsafe { ffi::cuteTypeGetParts(ty.to_raw(), &mut raw).then(|| Parts::from_raw(&raw)) }
+    unsafe {
+        ffi::cuteTypeGetParts(ty.to_raw(), &mut raw)
+            .then(|| Parts::from_raw(&raw).map(|parts| parts.with_itself(ty)))
+    }
 }
 
 /// The parts of an attribute; nothing where it is not one that is verified here.
@@ -284,7 +297,8 @@ fn entry<'c>(ty: Type<'c>) -> Option<&'c Entry> {
         if !ffi::cuteTypeGetParts(raw, &mut parts) {
             return None;
         }
-        Parts::from_raw(&parts).and_then(|parts| CuteType::from_parts(&parts))
+        let itself = Type::from_raw(raw);
+        Parts::from_raw(&parts).and_then(|parts| CuteType::from_parts(&parts.with_itself(itself)))
     }
     .unwrap_or_else(|message| panic!("the type {ty} cannot be read: {message}"));
     let mut known = table.read.write().unwrap_or_else(PoisonError::into_inner);

@@ -348,12 +348,23 @@ unsafe extern "C" fn value_before(
     }
 }
 
-unsafe extern "C" fn set_input(name: MlirStringRef, text: MlirStringRef, marker: MlirStringRef) {
+unsafe extern "C" fn set_input(
+    name: MlirStringRef,
+    text: MlirStringRef,
+    marker: MlirStringRef,
+    sink: ffi::StringSink,
+    user: *mut c_void,
+) {
     // SAFETY: the shim's, as above.
     let given = unsafe { (utf8(name), utf8(text), utf8(marker)) };
     // Bytecode is no text.
     if let (Ok(name), Ok(text), Ok(marker)) = given {
-        library::set_input(name, text, marker);
+        let read = library::respelled(text);
+        library::set_input(name, &read, marker);
+        if let std::borrow::Cow::Owned(read) = &read {
+            // SAFETY: the sink is the shim's, and takes a copy of the text.
+            unsafe { sink(ffi::string_ref(read), user) };
+        }
     }
 }
 

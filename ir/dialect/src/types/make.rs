@@ -120,6 +120,14 @@ pub fn token_type(context: &Context) -> Type<'_> {
     )
     .expect("a token has nothing to verify")
 }
+/// `!cute_nvgpu.smem_desc`
+pub fn smem_desc_type(context: &Context) -> Type<'_> {
+    get(
+        Location::unknown(context),
+        &parts(Kind::SmemDesc, &[], &[], &[]),
+    )
+    .expect("a descriptor has nothing to verify")
+}
 /// `!cute.any`
 pub fn any_type(context: &Context) -> Type<'_> {
     get(Location::unknown(context), &parts(Kind::Any, &[], &[], &[]))

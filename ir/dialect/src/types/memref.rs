@@ -29,6 +29,18 @@ pub struct MemRef<'c> {
 }
 
 impl<'c> MemRef<'c> {
+    /// A view of descriptors of `wgmma`, or one of them with the layout `1:0`: a tensor in their own space, whose units, 16 bytes, count as bytes.
+    pub(crate) fn descriptors(descriptor: Type<'c>, layout: Layout) -> Self {
+        Self {
+            element: descriptor,
+            space: Space::Descriptors,
+            align: 1,
+            swizzle: None,
+            layout,
+            inner: None,
+        }
+    }
+
     /// The element's size in bytes.
     pub fn element_bytes(&self) -> i64 {
         (element_bits(self.element).unwrap_or(8) / 8).max(1)
@@ -97,6 +109,12 @@ impl<'c> MemRef<'c> {
 
     /// Checks that its elements have addresses: they are accessed in memory.
     pub fn check_addressable(&self) -> Result<(), String> {
+        if self.space == Space::Descriptors {
+            return Err(
+                "accesses descriptors, which only products take; expected a tensor, such as the partition that they were made of"
+                    .to_owned(),
+            );
+        }
         match element_bits(self.element) {
             Some(bits) if bits % 8 != 0 && self.space != Space::Rmem => Err(format!(
                 "accesses elements of {bits} bits, which have no addresses of their own; expected elements of whole bytes: \
@@ -131,6 +149,9 @@ impl<'c> MemRef<'c> {
 
     /// The type of a pointer to its start. Errors, at `location`: parameters that no such type has.
     pub fn to_ptr_type(&self, location: Location<'c>) -> Result<Type<'c>, Failure> {
+        if self.space == Space::Descriptors {
+            return Ok(self.element);
+        }
         let swizzle = self.swizzle.map(|s| s.to_string()).unwrap_or_default();
         let texts = [self.space.name(), &swizzle];
         type_of(
@@ -141,6 +162,13 @@ impl<'c> MemRef<'c> {
 
     /// The MLIR type. Errors, at `location`: parameters that no such type has.
     pub fn to_type(&self, location: Location<'c>) -> Result<Type<'c>, Failure> {
+        if self.space == Space::Descriptors {
+            let layout = self.layout.to_string();
+            return type_of(
+                location,
+                &parts(Kind::SmemDescView, &[self.element], &[&layout], &[]),
+            );
+        }
         let swizzle = self.swizzle.map(|s| s.to_string()).unwrap_or_default();
         let layout = match &self.inner {
             Some((swizzle, offset)) => format!("{swizzle} o {offset} o {}", self.layout),
@@ -156,6 +184,9 @@ impl<'c> MemRef<'c> {
     /// Checks what the type requires of its parameters.
     pub(super) fn verify(&self) -> Result<(), String> {
         let memref = self;
+        if memref.space == Space::Descriptors {
+            return Ok(());
+        }
         let Some(bits) = element_bits(memref.element) else {
             return Err(format!(
                 "expected an integer or floating-point element type, found {}",

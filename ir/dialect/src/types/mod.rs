@@ -26,8 +26,8 @@ pub use atoms::{
 };
 pub use make::{
     any_type, arith_tuple_iter_type, composed_type, coord_tensor_type, coord_type, int_tuple_type,
-    int_type, layout_type, mma_type, pipeline_type, shape_type, tile_type, tiled_copy_type,
-    tiled_mma_type, token_type, value_type,
+    int_type, layout_type, mma_type, pipeline_type, shape_type, smem_desc_type, tile_type,
+    tiled_copy_type, tiled_mma_type, token_type, value_type,
 };
 
 pub use crate::mlir::{element_bits, int_width, is_float, register_type, same_bits};
@@ -150,6 +150,15 @@ pub enum CuteType<'c> {
         /// True where it stores.
         stores: bool,
     },
+    /// `!cute_nvgpu.atom.non_exec_tiled_tma_load` and its like, and the atoms that `cute_nvgpu.atom.make_exec_tma` makes of them
+    TensorMap {
+        /// The type of the elements.
+        value: Type<'c>,
+        /// The box, without its swizzle.
+        map: Arc<TmaBox>,
+        /// True where it stores.
+        stores: bool,
+    },
 }
 
 impl<'c> CuteType<'c> {
@@ -170,6 +179,10 @@ impl<'c> CuteType<'c> {
         let text = |i: usize| Ok::<_, String>(parts.texts[i]);
         let ty = |i: usize| parts.types[i];
         let int = |i: usize| parts.ints[i];
+        // It has itself as its part.
+        if kind == Kind::SmemDesc {
+            return Ok(Self::Ptr(MemRef::descriptors(ty(0), parse_layout("1:0")?)));
+        }
         if generic::is_open(parts)? {
             return Ok(Self::Any);
         }
@@ -233,7 +246,22 @@ impl<'c> CuteType<'c> {
                 layout: parse_layout(text(1)?)?,
             },
             Kind::ArithTupleIter => Self::ArithTupleIter(tuple(text(0)?, TupleKind::IntTuple)?),
-            Kind::TmaLoad | Kind::TmaStore | Kind::Im2colTmaLoad => tma::from_parts(parts)?,
+            Kind::SmemDescView => match Self::of(ty(0)) {
+                Some(Self::Ptr(of)) if of.space == Space::Descriptors => {
+                    Self::MemRef(MemRef::descriptors(ty(0), parse_layout(text(0)?)?))
+                }
+                _ => {
+                    return Err(format!(
+                        "expected descriptors, !cute_nvgpu.smem_desc, found {}",
+                        ty(0)
+                    ));
+                }
+            },
+            Kind::TmaLoad
+            | Kind::TmaStore
+            | Kind::Im2colTmaLoad
+            | Kind::NonExecTmaLoad
+            | Kind::NonExecTmaStore => tma::from_parts(parts)?,
             // What is left are the atoms, which know their kinds.
             _ => atoms::from_parts(parts)?,
         })

@@ -13,12 +13,26 @@ use std::sync::Arc;
 pub(super) fn from_parts<'c>(parts: &Parts<'c, '_>) -> Result<CuteType<'c>, String> {
     let value = parts.types[0];
     let width = bits_of(value)?;
+    // A tensor map of CuTe DSL, or an atom of one, does not say the swizzle.
+    let is_map = matches!(parts.kind, Kind::NonExecTmaLoad | Kind::NonExecTmaStore)
+        || parts.ints.get(1) == Some(&-1);
+    let basis = match parts.kind {
+        Kind::NonExecTmaLoad if parts.texts[0] != "sm_90" => {
+            return Err(format!(
+                "expected sm_90, loads of one block, found {}; there are no loads of SM100's pairs of blocks here",
+                parts.texts[0]
+            ));
+        }
+        Kind::NonExecTmaLoad => parts.texts[1],
+        _ => parts.texts[0],
+    };
+    let swizzle = if is_map { 0 } else { parts.ints[1] };
     let im2col = match parts.kind {
         Kind::Im2colTmaLoad => Some(pixels(&parts.texts[1..4])?),
         _ => None,
     };
-    let map = TmaBox::from_basis(&parse_layout(parts.texts[0])?, parts.ints[1], im2col)
-        .map_err(|e| e.to_string())?;
+    let map =
+        TmaBox::from_basis(&parse_layout(basis)?, swizzle, im2col).map_err(|e| e.to_string())?;
     let bits = map.size() * width;
     if parts.ints[0] != bits {
         return Err(format!(
@@ -27,10 +41,11 @@ pub(super) fn from_parts<'c>(parts: &Parts<'c, '_>) -> Result<CuteType<'c>, Stri
             parts.ints[0]
         ));
     }
-    Ok(CuteType::Tma {
-        value,
-        map: Arc::new(map),
-        stores: parts.kind == Kind::TmaStore,
+    let stores = matches!(parts.kind, Kind::TmaStore | Kind::NonExecTmaStore);
+    let map = Arc::new(map);
+    Ok(match is_map {
+        true => CuteType::TensorMap { value, map, stores },
+        false => CuteType::Tma { value, map, stores },
     })
 }
 

@@ -44,6 +44,11 @@ fn check_field_type(field: &Field, ty: Type) -> Checked {
 }
 
 pub(super) fn verify_set_value(op: cute_nvgpu::AtomSetValue<'_>) -> Checked {
+    if let Some(CuteType::Tma { stores, .. } | CuteType::TensorMap { stores, .. }) =
+        CuteType::get(op.atom().r#type())
+    {
+        return super::hopper::verify_set_barrier(op, *stores);
+    }
     check_field_type(field_of(op.op())?, op.value().r#type())
 }
 

@@ -181,7 +181,7 @@ pub(crate) fn address_width(space: Space) -> Result<u32, String> {
     match space {
         Space::Smem => Ok(32),
         Space::Gmem | Space::Generic => Ok(64),
-        Space::Dsmem | Space::Rmem | Space::Tmem => {
+        Space::Dsmem | Space::Rmem | Space::Tmem | Space::Descriptors => {
             Err(format!("expected memory with addresses, found {space}"))
         }
     }

@@ -21,12 +21,9 @@ const MOST_ARRIVALS: i64 = (1 << 20) - 1;
 
 pub(super) fn verify_barrier(op: Op<'_>) -> Checked {
     let operands = operands_of(op);
-    let barriers = operand(0, *operands.first().ok_or("expected mbarriers")?)?;
-    check_indexed(
-        &barriers,
-        operands.len() - usize::from(has_number(op)) > 1,
-        Space::Smem,
-    )?;
+    let barriers = *operands.first().ok_or("expected mbarriers")?;
+    let indexed = operands.len() - usize::from(has_number(op)) > 1;
+    check_mbarrier(0, barriers, indexed, Space::Smem)?;
     if !has_number(op)
         || name_of(op) == cute_nvgpu::MBARRIER_WAIT
         || name_of(op) == cute_nvgpu::MBARRIER_TRY_WAIT
@@ -57,6 +54,34 @@ fn has_number(op: Op<'_>) -> bool {
 fn constant_of(value: Val<'_>) -> Option<i64> {
     let op = defining_op(value).filter(|op| name_of(*op) == crate::ops::arith::CONSTANT)?;
     integer_of(op, "value")
+}
+
+/// Checks that an operand is mbarriers in a space, of which an index names one, or a pointer to one.
+fn check_mbarrier(number: usize, barriers: Val<'_>, indexed: bool, space: Space) -> Checked {
+    let ty = barriers.r#type();
+    let pointer = match CuteType::of(ty) {
+        Some(CuteType::Ptr(pointer)) => {
+            check_barriers(&pointer, space)?;
+            true
+        }
+        None => {
+            let text = ty.to_string();
+            if text != "!llvm.ptr<3>" {
+                return Err(format!(
+                    "expected mbarriers, or a pointer into shared memory, !cute.ptr<i64, smem> or !llvm.ptr<3>, found {text}"
+                ));
+            }
+            true
+        }
+        Some(_) => false,
+    };
+    match pointer {
+        true if indexed => Err(format!(
+            "expected a pointer to one mbarrier without an index, found {ty} with one; move the pointer by cute.add_offset"
+        )),
+        true => Ok(()),
+        false => check_indexed(&operand(number, barriers)?, indexed, space),
+    }
 }
 
 fn check_indexed(barriers: &MemRef<'_>, indexed: bool, space: Space) -> Checked {
@@ -244,6 +269,10 @@ pub(super) fn verify_tma_load(op: cute_nvgpu::TmaLoad<'_>) -> Checked {
     }
 }
 
+fn is_tensor(value: Val<'_>) -> bool {
+    matches!(CuteType::get(value.r#type()), Some(CuteType::MemRef(_)))
+}
+
 /// Checks that what is to say when a copy is complete is an mbarrier in a space, or a place of a pipeline that has some.
 fn check_completed_on(number: usize, on: Val<'_>, index: Option<Val<'_>>, space: Space) -> Checked {
     match (pipelines::completion_of(on), index) {
@@ -255,7 +284,11 @@ fn check_completed_on(number: usize, on: Val<'_>, index: Option<Val<'_>>, space:
             "expected mbarriers of {space}, or a pipeline with mbarriers of this block, !cute.pipeline<N, mbarrier>, found {}",
             on.r#type()
         )),
-        (None, index) => check_indexed(&operand(number, on)?, index.is_some(), space),
+        // Of a pointer the index is the 0 that its syntax asks for.
+        (None, Some(index)) if constant_of(index) == Some(0) && !is_tensor(on) => {
+            check_mbarrier(number, on, false, space)
+        }
+        (None, index) => check_mbarrier(number, on, index.is_some(), space),
     }
 }
 
@@ -325,6 +358,43 @@ pub(super) fn verify_bulk_store(op: cute_nvgpu::BulkStore<'_>) -> Checked {
     hopper::bulk_bytes([(&from, Space::Smem), (&to, Space::Gmem)]).map(|_| ())
 }
 
+/// The state of an atom that loads by TMA: the mbarrier on which its bytes count.
+pub(super) fn verify_set_barrier(op: cute_nvgpu::AtomSetValue<'_>, stores: bool) -> Checked {
+    let field = op.field().map(|field| field.to_string());
+    if stores || field.as_deref() != Some("#cute_nvgpu.atom_copy_field_tmaload<tma_bar>") {
+        let what = if stores {
+            "no state of an atom that stores"
+        } else {
+            "field = #cute_nvgpu.atom_copy_field_tmaload<tma_bar>, the mbarrier of a load"
+        };
+        return Err(format!(
+            "expected {what}, found {}; a policy of L2 is one of the copy: cute_nvgpu.tma_load with policy \"evict_first\", or its like",
+            field.as_deref().unwrap_or("none")
+        ));
+    }
+    check_mbarrier(1, op.value(), false, Space::Smem)
+}
+
+pub(super) fn verify_make_descriptor(op: cute_nvgpu::MakeGmmaSmemDesc<'_>) -> Checked {
+    hopper::made_descriptor(op).map(|_| ())
+}
+
+pub(super) fn verify_dynamic_shared(op: cute_nvgpu::ArchGetDynSmem<'_>) -> Checked {
+    let found = op.pointer().r#type();
+    match CuteType::of(found) {
+        Some(CuteType::Ptr(pointer))
+            if pointer.space == Space::Smem
+                && pointer.element_bytes() == 1
+                && pointer.swizzle.is_none() =>
+        {
+            Ok(())
+        }
+        _ => Err(format!(
+            "expected a pointer to bytes of shared memory without a swizzle, !cute.ptr<i8, smem, align<1024>>, found {found}; cute.recast_iter makes one to other elements of it"
+        )),
+    }
+}
+
 pub(super) fn verify_accumulators(op: Op<'_>) -> Checked {
     let operands = operands_of(op);
     if operands.is_empty() {
@@ -381,13 +451,13 @@ pub(super) fn verify_atom_wgmma(op: cute_nvgpu::AtomWgmma<'_>) -> Checked {
     let values = vector_of(op.a().r#type());
     let of_a = match values {
         Some(_) => None,
-        None => Some(hopper::steps(&atom, 0, &operand(1, op.a())?)?),
+        None => Some(hopper::atoms_of(&atom, 0, &operand(1, op.a())?)?),
     };
-    let of_b = hopper::steps(&atom, 1, &operand(2, op.b())?)?;
+    let of_b = hopper::atoms_of(&atom, 1, &operand(2, op.b())?)?;
     if let Some((length, element)) = values {
         let product = algorithm::product_of(ty).ok_or("expected a tiled MMA")??;
         let words = product.values[0] * atom.a.bits() / 32;
-        let steps = of_b.bytes[1].len() as i64;
+        let [_, steps] = of_b;
         let are_words = types::element_bits(element) == Some(32) && !is_float(element);
         if atom.frag_kind() != FragKind::Rs || length != words * steps || !are_words {
             return Err(format!(
@@ -396,14 +466,13 @@ pub(super) fn verify_atom_wgmma(op: cute_nvgpu::AtomWgmma<'_>) -> Checked {
             ));
         }
     }
-    let along = |steps: &hopper::Steps| steps.bytes[0].len() as i64;
     // Of values in registers the one atom is given that `at` names.
-    let rows = of_a.as_ref().map_or(i64::MAX, along);
+    let rows = of_a.map_or(i64::MAX, |[rows, _]| rows);
     let at = crate::args::at_of(op.op());
     let within = at.len() == 2
         && at
             .iter()
-            .zip([rows, along(&of_b)])
+            .zip([rows, of_b[0]])
             .all(|(at, count)| (0..count).contains(at));
     if !within {
         return Err(format!(

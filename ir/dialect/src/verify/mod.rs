@@ -29,7 +29,7 @@
 //! - `tiled.copy.partition_S` and `_D`, `tiled.mma.partition`: no part for a thread that blocks do not have (`partitions.rs`);
 //! - barriers in shared memory: a tensor of i64; `atom.make_tma_load`, `_store` and `make_im2col_tma_load`: the atom and the coordinates that follow from the
 //!   tensor and the layout; `tma_load`, `tma_store`: tiles that are boxes of the atom; `wgmma_fence`, `wgmma_wait_group`: accumulators;
-//!   `atom_wgmma`: operands that have descriptors (`hopper.rs`);
+//!   `atom_wgmma`, `make_gmma_smem_desc`: operands that have descriptors; `get_dyn_smem`: a pointer to bytes (`hopper.rs`);
 //! - `call`: a function that is there, or imported (`calls.rs`);
 //! - atoms: spaces that the atom copies between, vectors of its length and type, an `at` within the partition (`atoms.rs`).
 
@@ -191,6 +191,14 @@ pub fn verify(op: Op<'_>) -> Result<(), Failure> {
         cute_nvgpu::BULK_LOAD => with(cute_nvgpu::BulkLoad::of(op), hopper::verify_bulk_load),
         cute_nvgpu::BULK_STORE => with(cute_nvgpu::BulkStore::of(op), hopper::verify_bulk_store),
         cute_nvgpu::WGMMA_FENCE | cute_nvgpu::WGMMA_WAIT_GROUP => hopper::verify_accumulators(op),
+        cute_nvgpu::MAKE_GMMA_SMEM_DESC => with(
+            cute_nvgpu::MakeGmmaSmemDesc::of(op),
+            hopper::verify_make_descriptor,
+        ),
+        cute_nvgpu::ARCH_GET_DYN_SMEM => with(
+            cute_nvgpu::ArchGetDynSmem::of(op),
+            hopper::verify_dynamic_shared,
+        ),
         cute_nvgpu::ATOM_WGMMA => with(cute_nvgpu::AtomWgmma::of(op), hopper::verify_atom_wgmma),
         _ => Ok(()),
     };

@@ -13,8 +13,8 @@ use crate::{
     types::memref_of,
     types::{self, CuteType, MemRef, Space},
 };
-use cute_layout::{Dyn, IntTuple, Leaf};
-use melior::ir::{Location, ValueLike, operation::OperationLike};
+use cute_layout::{Dyn, IntTuple, Leaf, tma::TmaBox};
+use melior::ir::{Location, Type, ValueLike, operation::OperationLike};
 
 pub(super) fn same_element(source: &MemRef, destination: &MemRef) -> Checked {
     if types::same_bits(source.element, destination.element) {
@@ -28,7 +28,12 @@ pub(super) fn same_element(source: &MemRef, destination: &MemRef) -> Checked {
 
 pub(in super::super) fn verify_copy(op: Op<'_>) -> Checked {
     match CopyArgs::of(op) {
-        Some(CopyArgs::Thread(copy)) => verify_atom_copy(copy, Places::COPY),
+        Some(CopyArgs::Thread(copy)) => match CuteType::get(copy.copy.r#type()) {
+            Some(
+                CuteType::TensorMap { map, value, stores } | CuteType::Tma { map, value, stores },
+            ) => verify_tma_copy(copy, (*value, map), *stores),
+            _ => verify_atom_copy(copy, Places::COPY),
+        },
         _ => Err(format!(
             "expected (tiled copy or copy atom, source, destination), perhaps with a predicate behind them, found {} operands{}",
             op.operand_count(),
@@ -38,6 +43,54 @@ pub(in super::super) fn verify_copy(op: Op<'_>) -> Checked {
             }
         )),
     }
+}
+
+/// A copy by an atom of TMA: coordinates on one side, as many elements in shared memory on the other, in whole boxes.
+fn verify_tma_copy(
+    copy: ThreadCopy<'_>,
+    (value, map): (Type<'_>, &TmaBox),
+    stores: bool,
+) -> Checked {
+    if copy.predicate.is_some() {
+        return Err(
+            "expected a copy of a whole tile by TMA, found one with predicates; what is outside of the tensor arrives as zeros, or is not stored"
+                .to_owned(),
+        );
+    }
+    let (coords, smem) = match stores {
+        true => (copy.destination, copy.source),
+        false => (copy.source, copy.destination),
+    };
+    let types = (CuteType::of(coords.r#type()), CuteType::of(smem.r#type()));
+    let (Some(CuteType::CoordTensor { layout, .. }), Some(CuteType::MemRef(memref))) = types else {
+        return Err(format!(
+            "expected {}, found {} and {}",
+            match stores {
+                true =>
+                    "a tile in smem and its coordinates, as cute_nvgpu.atom.tma_partition gives them",
+                false =>
+                    "the coordinates of a tile and a place in smem, as cute_nvgpu.atom.tma_partition gives them",
+            },
+            copy.source.r#type(),
+            copy.destination.r#type()
+        ));
+    };
+    if memref.space != Space::Smem || memref.element != value {
+        return Err(format!(
+            "expected elements of {value} in smem, as the atom moves, found {} in {}",
+            memref.element, memref.space
+        ));
+    }
+    let sizes = [&layout, &memref.layout].map(|layout| layout.size().map_err(|e| e.to_string()));
+    let [of_coords, of_smem] = sizes;
+    let (of_coords, of_smem) = (of_coords?, of_smem?);
+    if of_coords != of_smem || of_smem % map.size() != 0 {
+        return Err(format!(
+            "expected as many elements on both sides, in whole boxes of {}, found {of_coords} and {of_smem}",
+            map.size()
+        ));
+    }
+    Ok(())
 }
 
 pub(in super::super) fn verify_block_copy(op: cute::BlockCopy<'_>) -> Checked {

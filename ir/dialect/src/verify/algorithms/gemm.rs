@@ -12,7 +12,7 @@ use crate::ops::{arith, cute};
 use crate::{
     algorithm::{self, Product},
     args::{CooperativeGemmArgs, GemmArgs, Scale},
-    contract, reduced, tensor,
+    contract, hopper, reduced, tensor,
     types::{self, CuteType, MemRef, Space, memref_of},
 };
 use cute_arith::{MAX_REGION_OPS, Predicate, ReduceOp, ScalarOp};
@@ -77,10 +77,20 @@ fn is_kept(found: Type, expected: Type) -> bool {
 /// A product by an MMA, whose row says where it takes A and B from.
 fn check_mma(product: &Product, operands: [&MemRef; 4]) -> Checked {
     let elements = [product.a, product.b, product.acc];
-    check_product(elements, product.values, operands)?;
     let [_, a, b, _] = operands;
+    let values = hopper::values_of(product.values, [a, b]);
+    check_product(elements, values, operands)?;
+    for (operand, (what, memref)) in [("A", a), ("B", b)].into_iter().enumerate() {
+        if memref.space == Space::Descriptors && !hopper::is_read_in_place(&product.atom, operand) {
+            return Err(format!(
+                "expected {what} in rmem or smem, as {} takes it, found descriptors, which products of a warpgroup take; give the partition that they were made of",
+                product.atom.name
+            ));
+        }
+    }
     for (source, (what, memref)) in product.atom.sources.iter().zip([("A", a), ("B", b)]) {
-        if *source == Source::SharedDescriptor && memref.space != Space::Smem {
+        let in_place = [Space::Smem, Space::Descriptors].contains(&memref.space);
+        if *source == Source::SharedDescriptor && !in_place {
             return Err(format!(
                 "expected {what} in smem, where {} reads it, found {}; copy it into shared memory",
                 product.atom.name, memref.space
@@ -102,7 +112,7 @@ fn check_product(
         ("B", b, of_b),
         ("C", c, of_c),
     ] {
-        if !is_kept(memref.element, element) {
+        if memref.space != Space::Descriptors && !is_kept(memref.element, element) {
             return Err(format!(
                 "expected {what} of {element}, as the atom has it, found {}; make it by cute.mma.make_fragment {}, or choose an atom of \
                  other types",
