@@ -19,7 +19,7 @@ const ROWS: i64 = 8;
 const REACH: i64 = 1 << 18;
 
 /// Atoms of an operand along a mode, at most: shared memory has room for fewer.
-const MOST_ATOMS: i64 = 1 << 18;
+pub const MOST_ATOMS: i64 = 1 << 18;
 
 /// The arrangement of one operand of one `wgmma` in shared memory, but for the address at which it starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -216,6 +216,56 @@ impl Descriptor {
             .fold((0, 0), |(found, ideal), passes| (found + passes, ideal + 1))
     }
 
+    /// The descriptor of the values of an atom's operand in shared memory, whose swizzle acts on bytes: of A as operand 0, of B as operand 1. Errors: those of [`Descriptor::of`].
+    pub fn of_atom(
+        atom: &MmaAtom,
+        operand: usize,
+        values: &Layout,
+        swizzle: Option<Swizzle>,
+    ) -> Result<Descriptor> {
+        let [m, n, k] = atom.shape_mnk;
+        let (mn, elem) = match operand {
+            0 => (m, atom.a),
+            _ => (n, atom.b),
+        };
+        Descriptor::of(Operand {
+            layout: values,
+            mn,
+            k,
+            bits: elem.bits(),
+            major: atom.majors[operand],
+            swizzle,
+        })
+    }
+
+    /// Bytes from the start of a partition to each atom along a mode of it, of elements of so many bytes. Errors: atoms that begin elsewhere than in the first row of a pattern of
+    /// the swizzle, and more than shared memory has room for.
+    pub fn starts(
+        &self,
+        mode: &Layout,
+        of: &Layout,
+        bytes: i64,
+        swizzle: Option<Swizzle>,
+    ) -> std::result::Result<Vec<i64>, String> {
+        let flat = mode.flat_or("wgmma").map_err(|e| e.to_string())?;
+        if flat.size() > MOST_ATOMS {
+            return Err(format!(
+                "expected at most {MOST_ATOMS} atoms along a mode, found {mode}"
+            ));
+        }
+        let found: Vec<i64> = (0..flat.size()).map(|i| flat.at(i) * bytes).collect();
+        let (row, period) = (self.width(), swizzle.map_or(1, |s| s.period().max(1)));
+        let is_swizzled = self.swizzle_bits > 0;
+        let wrong =
+            |offset: &&i64| **offset % GRANULE != 0 || (is_swizzled && **offset % period >= row);
+        match found.iter().find(wrong) {
+            Some(offset) => Err(format!(
+                "expected atoms that start in the first row of a pattern of the swizzle, at multiples of {GRANULE} bytes, found one at byte {offset} of {of}"
+            )),
+            None => Ok(found),
+        }
+    }
+
     /// The fields but for the start address: bits 16 to 63.
     pub fn fields(&self) -> u64 {
         let granules = |bytes: i64| (bytes / GRANULE) as u64 & 0x3fff;
@@ -269,6 +319,14 @@ impl Descriptor {
     }
 }
 
+/// The modes (values, M or N, K) of an operand of a product, with those that its rank leaves out. Errors: more modes.
+pub fn modes_of(layout: &Layout) -> std::result::Result<[Layout; 3], String> {
+    let mut modes = layout.modes();
+    let one = Layout::leaf(1, 0).map_err(|e| e.to_string())?;
+    modes.resize(modes.len().max(3), one);
+    <[Layout; 3]>::try_from(modes).map_err(|_| format!("expected modes (V,M,K), found {layout}"))
+}
+
 /// The place of an operand's partition in shared memory, by the descriptors that a product takes.
 #[derive(Clone, Debug)]
 pub struct Steps {
@@ -288,48 +346,13 @@ impl Steps {
         layout: &Layout,
         swizzle: Option<Swizzle>,
     ) -> std::result::Result<Steps, String> {
-        let text = |e: LayoutError| e.to_string();
-        let [m, n, k] = atom.shape_mnk;
-        let (mn, elem) = match operand {
-            0 => (m, atom.a),
-            _ => (n, atom.b),
-        };
-        // Its rank may leave modes out.
-        let mut modes = layout.modes();
-        modes.resize(3, Layout::leaf(1, 0).map_err(text)?);
-        let [values, first, second] = &modes[..] else {
-            return Err(format!("expected modes (V,M,K), found {layout}"));
-        };
-        let descriptor = Descriptor::of(Operand {
-            layout: values,
-            mn,
-            k,
-            bits: elem.bits(),
-            major: atom.majors[operand],
-            swizzle,
-        })
-        .map_err(text)?;
+        let [values, first, second] = modes_of(layout)?;
+        let descriptor =
+            Descriptor::of_atom(atom, operand, &values, swizzle).map_err(|e| e.to_string())?;
+        let elem = if operand == 0 { atom.a } else { atom.b };
         let bytes = elem.bits() / 8;
-        let offsets = |mode: &Layout| -> std::result::Result<Vec<i64>, String> {
-            let flat = mode.flat_or("wgmma").map_err(text)?;
-            if flat.size() > MOST_ATOMS {
-                return Err(format!(
-                    "expected at most {MOST_ATOMS} atoms along a mode, found {mode}"
-                ));
-            }
-            Ok((0..flat.size()).map(|i| flat.at(i) * bytes).collect())
-        };
-        let found = [offsets(first)?, offsets(second)?];
-        let (row, period) = (descriptor.width(), swizzle.map_or(1, |s| s.period().max(1)));
-        let is_swizzled = descriptor.swizzle_bits > 0;
-        for offset in found.iter().flatten() {
-            if offset % GRANULE != 0 || (is_swizzled && offset % period >= row) {
-                return Err(format!(
-                    "expected atoms that start in the first row of a pattern of the swizzle, at multiples of {GRANULE} bytes, found one at byte \
-                     {offset} of {layout}"
-                ));
-            }
-        }
+        let starts = |mode: &Layout| descriptor.starts(mode, layout, bytes, swizzle);
+        let found = [starts(&first)?, starts(&second)?];
         Ok(Steps {
             descriptor,
             bytes: found,

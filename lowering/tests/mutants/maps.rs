@@ -83,7 +83,10 @@ fn changed(map: &MapParam) -> Vec<(String, &'static str, MapParam)> {
                 swizzle: cute_runtime::SharedSwizzle::Span(swizzle),
                 ..map.clone()
             };
-            let what = format!("swizzle of {swizzle} bytes in place of {}", map.swizzle.span());
+            let what = format!(
+                "swizzle of {swizzle} bytes in place of {}",
+                map.swizzle.span()
+            );
             made.push((what, "swizzle of a map", with));
         }
     }

@@ -1,6 +1,6 @@
 //! Descriptors as views: what of a tensor in shared memory a descriptor says, and which offsets a view of several has.
 
-use super::{MOST_ATOMS, descriptor, is_read_in_place, modes_of};
+use super::is_read_in_place;
 use crate::{
     mlir::{Op, attribute_of},
     ops::cute_nvgpu,
@@ -9,7 +9,7 @@ use crate::{
 use cute_layout::{
     Layout,
     atoms::{Major, MmaAtom},
-    descriptor::{Descriptor, GRANULE, Operand},
+    descriptor::{Descriptor, GRANULE, MOST_ATOMS, Operand, modes_of},
 };
 use melior::{Context, ir::ValueLike};
 
@@ -50,11 +50,14 @@ pub fn of_partition(
     check_known(partition, name)?;
     let modes = partition.layout.modes();
     let values = modes.first().ok_or("expected modes (V,M,K)")?;
-    let found = descriptor(atom, operand, values, partition).map_err(|e| format!("{name}: {e}"))?;
+    let found = Descriptor::of_atom(atom, operand, values, partition.swizzle)
+        .map_err(|e| format!("{name}: {e}"))?;
     check_start(partition)?;
+    let bytes = partition.element_bytes();
     let mut all = vec![Layout::leaf(1, 0).map_err(text)?];
     for mode in &modes[1..] {
-        all.push(in_units(mode, partition, found.width())?);
+        found.starts(mode, &partition.layout, bytes, partition.swizzle)?;
+        all.push(mode.recast(8 * bytes, UNIT_BITS).map_err(text)?);
     }
     Ok((found, Layout::from_modes(&all).map_err(text)?))
 }
@@ -80,28 +83,6 @@ fn check_start(tensor: &MemRef<'_>) -> Result<(), String> {
         ));
     }
     Ok(())
-}
-
-/// A mode of atoms in units of 16 bytes. Errors: atoms that start between units, or behind the first row of a pattern of the swizzle.
-fn in_units(mode: &Layout, tensor: &MemRef<'_>, row: i64) -> Result<Layout, String> {
-    let flat = mode.flat_or("wgmma").map_err(|e| e.to_string())?;
-    let period = tensor.swizzle.map_or(GRANULE, |s| s.period().max(GRANULE));
-    let bytes = tensor.element_bytes();
-    if flat.size() > MOST_ATOMS {
-        return Err(format!(
-            "expected at most {MOST_ATOMS} atoms along a mode, found {mode}"
-        ));
-    }
-    for at in 0..flat.size() {
-        let offset = flat.at(at) * bytes;
-        let swizzled = tensor.swizzle.is_some_and(|s| s.b() > 0);
-        if offset % GRANULE != 0 || (swizzled && offset % period >= row) {
-            return Err(format!(
-                "expected atoms that start in the first row of a pattern of the swizzle, at multiples of {GRANULE} bytes, found one at byte {offset} of {mode}"
-            ));
-        }
-    }
-    mode.recast(8 * bytes, UNIT_BITS).map_err(|e| e.to_string())
 }
 
 /// The descriptor that an op makes of a pointer, a layout and a major mode. Errors: a layout that is none of the canonical ones, with one that is.
@@ -151,7 +132,7 @@ pub fn made(op: cute_nvgpu::MakeGmmaSmemDesc<'_>) -> Result<Descriptor, String> 
     let found = found.map_err(|e| e.to_string())?;
     check_start(&tensor)?;
     for mode in &modes[1..] {
-        in_units(mode, &tensor, found.width())?;
+        found.starts(mode, &tensor.layout, tensor.element_bytes(), tensor.swizzle)?;
     }
     Ok(found)
 }
@@ -182,7 +163,7 @@ pub fn units(view: &MemRef<'_>) -> Result<[Vec<i64>; 2], String> {
         let flat = mode.flat_or("wgmma").map_err(|e| e.to_string())?;
         if flat.size() > MOST_ATOMS {
             return Err(format!(
-                "expected at most {MOST_ATOMS} atoms along a mode, found {mode}"
+                "expected at most {MOST_ATOMS} descriptors along a mode, found {mode}"
             ));
         }
         Ok((0..flat.size()).map(|i| flat.at(i)).collect())
