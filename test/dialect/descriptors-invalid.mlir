@@ -50,9 +50,19 @@ func.func @view(%d: !cute_nvgpu.smem_desc_view<f16, "(1,2):(0,512)">) {
 // -----
 
 !view = !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(1,2):(0,512)">
-func.func @elements(%d: !view, %at: !cute.coord<"(0,0)">) {
-  // expected-error @below {{accesses descriptors, which only products take; expected a tensor, such as the partition that they were made of}}
-  %x = cute.memref.load(%d, %at) : (!view, !cute.coord<"(0,0)">) -> f16
+func.func @elements(%d: !view) {
+  // expected-error @below {{expected a tensor, found descriptors, which only products of a warpgroup take; give the partition that they were made of}}
+  cute.basic_copy(%d, %d) : (!view, !view)
+  return
+}
+
+// -----
+
+!view = !cute_nvgpu.smem_desc_view<!cute_nvgpu.smem_desc, "(2,1):(512,0)">
+!r = !cute.memref<f32, rmem, "(2,2):(1,2)">
+func.func @by_elements(%d: !view, %r: !r) {
+  // expected-error @below {{expected a tensor, found descriptors, which only products of a warpgroup take; give the partition that they were made of}}
+  cute.gemm(%r, %d, %d, %r) : (!r, !view, !view, !r)
   return
 }
 

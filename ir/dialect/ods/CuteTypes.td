@@ -356,7 +356,9 @@ def Cute_SmemDescViewType : Cute_Named<"cute_nvgpu.smem_desc_view">;
 def Cute_LlvmPtrType : Cute_Named<"llvm.ptr">;
 
 /// What has a start and a layout.
-def Cute_TensorType : AnyTypeOf<[Cute_MemRefType, Cute_CoordTensorType, Cute_SmemDescViewType],
+def Cute_TensorType : AnyTypeOf<[Cute_MemRefType, Cute_CoordTensorType],
+    "!cute.memref or !cute.coord_tensor">;
+def Cute_TensorOrDescriptorsType : AnyTypeOf<[Cute_MemRefType, Cute_CoordTensorType, Cute_SmemDescViewType],
     "!cute.memref, !cute.coord_tensor or !cute_nvgpu.smem_desc_view">;
 
 /// Where a tensor starts.

@@ -28,7 +28,7 @@ def Cute_GetIterOp : Cute_ViewOp<"get_iter"> {
     %p = cute.get_iter(%A) : !cute.memref<f16, gmem, align<16>, "(256,64):(64,1)">
     ```
   }];
-  let arguments = (ins Cute_TensorType:$tensor);
+  let arguments = (ins Cute_TensorOrDescriptorsType:$tensor);
   let results = (outs Cute_IterType:$result);
   let assemblyFormat = "`(` $tensor `)` attr-dict `:` type($tensor)";
 }
@@ -41,7 +41,7 @@ def Cute_GetLayoutOp : Cute_ViewOp<"get_layout"> {
     %l = cute.get_layout(%A) : !cute.memref<f16, gmem, "(?,64):(64,1)">
     ```
   }];
-  let arguments = (ins Cute_TensorType:$tensor);
+  let arguments = (ins Cute_TensorOrDescriptorsType:$tensor);
   let results = (outs Cute_AnyLayoutType:$result);
   let assemblyFormat = "`(` $tensor `)` attr-dict `:` type($tensor)";
 }
@@ -57,7 +57,7 @@ def Cute_MakeViewOp : Cute_Op<"make_view", [Pure]> {
     ```
   }];
   let arguments = (ins Cute_IterType:$iter, Optional<Cute_AnyLayoutType>:$layout);
-  let results = (outs Cute_TensorType:$result);
+  let results = (outs Cute_TensorOrDescriptorsType:$result);
   // The operands' types are those that the result's says.
   let assemblyFormat = [{ `(` $iter (`,` $layout^)? `)` attr-dict `:` type($result)
     custom<FromResult>(type($iter), type($layout)) }];

@@ -107,14 +107,19 @@ impl<'c> MemRef<'c> {
         })
     }
 
+    /// Checks that it has elements, which descriptors have not.
+    pub(crate) fn check_elements(&self) -> Result<(), String> {
+        match self.space {
+            Space::Descriptors => Err(
+                "expected a tensor, found descriptors, which only products of a warpgroup take; give the partition that they were made of"
+                    .to_owned(),
+            ),
+            _ => Ok(()),
+        }
+    }
+
     /// Checks that its elements have addresses: they are accessed in memory.
     pub fn check_addressable(&self) -> Result<(), String> {
-        if self.space == Space::Descriptors {
-            return Err(
-                "accesses descriptors, which only products take; expected a tensor, such as the partition that they were made of"
-                    .to_owned(),
-            );
-        }
         match element_bits(self.element) {
             Some(bits) if bits % 8 != 0 && self.space != Space::Rmem => Err(format!(
                 "accesses elements of {bits} bits, which have no addresses of their own; expected elements of whole bytes: \

@@ -17,6 +17,8 @@ use cute_layout::{Dyn, IntTuple, Leaf, tma::TmaBox};
 use melior::ir::{Location, Type, ValueLike, operation::OperationLike};
 
 pub(super) fn same_element(source: &MemRef, destination: &MemRef) -> Checked {
+    source.check_elements()?;
+    destination.check_elements()?;
     if types::same_bits(source.element, destination.element) {
         return Ok(());
     }

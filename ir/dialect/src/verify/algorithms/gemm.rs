@@ -45,6 +45,8 @@ pub(in super::super) fn verify_gemm(op: Op<'_>) -> Checked {
         GemmArgs::Elements { d, a, b, c } => {
             let (d, a) = (operand(0, d)?, operand(1, a)?);
             let (b, c) = (operand(2, b)?, operand(3, c)?);
+            a.check_elements()?;
+            b.check_elements()?;
             let elements = [a.element, b.element, c.element];
             check_product(elements, [1; 3], [&d, &a, &b, &c])
         }
