@@ -27,7 +27,7 @@ func.func @start(%p: !cute.ptr<f16, smem, align<128>, S<3,4,3>>) {
 // -----
 
 func.func @between(%p: !cute.ptr<f16, smem, align<1024>, S<3,4,3>>) {
-  // expected-error @below {{expected atoms that start in the first row of a pattern of the swizzle, at multiples of 16 bytes, found one at byte 8 of 4:4}}
+  // expected-error @below {{expected atoms that start in the first row of a pattern of the swizzle, at multiples of 16 bytes, found one at byte 8 of ((64,16),2,4):((64,1),4096,4)}}
   %d = cute_nvgpu.make_gmma_smem_desc(%p : !cute.ptr<f16, smem, align<1024>, S<3,4,3>>) layout = <"((64,16),2,4):((64,1),4096,4)">, major = <k> -> !cute_nvgpu.smem_desc
   return
 }
