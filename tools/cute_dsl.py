@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Times of Hopper's products, by hand and from whole tensors, in turn with CuTe DSL's persistent example and cuBLAS, in one run on one GPU.
+"""Times of Hopper's products, by hand and from whole tensors, in turn with CuTe DSL's persistent example, cuBLAS and Triton, in one run on one GPU.
 
     CUTE_TOOLS_DIR=FOLDER PYTHONPATH=python python3 tools/cute_dsl.py EXAMPLES [--sizes 2048 4096 8192] [--rounds 5]
 
 EXAMPLES is the folder examples/python/CuTeDSL of a checkout of NVIDIA/cutlass; CuTe DSL (the package nvidia-cutlass-dsl) and PyTorch have to be there.
-FOLDER is as of tools/bars.py. Ours and cuBLAS are recorded into CUDA graphs of fifty launches, the example times fifty launches itself, behind a
+FOLDER is as of tools/bars.py. Ours, cuBLAS and, where it is installed, Triton (the kernels of tools/steps.py) are recorded into CUDA graphs of fifty launches, the example times fifty launches itself, behind a
 compilation of two seconds in which the GPU rests, which is to its advantage where power bounds. All work on random normal data, in cold caches; ours
 are compared with float32. What is printed are medians, and the time of each round, in microseconds.
 """
@@ -21,6 +21,7 @@ import torch
 
 import bars
 import cute_opt
+import steps
 
 LAUNCHES = 50
 KERNELS = {"by hand, cooperative": "wgmma_cooperative", "by hand, ping-pong": "wgmma_pingpong"}
@@ -65,6 +66,8 @@ def main():
     options = parser.parse_args()
     module = example(options.examples)
     by_hand = {name: cute_opt.compile(f"examples/kernels/sm90/{file}.mlir", "sm_90a")["gemm"] for name, file in KERNELS.items()}
+    if steps.triton:
+        steps.set_allocator()
     stream = torch.cuda.Stream()
     for size in options.sizes:
         row = bars.plain(size, size, size)
@@ -74,6 +77,8 @@ def main():
         ways = {"from whole tensors": ways["known"], "cuBLAS": ways["cuBLAS"]}
         for name, kernel in by_hand.items():
             ways[name] = lambda operands, kernel=kernel: kernel(*operands[:3])
+        if steps.triton:
+            ways["Triton, descriptors"] = lambda operands: steps.triton_persistent(*operands[:3])
         for name, way in ways.items():
             off = bars.off(row, sets, way)
             if not off < row.error:

@@ -21,7 +21,6 @@ import cute_opt
 try:
     import triton
     import triton.language as tl
-    from triton.tools.tensor_descriptor import TensorDescriptor
 
     import peers
 except ImportError:
@@ -65,6 +64,10 @@ if triton:
                 total = tl.dot(a.load([row, depth]), b.load([column, depth]).T, total)
             c.store([row, column], total.to(tl.float16))
 
+    def set_allocator():
+        """Gives Triton the memory in which descriptors lie."""
+        triton.set_allocator(lambda bytes, align, stream: torch.empty(bytes, device="cuda", dtype=torch.int8))
+
     def triton_persistent(a, b, c):
         (m, k), n = a.shape, b.shape[0]
         blocks = torch.cuda.get_device_properties(0).multi_processor_count
@@ -97,7 +100,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=11)
     options = parser.parse_args()
     if triton:
-        triton.set_allocator(lambda bytes, align, stream: torch.empty(bytes, device="cuda", dtype=torch.int8))
+        set_allocator()
     stream = torch.cuda.Stream()
     print(torch.cuda.get_device_name(), "PyTorch", torch.__version__, "Triton", triton.__version__ if triton else "not installed")
     for size in options.sizes:

@@ -67,9 +67,27 @@ pub(crate) fn check(kernel: Op<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Beginnings of the names of MLIR's own ops whose instructions are younger than the oldest architecture, the longer one first, and where they are (PTX ISA, "Target ISA Notes").
+const OF_MLIR: [(&str, Requirement); 10] = [
+    ("nvvm.cp.async.bulk", Requirement::Since(9, 0)),
+    ("nvvm.cp.async.", Requirement::Since(8, 0)),
+    ("nvvm.cluster.", Requirement::Since(9, 0)),
+    ("nvvm.read.ptx.sreg.cluster", Requirement::Since(9, 0)),
+    ("nvvm.elect.sync", Requirement::Since(9, 0)),
+    ("nvvm.fence.proxy", Requirement::Since(9, 0)),
+    ("nvvm.fence.mbarrier.init", Requirement::Since(9, 0)),
+    ("nvvm.griddepcontrol", Requirement::Since(9, 0)),
+    ("nvvm.wgmma.", Requirement::Specific(9, 0)),
+    ("nvvm.setmaxregister", Requirement::Accelerated(9, 0)),
+];
+
 /// The architectures that have the instruction of an op that is no atom (PTX ISA, "Target ISA Notes" of mbarrier, `cp.async.bulk` and
 /// `wgmma`).
 fn required(op: Op<'_>) -> Option<Requirement> {
+    let of_mlir = |(begin, _): &&(&str, _)| name_of(op).starts_with(begin);
+    if let Some((_, requires)) = OF_MLIR.iter().find(of_mlir) {
+        return Some(*requires);
+    }
     Some(match name_of(op) {
         cute_nvgpu::MBARRIER_INIT
         | cute_nvgpu::MBARRIER_INVAL

@@ -60,7 +60,7 @@ struct Open<'c> {
     late: Option<Op<'c>>,
 }
 
-/// What is known of a kernel: the ops ahead of which a fence has to stand.
+/// The ops of a kernel ahead of which a fence has to stand.
 #[derive(Default)]
 struct Order<'c> {
     ahead_of: Vec<Op<'c>>,

@@ -42,3 +42,27 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @registers_of_roles(%i: i32) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    // expected-error @+1 {{'nvvm.setmaxregister' op is an instruction, which exists on sm_90a, sm_100a, sm_100f, sm_103a, sm_103f, sm_110a, sm_110f, sm_120a, sm_120f, sm_121a, sm_121f alone; the kernel is compiled for sm_80: compile it for arch=sm_90a}}
+    cute.warp_specialize
+    role(%t, %warp) warps 4 registers 40 {
+    }
+    role(%t, %warp) warps 4 registers 232 {
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @elected(%i: i32) kernel {
+    // expected-error @+1 {{'nvvm.elect.sync' op is an instruction, which exists on sm_90 and later; the kernel is compiled for sm_80: compile it for arch=sm_90a}}
+    %leader = nvvm.elect.sync -> i1
+    gpu.return
+  }
+}

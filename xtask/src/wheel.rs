@@ -12,10 +12,10 @@ use std::process::Command;
 /// The programs of the wheel.
 const PROGRAMS: [&str; 2] = ["cute-opt", "cute-run"];
 /// The argument by which the linker writes the places of pointers as bits: a hundred thousand of LLVM's take 19 KB in place of 2.6 MB. glibc reads them since 2.36, which the
-/// wheel asks for then. Texts that end as others do are kept once (`-O2` of the linker).
-const PACKED: &str = "-Wl,-z,pack-relative-relocs,-O2";
-/// The same, and functions of equal code are one, for what is Rust alone: nothing there tells functions apart by their addresses, which a lint
-/// sees to. Of LLVM and MLIR that is not known.
+/// wheel asks for then. Texts that end as others do are kept once (`-O2` of the linker), and functions of equal code whose addresses nothing compares, as clang notes of LLVM's and MLIR's.
+const PACKED: &str = "-Wl,-z,pack-relative-relocs,-O2,--icf=safe";
+/// The same, and all functions of equal code are one, for what is Rust alone: nothing there tells functions apart by their addresses, which a lint
+/// sees to.
 const FOLDED: &str = "-Wl,-z,pack-relative-relocs,-O2,--icf=all";
 /// The extension module; `cute-run` brings the library that packages are exported into.
 const MODULE: &str = "cute-python";

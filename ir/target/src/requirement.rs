@@ -15,6 +15,8 @@ pub enum Requirement {
     /// The family-specific target of this compute capability, and the family-specific and architecture-specific targets of
     /// the same and later ones of its family: of `sm_120f` also `sm_120a`, `sm_121f` and `sm_121a`.
     Family(u32, u32),
+    /// The architecture-specific and family-specific targets of this compute capability and of all later ones: `sm_90a`, `sm_100f`, `sm_120a`, but not `sm_90` or `sm_120`.
+    Accelerated(u32, u32),
 }
 
 impl Requirement {
@@ -36,6 +38,9 @@ impl Arch {
             Requirement::Family(major, minor) => {
                 self.features != Features::Baseline && self.major == major && self.minor >= minor
             }
+            Requirement::Accelerated(major, minor) => {
+                self.features != Features::Baseline && capability >= (major, minor)
+            }
         }
     }
 }
@@ -46,7 +51,7 @@ impl fmt::Display for Requirement {
         match *self {
             Requirement::Since(major, minor) => write!(f, "sm_{major}{minor} and later"),
             Requirement::Specific(major, minor) => write!(f, "sm_{major}{minor}a alone"),
-            Requirement::Family(..) => {
+            Requirement::Family(..) | Requirement::Accelerated(..) => {
                 let archs: Vec<String> = self.archs().map(|arch| arch.to_string()).collect();
                 write!(f, "{} alone", archs.join(", "))
             }
@@ -70,6 +75,17 @@ mod tests {
         assert_eq!(
             Requirement::Since(7, 5).archs().count(),
             Arch::all().count()
+        );
+    }
+
+    #[test]
+    fn accelerated_features_are_of_no_baseline() {
+        let found = names(Requirement::Accelerated(9, 0));
+        assert_eq!(found[0], "sm_90a");
+        assert!(found.contains(&"sm_120a".to_owned()) && found.contains(&"sm_100f".to_owned()));
+        assert!(
+            found.iter().all(|name| name.ends_with(['a', 'f'])),
+            "{found:?}"
         );
     }
 

@@ -81,7 +81,7 @@ fn say_state<'c>(
     Ok(())
 }
 
-/// Whether C is added by a product: what its state was set to, or true where nobody set it.
+/// The truth value that says whether a product adds C: what its state was set to, or true where nobody set it.
 fn state_of<'c>(b: Builder<'c>, mut product: Val<'c>) -> Result<Val<'c>, Failure> {
     while let Some(op) = defining_op(product) {
         if let Some(set) = cute_nvgpu::AtomSetValue::of(op) {

@@ -378,7 +378,7 @@ fn check_ordered(
     Ok(())
 }
 
-/// What is at a tensor's start, seen as a tensor of a type whose layout has the same dynamic numbers.
+/// The memory at a tensor's start, seen as a tensor of a type whose layout has the same dynamic numbers.
 fn seen_as<'c>(b: Builder<'c>, from: Val<'c>, ty: Type<'c>) -> Result<Val<'c>, Failure> {
     let layout = match CuteType::of(ty) {
         Some(CuteType::MemRef(MemRef { layout, .. }) | CuteType::CoordTensor { layout, .. }) => {

@@ -206,7 +206,7 @@ impl Rows {
 }
 
 impl Copies {
-    /// What a copy moves, line by line.
+    /// The lines that a copy moves.
     pub fn lines(&self) -> Vec<String> {
         let name = self.kind.name();
         let mut moved = match &self.of_box {
@@ -314,7 +314,7 @@ impl Described {
         })
     }
 
-    /// What a product reads, and how.
+    /// The operands that a product reads, and how.
     pub fn line(&self) -> String {
         let [first, along_k] = self.steps.bytes.each_ref().map(Vec::len);
         let mode = if self.name == "A" { "M" } else { "N" };

@@ -151,7 +151,7 @@ pub struct Tma {
     /// A swizzle of byte addresses, as on a swizzled pointer. (A swizzle of elements is part of SMEM.)
     #[arg(long, value_name = "S<B,M,S>")]
     pub swizzle: Option<OsString>,
-    /// How it is shown.
+    /// The form in which it is shown.
     #[arg(long, value_enum, default_value_t = Form::Text)]
     pub form: Form,
     /// The file, and how much of it is shown.
@@ -174,7 +174,7 @@ pub struct Wgmma {
     /// A swizzle of byte addresses, as on a swizzled pointer. (A swizzle of elements is part of SMEM.)
     #[arg(long, value_name = "S<B,M,S>")]
     pub swizzle: Option<OsString>,
-    /// How it is shown.
+    /// The form in which it is shown.
     #[arg(long, value_enum, default_value_t = Form::Text)]
     pub form: Form,
     /// The file, and how much of it is shown.

@@ -149,7 +149,7 @@ impl Cells {
 /// The forms of what these commands show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Form {
-    /// What it is in words, and a table.
+    /// A description in words, and a table.
     Text,
     /// A picture, coloured by what belongs together.
     Svg,
@@ -161,13 +161,13 @@ pub enum Form {
 
 /// Something that both commands show.
 pub trait Shown {
-    /// What it is in words.
+    /// A description in words.
     fn words(&self) -> String;
     /// The same for programs.
     fn json(&self) -> Json;
 }
 
-/// What is shown in a form, and remarks on what is left out.
+/// The text of a form, and remarks on what is left out.
 fn shown(of: &impl Shown, cells: &Cells, form: Form) -> (String, Vec<String>) {
     let notes = cells.window.note().into_iter().collect();
     match form {
@@ -188,7 +188,7 @@ fn shown(of: &impl Shown, cells: &Cells, form: Form) -> (String, Vec<String>) {
 pub struct Boxed {
     map: TmaBox,
     smem: Placed,
-    /// Where each box begins, in the dimensions of the map, in the order of shared memory.
+    /// The coordinates at which each box begins, in the dimensions of the map, in the order of shared memory.
     starts: Vec<Vec<i64>>,
 }
 

@@ -147,7 +147,7 @@ pub fn report_on_stdin(file: &str) -> i32 {
     0
 }
 
-/// What a hover says of an op beside the report, of which kernels are all: the copies of an atom of TMA where it is made, and the descriptors of an operand where a
+/// The text of a hover on an op beside the report, of which kernels are all: the copies of an atom of TMA where it is made, and the descriptors of an operand where a
 /// tensor is partitioned.
 fn beside(op: Op<'_>) -> Vec<String> {
     match (of_atom(op), described_part(op)) {

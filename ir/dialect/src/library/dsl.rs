@@ -184,7 +184,7 @@ impl<'t> Statement<'t> {
         self.rest.starts_with('(')
     }
 
-    /// What stands behind the name of an op of an atom on tensors: the same as behind that of one on several atoms, which has no results.
+    /// The text behind the name of an op of an atom on tensors: the same as behind that of one on several atoms, which has no results.
     fn call(&self) -> Option<&str> {
         let rest = self.rest.strip_suffix(" -> ()");
         (self.results.is_empty() && self.is_generic()).then(|| rest.unwrap_or(self.rest))
@@ -217,7 +217,7 @@ fn listed(text: &str) -> Vec<&str> {
     found
 }
 
-/// What stands in place of an op, a type or an attribute of CuTe DSL that is not read; nothing of other names.
+/// The text that says what to write in place of an op, a type or an attribute of CuTe DSL that is not read; nothing of other names.
 pub(super) fn instead(name: &str) -> Option<&'static str> {
     let begins = |(begin, _): &&(&str, _)| name.starts_with(begin);
     INSTEAD.iter().find(begins).map(|(_, cure)| *cure)
