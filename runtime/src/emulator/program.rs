@@ -68,6 +68,8 @@ pub(super) struct Access {
     pub speculated: bool,
     /// Tells whether an instruction reads a register that is loaded.
     pub is_read: bool,
+    /// Bytes of a load up to the last register that an instruction reads: what is behind them comes along because memory moves in vectors, and is as if it were not read.
+    pub taken: u32,
 }
 
 /// The threads that a strong access or a fence is for.

@@ -97,3 +97,34 @@ fn bits_are_set_one_after_another() {
         assert_eq!(findings[0].kind, kind);
     }
 }
+
+#[test]
+fn what_comes_along_with_a_vector_is_not_read() {
+    // Three words at the end of a variable, and a fourth that a compiler lets come along.
+    let module = ".global .align 16 .b32 three[3] = {1, 2, 3};";
+    let load = |at: &str, used: &str| {
+        let body = format!(
+            "mov.u64 %s9, three; cvta.global.u64 %s9, %s9;\nld.global.v4.u32 {{%r2, %r3, %r4, %r5}}, [{at}];\nst.global.u32 [%s1], {used};"
+        );
+        words(module, &body)
+    };
+    assert_eq!(load("%s9", "%r4"), (vec![3; 64], Vec::new()));
+    for (at, used, kind) in [
+        ("%s9", "%r5", Kind::OutOfBounds),
+        ("%s9+4", "%r3", Kind::Misaligned),
+    ] {
+        let (_, findings) = load(at, used);
+        assert_eq!(findings.len(), 1, "{at} {used} {findings:?}");
+        assert_eq!(findings[0].kind, kind, "{at} {used}");
+    }
+    // Another thread writes the last word of what this one reads the second word of.
+    let race = |used: &str| {
+        let body = format!(
+            "{STRUCTURE}xor.b32 %r11, %r0, 32; shl.b32 %r11, %r11, 4; mov.u32 %r12, tile; add.u32 %r11, %r11, %r12; st.shared.u32 [%r11+12], %r0;\n\
+             ld.shared.v4.u32 {{%r2, %r3, %r4, %r5}}, [%r9];\nst.global.u32 [%s1], {used};"
+        );
+        words(MODULE, &body).1
+    };
+    assert_eq!(race("%r3"), []);
+    assert_eq!(race("%r5")[0].kind, Kind::SharedRace);
+}

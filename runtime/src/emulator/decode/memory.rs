@@ -115,6 +115,7 @@ impl<'a> Decoder<'_, 'a> {
             },
             speculated: false,
             is_read: false,
+            taken: bytes * m.count as u32,
         })
     }
 

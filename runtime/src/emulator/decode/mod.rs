@@ -164,7 +164,7 @@ fn decoder<'m, 'a>(module: &'m Module<'a>, number: usize, placed: &'m Placed) ->
     }
 }
 
-/// Marks the loads of which some instruction reads a register.
+/// Marks the loads of which some instruction reads a register, and up to which of them.
 fn mark_read(insts: &mut [Inst]) {
     let mut read = HashSet::new();
     for inst in insts.iter() {
@@ -176,7 +176,12 @@ fn mark_read(insts: &mut [Inst]) {
     }
     for inst in insts {
         if let Op::Load(access) = &mut inst.op {
-            access.is_read = access.regs.iter().flatten().any(|reg| read.contains(reg));
+            let is_read = |reg: &Option<Reg>| reg.is_some_and(|reg| read.contains(&reg));
+            let last = access.regs.iter().rposition(is_read);
+            access.is_read = last.is_some();
+            if let Some(last) = last.filter(|_| !access.order.strong()) {
+                access.taken = access.bytes * (last as u32 + 1);
+            }
         }
     }
 }

@@ -192,5 +192,6 @@ fn in_frame(base: Reg, at: u64, bytes: u64, register: Reg) -> Box<Access> {
         order: Order::default(),
         speculated: false,
         is_read: false,
+        taken: bytes as u32,
     })
 }

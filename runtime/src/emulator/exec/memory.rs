@@ -37,11 +37,17 @@ impl Context<'_> {
         }
         // What is copied from one place of memory to another is not used.
         self.carries = access.is_read;
+        // A load that is not what it seems has all of its bytes looked at.
+        let taken = match access.speculated {
+            true => total,
+            false => access.taken as usize,
+        };
         let mut data = [0; 32];
         for lane in lanes(active) {
             let data = &mut data[..total];
             data.fill(0);
-            self.read_lane(warp, lane, pc, (access.space, at[lane]), data, access.order);
+            let place = (access.space, at[lane]);
+            self.read_first(warp, lane, pc, place, (&mut data[..taken], total), access.order);
             for (part, reg) in data.chunks_exact(bytes).zip(&access.regs) {
                 let Some(reg) = reg else { continue };
                 let mut word = [0; 8];
@@ -158,8 +164,22 @@ impl Context<'_> {
         data: &mut [u8],
         order: Order,
     ) {
+        let moved = data.len();
+        self.read_first(warp, lane, pc, (space, at), (data, moved), order);
+    }
+
+    /// Reads the first bytes of an access that moves so many.
+    fn read_first(
+        &mut self,
+        warp: &Warp,
+        lane: usize,
+        pc: u32,
+        (space, at): (Space, u64),
+        (data, moved): (&mut [u8], usize),
+        order: Order,
+    ) {
         let (space, at) = Self::resolve(warp.rank, space, at);
-        if !self.aligned(warp, lane, pc, space, at, data.len()) {
+        if !self.aligned(warp, lane, pc, space, at, moved) {
             return;
         }
         match space {
