@@ -47,7 +47,14 @@ impl Context<'_> {
             let data = &mut data[..total];
             data.fill(0);
             let place = (access.space, at[lane]);
-            self.read_first(warp, lane, pc, place, (&mut data[..taken], total), access.order);
+            self.read_first(
+                warp,
+                lane,
+                pc,
+                place,
+                (&mut data[..taken], total),
+                access.order,
+            );
             for (part, reg) in data.chunks_exact(bytes).zip(&access.regs) {
                 let Some(reg) = reg else { continue };
                 let mut word = [0; 8];
