@@ -6,6 +6,7 @@
 // DUMP-NEXT:   cute-instantiate{set=},
 // DUMP-NEXT:   cute-warn-uncalled,
 // DUMP-NEXT:   cute-inline,
+// DUMP-NEXT:   cute-read-dsl,
 // DUMP-NEXT:   cute-check,
 // DUMP-NEXT:   cute-tile{arch=sm_80 {{.*}}tile=32x32x32 {{.*}}warps=1x2},
 // DUMP-NEXT:   gpu.module(
@@ -59,7 +60,7 @@
 // CRASH: {{.*}}.crash.mlir
 // RUN: FileCheck %s --check-prefix=REPRODUCER --input-file=%t.crash.mlir
 // REPRODUCER: cute.contract
-// REPRODUCER: pipeline: "builtin.module(cute-instantiate{set=}, cute-warn-uncalled, cute-inline, cute-check, cute-tile{arch=sm_80
+// REPRODUCER: pipeline: "builtin.module(cute-instantiate{set=}, cute-warn-uncalled, cute-inline, cute-read-dsl, cute-check, cute-tile{arch=sm_80
 // RUN: not cute-opt --run-reproducer %t.crash.mlir 2>&1 | FileCheck %s --check-prefix=AGAIN
 // AGAIN: 'cute.contract' op
 //

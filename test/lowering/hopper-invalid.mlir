@@ -47,7 +47,7 @@ gpu.module @kernels {
 
 gpu.module @kernels {
   gpu.func @registers_of_roles(%i: i32) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
-    // expected-error @+1 {{'nvvm.setmaxregister' op is an instruction, which exists on sm_90a, sm_100a, sm_100f, sm_103a, sm_103f, sm_110a, sm_110f, sm_120a, sm_120f, sm_121a, sm_121f alone; the kernel is compiled for sm_80: compile it for arch=sm_90a}}
+    // expected-error @+1 {{'nvvm.setmaxregister' op is an instruction, which exists on sm_90a, sm_100f, sm_100a, sm_103f, sm_103a, sm_110f, sm_110a, sm_120f, sm_120a, sm_121f, sm_121a alone; the kernel is compiled for sm_80: compile it for arch=sm_90a}}
     cute.warp_specialize
     role(%t, %warp) warps 4 registers 40 {
     }

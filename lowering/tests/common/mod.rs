@@ -3,7 +3,7 @@
 // Each test uses a part of it, and some of it is read in messages only.
 #![allow(dead_code)]
 
-use cute_ir::mlir::context_of;
+use cute_ir::mlir::{context_of, parse_module};
 use cute_lowering::{CompileOptions, from_module};
 use cute_runtime::{
     Function, Package,
@@ -116,7 +116,7 @@ pub fn package_of(module: &Module) -> Result<Package, String> {
 /// Compiles a text to a package of PTX.
 pub fn compile(context: &Context, text: &str, options: &CompileOptions) -> Result<Package, String> {
     let mut module = said(context, || {
-        Module::parse(context, text).ok_or_else(|| "the text cannot be read".to_owned())
+        parse_module(context, "source", text).ok_or_else(|| "the text cannot be read".to_owned())
     })?;
     run_passes(&mut module, &passes(options)?, true)?;
     package_of(&module)

@@ -2,6 +2,7 @@
 //! be computed for.
 
 use crate::common::{root, run_passes, said};
+use cute_ir::mlir::parse_module;
 use cute_runtime::{
     Access, Arg, Function, HostTensor, ImageSource, KernelInfo, Launch, Package,
     device::{Device, DeviceError},
@@ -12,7 +13,6 @@ use cute_runtime::{
     },
     tensor::tensor_for,
 };
-use melior::ir::Module;
 
 /// One part of a test, after passes.
 fn ptx_of(file: &str, part: usize, passes: &str) -> Vec<String> {
@@ -20,7 +20,7 @@ fn ptx_of(file: &str, part: usize, passes: &str) -> Vec<String> {
     let text = text.split("// -----").nth(part).unwrap();
     let context = cute_ir::context();
     let mut module = said(&context, || {
-        Module::parse(&context, text).ok_or_else(String::new)
+        parse_module(&context, "source", text).ok_or_else(String::new)
     })
     .unwrap();
     run_passes(&mut module, passes, true).unwrap();

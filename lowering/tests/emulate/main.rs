@@ -13,6 +13,7 @@ mod report;
 mod sources;
 
 use common::{Gemm, Outcome, package_of, parallel, root, run_given, run_passes, said};
+use cute_ir::mlir::parse_module;
 use melior::{Context, ir::Module};
 use report::{Counts, Lines};
 use sources::{Compiled, Cut, compiled, cuts};
@@ -66,7 +67,8 @@ struct Lowered<'c> {
 
 fn parsed<'c>(context: &'c Context, source: &Compiled) -> Result<Module<'c>, String> {
     said(context, || {
-        Module::parse(context, &source.text).ok_or_else(|| "the text cannot be read".to_owned())
+        parse_module(context, "source", &source.text)
+            .ok_or_else(|| "the text cannot be read".to_owned())
     })
 }
 

@@ -3,7 +3,7 @@
 use crate::common::{run_passes, said};
 use cute_ir::{
     attributes::PLAN,
-    mlir::{attribute_of, name_of, nested_ops},
+    mlir::{attribute_of, name_of, nested_ops, parse_module},
     ops::{cute, gpu},
     plan::Plan,
     types::memref_of,
@@ -299,7 +299,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 fn parse<'c>(context: &'c Context, text: &str) -> Result<Module<'c>, String> {
     said(context, || {
-        Module::parse(context, text).ok_or_else(|| "the text cannot be read".to_owned())
+        parse_module(context, "source", text).ok_or_else(|| "the text cannot be read".to_owned())
     })
 }
 
