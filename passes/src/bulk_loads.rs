@@ -71,14 +71,25 @@ impl<'c> Load<'c> {
     }
 }
 
+/// An mbarrier, by its tensor and its index, and the block of operations that an op on it stands in.
+type Place<'c> = (Val<'c>, Option<Val<'c>>, Option<Blk<'c>>);
+
 /// Checks the bytes that a kernel expects of an mbarrier by those of the loads on it: where both stand in one block of operations, and no other load is on mbarriers of that tensor.
 ///
 /// # Errors
 /// They differ: the one would wait for ever, and the other would see a place before it is full.
 pub(crate) fn check_bytes<'c>(ops: &[Op<'c>]) -> Result<(), Failure> {
     let loads: Vec<_> = ops.iter().filter_map(|op| Load::of(*op)).collect();
-    let expects: Vec<_> = (ops.iter().copied())
+    let place =
+        |load: &Load<'c>| -> Option<Place<'c>> { Some((load.on?, load.place, block_of(load.op))) };
+    let expects: Vec<(Place<'c>, _)> = (ops.iter().copied())
         .filter_map(cute_nvgpu::MbarrierArriveAndExpectTx::of)
+        .map(|expect| {
+            (
+                (expect.barriers(), expect.index(), block_of(expect.op())),
+                expect,
+            )
+        })
         .collect();
     if loads.is_empty() || expects.is_empty() {
         return Ok(());
@@ -87,11 +98,7 @@ pub(crate) fn check_bytes<'c>(ops: &[Op<'c>]) -> Result<(), Failure> {
     let mut known: HashMap<ValueKey, bool> = HashMap::new();
     for load in &loads {
         let Some(on) = load.on else { continue };
-        let is_beside = expects.iter().any(|expect| {
-            expect.barriers() == on
-                && expect.index() == load.place
-                && block_of(expect.op()) == block_of(load.op)
-        });
+        let is_beside = expects.iter().any(|(of, _)| Some(*of) == place(load));
         *known.entry(key(root_of(on))).or_insert(true) &= is_beside && load.mask.is_none();
     }
     for op in ops {
@@ -102,29 +109,23 @@ pub(crate) fn check_bytes<'c>(ops: &[Op<'c>]) -> Result<(), Failure> {
             known.insert(key(root_of(store.barriers())), false);
         }
     }
-    diag::each(&expects, |expect| {
+    diag::each(&expects, |(of, expect)| {
         if known.get(&key(root_of(expect.barriers()))) != Some(&true) {
             return Ok(());
         }
-        let is_same = |other: &&cute_nvgpu::MbarrierArriveAndExpectTx<'c>| {
-            other.barriers() == expect.barriers()
-                && other.index() == expect.index()
-                && block_of(other.op()) == block_of(expect.op())
-        };
-        let same: Vec<_> = expects.iter().filter(is_same).collect();
-        let said = same.iter().map(|expect| constant_of(expect.bytes()));
+        let same: Vec<_> = expects.iter().filter(|(other, _)| other == of).collect();
+        let said = same.iter().map(|(_, expect)| constant_of(expect.bytes()));
         let (Some(said), true) = (
             said.sum::<Option<i64>>(),
-            same.first().is_some_and(|first| first.op() == expect.op()),
+            // Of several the first is told of.
+            same.first()
+                .is_some_and(|(_, first)| first.op() == expect.op()),
         ) else {
             return Ok(());
         };
-        let own: Vec<_> = (loads.iter())
-            .filter(|load| {
-                load.on == Some(expect.barriers())
-                    && load.place == expect.index()
-                    && block_of(load.op) == block_of(expect.op())
-            })
+        let own: Vec<_> = loads
+            .iter()
+            .filter(|load| place(load) == Some(*of))
             .collect();
         let bytes: Vec<_> = own
             .iter()

@@ -7,6 +7,7 @@
 use super::{Dim, GlobalMode, MOST_DIMS, Run, TmaBox, modes, refuse};
 use crate::error::Result;
 use crate::layout::Layout;
+use cute_arith::gcd;
 
 /// Leaves that one dimension of a map stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,11 +90,4 @@ pub(super) fn others(
     }
     others.truncate(room);
     Ok(others)
-}
-
-fn gcd(a: i64, b: i64) -> i64 {
-    match b {
-        0 => a,
-        _ => gcd(b, a % b),
-    }
 }
