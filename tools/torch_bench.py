@@ -1,4 +1,4 @@
-"""Times a Llama of 8B shapes with random weights in PyTorch: eager, PyTorch's default back end, and "cute" without and with it, in turns of one run.
+"""Times a Llama of 8B shapes with random weights in PyTorch: eager, PyTorch's default back end, and "cute" with and without it, in turns of one run.
 
     CUTE_TOOLS_DIR=FOLDER PYTHONPATH=python python tools/torch_bench.py [--check] [--layers 32] [--rounds 10] [--kernels 14] [--json FILE]
 
@@ -29,7 +29,7 @@ WAYS = {
     "eager": None,
     "inductor": {"backend": "inductor"},
     "cute": {"backend": "cute"},
-    "cute, inductor": {"backend": "cute", "options": {"rest": "inductor"}},
+    "cute, eager": {"backend": "cute", "options": {"rest": "eager"}},
 }
 
 

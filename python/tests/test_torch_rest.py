@@ -3,6 +3,7 @@
 import pathlib
 import sys
 import unittest
+from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
@@ -130,6 +131,34 @@ class Rest(unittest.TestCase, Near):
         ]:
             with self.subTest(text), self.assertRaisesRegex(Exception, text.replace("{...}", ".*")):
                 compiled(lambda a, b: a @ b, **more)(a, b)
+
+
+class Chosen(unittest.TestCase):
+    def on_gpu(self):
+        from torch._subclasses.fake_tensor import FakeTensorMode
+
+        with FakeTensorMode():
+            return torch.empty(2, 2, device="cuda")
+
+    def test_inductor_is_taken_on_a_gpu_where_it_works(self):
+        graph = torch.fx.symbolic_trace(torch.nn.Identity())
+        here, there = torch.ones(2, 2), self.on_gpu()
+        with mock.patch.object(_inductor, "missing", lambda: None):
+            self.assertEqual(_backend._rest(graph, [here, 3]), "eager")
+            self.assertEqual(_backend._rest(graph, [here, there]), "inductor")
+        with mock.patch.object(_inductor, "missing", lambda: "expected a thing, found none"), self.assertLogs("cute_opt.torch", "INFO") as logs:
+            self.assertEqual(_backend._rest(graph, [there]), "eager")
+        self.assertIn("runs operation by operation: expected a thing, found none", logs.output[0])
+
+    def test_what_inductor_wants_is_looked_for(self):
+        with mock.patch("torch.utils._triton.has_triton", lambda: False):
+            self.assertIn("pip install triton", _inductor.missing())
+        with mock.patch("torch.utils._triton.has_triton", lambda: True), mock.patch.dict("os.environ", clear=False) as environment:
+            environment.pop("CC", None)
+            with mock.patch("shutil.which", lambda name: None):
+                self.assertIn("install gcc or set CC", _inductor.missing())
+            with mock.patch("shutil.which", lambda name: f"/bin/{name}" if name == "cc" else None):
+                self.assertIsNone(_inductor.missing())
 
 
 class Ahead(unittest.TestCase):

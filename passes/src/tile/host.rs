@@ -506,13 +506,15 @@ impl<'c> Gemm<'c> {
     /// Asserts that elements of an output do not overlap, where only a launch knows how far they are apart.
     fn check_apart(&self, host: Builder<'c>, c: &Matrix<'c>) -> Result<(), Failure> {
         let layout = &c.memref.layout;
-        let stride = |mode: usize| layout.stride().get(mode).and_then(IntTuple::as_leaf);
-        let is = |mode: usize, known: fn(&Leaf) -> bool| stride(mode).is_some_and(known);
-        // The type was checked for lines that are so far apart.
+        let is = |part: &IntTuple, mode: usize, known: fn(&Leaf) -> bool| {
+            part.get(mode).and_then(IntTuple::as_leaf).is_some_and(known)
+        };
+        // The type was checked for lines of that length that are so far apart.
         if !c.is_whole()
             && !self.is_batched()
-            && is(c.place(1), |leaf| leaf.is(1))
-            && is(c.place(0), Leaf::is_static)
+            && is(layout.stride(), c.place(1), |leaf| leaf.is(1))
+            && is(layout.stride(), c.place(0), Leaf::is_static)
+            && is(layout.shape(), c.place(1), Leaf::is_static)
         {
             return Ok(());
         }

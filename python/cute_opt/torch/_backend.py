@@ -40,8 +40,9 @@ def cute(
     """The backend: `torch.compile(model, backend="cute", options={...})`.
 
     `options` are those of `cute_opt.compile` by name, for all kernels; `fuse=False`: nothing is computed in a kernel behind its product;
-    `norms=False`: norms and softmax stay PyTorch's; and `rest="inductor"`: what stays PyTorch's is compiled by its default back end, with settings
-    `inductor={...}`. A `mode` of that back end, such as "reduce-overhead", asks for it, too.
+    `norms=False`: norms and softmax stay PyTorch's; and `rest`: what stays PyTorch's is compiled by its default back end ("inductor"), or runs operation
+    by operation ("eager"). Without it the former is taken on a GPU where Triton and a C compiler are found. `inductor={...}` are settings of that back end;
+    they ask for it, and so does a `mode`, such as "reduce-overhead".
 
     Raises CuteError for other options, and what Inductor raises.
     """
@@ -50,7 +51,7 @@ def cute(
 
     given = dict(options or {})
     settings = given.get("inductor")
-    rest = given.get("rest", "eager" if mode is None and settings is None else "inductor")
+    rest = given["rest"] if "rest" in given else "inductor" if mode is not None or settings is not None else _rest(gm, example_inputs)
     if rest not in ("eager", "inductor"):
         raise CuteError(f"rest: expected 'eager' or 'inductor', found {rest!r}")
     if not isinstance(settings, (dict, type(None))):
@@ -77,6 +78,20 @@ def cute(
         keep_inference_input_mutations=True,
     )
     return compiler(gm, example_inputs)
+
+
+def _rest(gm: torch.fx.GraphModule, inputs: Sequence[Any]) -> str:
+    """The manner in which what stays PyTorch's runs where nobody has chosen one. The log says so where Inductor is missing on a GPU."""
+    tensors = [*gm.parameters(), *gm.buffers(), *(one for one in inputs if isinstance(one, torch.Tensor))]
+    if all(one.device.type != "cuda" for one in tensors):
+        return "eager"
+    from . import _inductor
+
+    missing = _inductor.missing()
+    if missing is None:
+        return "inductor"
+    log.info("what stays PyTorch's runs operation by operation: %s", missing)
+    return "eager"
 
 
 def rewrite(graph: torch.fx.GraphModule, options: Mapping[str, Any]) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import shutil
 import threading
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
@@ -18,6 +20,19 @@ _NAMESPACE = "cute_opt"
 _library = torch.library.Library(_NAMESPACE, "FRAGMENT")
 _operations: Dict[str, Any] = {}
 _registering = threading.Lock()
+
+
+def missing() -> Optional[str]:
+    """Returns what Inductor wants for kernels of a GPU and does not find here, if there is such."""
+    from torch.utils._triton import has_triton
+
+    if not has_triton():
+        return "expected Triton, with which Inductor makes kernels for this GPU, found none that knows it; pip install triton"
+    # Triton compiles its launchers with it, and looks for it so.
+    compiler = os.environ.get("CC")
+    if compiler is None and not any(map(shutil.which, ("clang", "gcc", "cc"))):
+        return "expected a C compiler, with which Triton makes its launchers, found none; install gcc or set CC"
+    return None
 
 
 def compiled(gm: torch.fx.GraphModule, inputs: List[torch.Tensor], rewrite: Rewrite, mode: Optional[str], config: Mapping[str, Any]) -> Callable[..., Any]:

@@ -260,6 +260,17 @@ impl Checked {
             && self.expected.iter().all(Expected::passed)
     }
 
+    /// Tells whether results were compared with what the package says of them.
+    pub fn is_verified(&self) -> bool {
+        !self.verification.is_empty()
+    }
+
+    /// The text of the comparisons with what the package says that did not pass.
+    pub fn differences(&self) -> String {
+        let wrong = self.verification.iter().filter(|report| !report.passed());
+        wrong.map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    }
+
     pub fn put(self, outcome: &mut Outcome) {
         outcome.status = match self.is_right() {
             true => Status::Right,
