@@ -204,7 +204,7 @@ impl MapSwizzle {
 /// Bytes that a miss fetches into L2 at least; a row of `CUtensorMapL2promotion`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum L2Promotion {
-    /// No more than the access.
+    /// Bytes of the access alone.
     #[default]
     None,
     /// 64 bytes.

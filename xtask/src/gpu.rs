@@ -17,7 +17,7 @@ pub fn arch() -> Result<Option<String>> {
     Ok(found.map(|arch| arch.to_string()))
 }
 
-/// From what `nvidia-smi` prints: a compute capability a line.
+/// Reads what `nvidia-smi` prints: a compute capability a line.
 fn capability_of(answer: &str) -> Option<(u32, u32)> {
     let (major, minor) = answer.lines().next()?.trim().split_once('.')?;
     Some((major.parse().ok()?, minor.parse().ok()?))

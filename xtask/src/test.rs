@@ -333,7 +333,7 @@ fn lit_tests(
     Ok((ok, count))
 }
 
-/// From a closing line of a Rust test binary: `test result: ok. 16 passed; 0 failed; ...`.
+/// Reads a closing line of a Rust test binary: `test result: ok. 16 passed; 0 failed; ...`.
 fn cargo_count(line: &str) -> Option<Count> {
     let rest = line.trim().strip_prefix("test result: ")?;
     let number = |of: &str| {

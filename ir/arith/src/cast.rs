@@ -5,11 +5,11 @@ use crate::{Facts, facts::mask, signed};
 /// A conversion of an integer to another width, named for that of `arith`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Cast {
-    /// To a larger width, the sign repeated.
+    /// The conversion to a larger width that repeats the sign.
     SignExtend,
-    /// To a larger width, zeros above.
+    /// The conversion to a larger width that puts zeros above.
     ZeroExtend,
-    /// To a smaller width, the bits above dropped.
+    /// The conversion to a smaller width that drops the bits above.
     Truncate,
 }
 

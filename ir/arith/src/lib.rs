@@ -30,9 +30,9 @@ pub use scalar::{MAX_REGION_OPS, ScalarOp};
 pub enum Sign {
     /// It gives the same bits whichever way they are read.
     Any,
-    /// As numbers of two's complement.
+    /// The bits are numbers of two's complement.
     Signed,
-    /// As numbers that are not negative.
+    /// The bits are numbers that are not negative.
     Unsigned,
 }
 

@@ -9,7 +9,7 @@ use crate::{Facts, Sign, facts::mask, signed};
 pub enum Predicate {
     /// Equal.
     Eq = 0,
-    /// Not equal.
+    /// The operands are not equal.
     Ne = 1,
     /// Smaller.
     Slt = 2,

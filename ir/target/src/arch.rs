@@ -9,7 +9,7 @@ use crate::multiprocessor::Multiprocessor;
 /// The features that an architecture's suffix promises (PTX ISA, `.target`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Features {
-    /// No suffix: what every later architecture has too.
+    /// The features without a suffix, which every later architecture has too.
     Baseline,
     /// `f`: features of the family, which are the chips of the same major version.
     Family,

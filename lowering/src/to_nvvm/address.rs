@@ -29,7 +29,7 @@ enum Memory {
     Shared,
     /// Shared memory of a block of the cluster.
     Cluster,
-    /// No memory, but 64 bits of a descriptor, of which offsets are units.
+    /// The 64 bits of a descriptor, of which offsets are units; no memory.
     Descriptor,
 }
 

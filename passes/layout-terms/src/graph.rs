@@ -209,11 +209,11 @@ pub(crate) fn add_said(graph: &mut Graph, head: &Head, operands: &[Id], value: V
 /// The forms in which an operation may be taken that is not there yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Forms {
-    /// As the algebra gives it.
+    /// The result that the algebra gives.
     Ideal,
-    /// So, or else as the op computes it.
+    /// That result, or else the one that the op computes.
     Any,
-    /// As the op computes it, or else as the algebra gives it.
+    /// The result that the op computes, or else the one that the algebra gives.
     Typed,
 }
 

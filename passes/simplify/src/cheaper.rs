@@ -21,9 +21,9 @@ pub enum Way {
     /// Until nothing is learned any more or a limit is met.
     #[default]
     Saturate,
-    /// To each term once, when it is made.
+    /// Rules are applied to each term once, when it is made.
     Eager,
-    /// As the eager way, with the cheapest form of each term alone kept.
+    /// The eager way, with the cheapest form of each term alone kept.
     Greedy,
 }
 

@@ -155,7 +155,7 @@ impl<'c> Lower<'c> {
         Ok(())
     }
 
-    /// From registers to registers.
+    /// Copies from registers to registers.
     fn move_registers(&self, source: Val<'c>, destination: Val<'c>) -> Result<(), Failure> {
         let value = self.b.infer(cute::MEMREF_LOAD_VEC, &[source], &[])?;
         self.b

@@ -63,7 +63,7 @@ fn whole_of(op: Op<'_>) -> Vec<i64> {
 enum Run {
     /// Side by side, aligned together.
     Vector,
-    /// As far apart as that.
+    /// Elements that are this far apart.
     Step(i64),
     /// Each at an address of its own.
     Single,

@@ -135,7 +135,7 @@ impl OptionValue for Pack {
 /// The place where what is multiplied is computed of what is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prologue {
-    /// On the way to shared memory: once for all warps of a block.
+    /// The conversion on the way to shared memory, once for all warps of a block.
     Shared,
     /// In registers, of elements that lie in shared memory as they are stored: of 8 bits by warps, of 8, 16 or 32 by warpgroups.
     Registers,

@@ -77,7 +77,7 @@ fn elsewhere(problem: &Problem<'_>, point: [i64; 3]) -> Option<[i64; 3]> {
     (other != point).then_some(other)
 }
 
-/// For each candidate and each size, the time relative to that of the best one of `among`.
+/// The time of each candidate at each size, relative to that of the best one of `among`.
 fn relative_times(
     candidates: &[Candidate<'_>],
     problem: &Problem<'_>,

@@ -340,7 +340,7 @@ impl<'a, 'c> Emit<'a, 'c> {
         Some(Place { before, is_certain })
     }
 
-    /// As few places as serve all of these.
+    /// Returns as few places as serve all of these.
     fn merged(&self, places: Vec<Place<'c>>) -> Vec<Place<'c>> {
         let mut found: Vec<Place<'c>> = Vec::new();
         for mut place in places {

@@ -202,7 +202,7 @@ fn fastest<'c>(host: Builder<'c>, ways: &[Gemm<'c>], group: &[usize]) -> Result<
     Ok(*winner)
 }
 
-/// That both hold, if they are given.
+/// Returns the condition that both hold, if they are given.
 pub(super) fn both<'c>(
     host: Builder<'c>,
     one: Option<Val<'c>>,

@@ -126,7 +126,7 @@ mod tests {
         status
     }
 
-    /// As the driver does while it is loaded.
+    /// Does as the driver does while it is loaded.
     #[test]
     fn what_is_made_may_fork() {
         let making = making();

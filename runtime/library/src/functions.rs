@@ -22,7 +22,7 @@ const GPUS: usize = 64;
 /// A package, ready for calls from any thread.
 pub struct Loaded {
     package: Package,
-    /// In the order of the package's functions.
+    /// The functions in the order of the package's.
     functions: Box<[Places]>,
 }
 

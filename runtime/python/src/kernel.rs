@@ -152,7 +152,7 @@ impl Place {
         Place::by_methods(tensor)
     }
 
-    /// As a PyTorch without these functions tells it.
+    /// Returns what a PyTorch without these functions tells.
     fn by_methods(tensor: &Bound<'_, PyAny>) -> PyResult<Place> {
         let py = tensor.py();
         let strides = tensor.call_method0(intern!(py, "stride"))?;

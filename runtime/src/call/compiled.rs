@@ -101,7 +101,7 @@ enum Source {
     Register(Register),
     /// A register that 32 bits hold.
     Narrow(Register),
-    /// That one of the launch's tensor maps.
+    /// The number of one of the launch's tensor maps.
     Map(usize),
     /// The byte of the workspace that a register says.
     Workspace(Register),

@@ -268,9 +268,9 @@ pub(super) enum Op {
         s: Reg,
         bits: u32,
     },
-    /// To an instruction.
+    /// A jump to an instruction.
     Branch(u32),
-    /// From the end of a block to one that is not the next; no instruction of the text.
+    /// A step from the end of a block to one that is not the next; no instruction of the text.
     Goto(u32),
     BranchIndex {
         index: Reg,
@@ -309,7 +309,7 @@ pub(super) enum Op {
         offset: i64,
         size: Reg,
     },
-    /// To or from a generic address.
+    /// A conversion to or from a generic address.
     Cvta {
         d: Reg,
         s: Reg,

@@ -36,7 +36,7 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
-    /// From what was computed.
+    /// Makes sizes of numbers that were computed.
     ///
     /// # Errors
     /// As [`Sizes::check`].

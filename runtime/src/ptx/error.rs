@@ -13,7 +13,7 @@ const EXCERPT: usize = 40;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("PTX line {line}, column {column}: expected {expected}, found {found}; {cure}")]
 pub struct ParseError {
-    /// From 1.
+    /// The number of the line, from 1.
     pub line: u32,
     /// The place in the line, in characters, from 1.
     pub column: u32,

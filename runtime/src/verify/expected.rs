@@ -26,9 +26,9 @@ use crate::tensor::HostTensor;
 /// The bounds on `|out - ref|`: their sum, the first multiplied by `|ref|`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Closeness {
-    /// Relative to `|ref|`.
+    /// The bound as a part of `|ref|`.
     pub relative: f64,
-    /// For any element.
+    /// The bound for any element.
     pub absolute: f64,
     /// The length of the sums that the bounds follow from; none where they follow from the element type alone, or were given.
     pub sums: Option<usize>,

@@ -88,7 +88,7 @@ fn distribution() -> String {
     distribution_of(&std::fs::read_to_string("/etc/os-release").unwrap_or_default())
 }
 
-/// From the text of `/etc/os-release`.
+/// Reads the text of `/etc/os-release`.
 fn distribution_of(os_release: &str) -> String {
     let name = os_release
         .lines()

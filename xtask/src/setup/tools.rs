@@ -227,7 +227,7 @@ fn check_machine(os: &str, arch: &str) -> Result<()> {
     Ok(())
 }
 
-/// From what `ptxas --version` prints: `... release 13.0, V13.0.88`.
+/// Reads what `ptxas --version` prints: `... release 13.0, V13.0.88`.
 fn ptxas_version(text: &str) -> Option<(u32, u32)> {
     let release = text.split("release ").nth(1)?.split(',').next()?;
     let (major, minor) = release.trim().split_once('.')?;

@@ -40,7 +40,7 @@ enum Kind<'m> {
     Undeclared,
     /// A value, without `%`, of another type than its use says: the one of the use, and its own.
     Type(&'m str, &'m str, &'m str),
-    /// No value where one stands.
+    /// A value is expected where none stands.
     NoValue,
     /// No op where one stands.
     NoOp,
@@ -374,7 +374,7 @@ fn converted(name: &str, of_use: &str, own: &str, at: &Place<'_>) -> Option<Stri
 /// A place in a text.
 struct Place<'t> {
     text: &'t str,
-    /// From 1.
+    /// The number of a line, from 1.
     line: usize,
     /// The byte of the line, from 1.
     column: usize,

@@ -42,7 +42,7 @@ const KINDS: &str = "a fact such as `M % 128 == 0`, `M % (8*K) == 0`, `128 | M`,
                      `M <= N`";
 
 impl Scope {
-    /// No facts: each name is a positive integer.
+    /// Makes facts that say nothing: each name is a positive integer.
     pub fn new() -> Scope {
         Scope::default()
     }

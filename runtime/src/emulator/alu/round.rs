@@ -3,9 +3,9 @@
 /// The direction of rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::emulator) enum Mode {
-    /// To nearest, ties to even.
+    /// The nearest number, ties to even.
     Rn,
-    /// To nearest, ties away from zero.
+    /// The nearest number, ties away from zero.
     Rna,
     Rz,
     /// Down.

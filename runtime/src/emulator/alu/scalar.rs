@@ -5,7 +5,7 @@ use crate::emulator::{LANES, Mask, Row};
 /// An integer of a register.
 pub(super) trait Int: Copy + Ord {
     const BITS: u32;
-    /// From the low bits of a register.
+    /// Reads a number from the low bits of a register.
     fn read(bits: u64) -> Self;
     /// Zero-extended.
     fn write(self) -> u64;

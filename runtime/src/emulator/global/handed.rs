@@ -11,18 +11,18 @@ use super::super::clocks::{Others, Told, View, join_others};
 /// The knowledge that a strong write hands on.
 #[derive(Clone)]
 pub(in crate::emulator) struct Handed {
-    /// To its own block.
+    /// The view that its own block gets.
     pub near: Arc<View>,
-    /// To other blocks, if its scope and that of the release hold them.
+    /// The view that other blocks get, if its scope and that of the release hold them.
     pub far: Option<Arc<View>>,
 }
 
 /// The knowledge that a strong read sees.
 #[derive(Clone, Default)]
 pub(in crate::emulator) struct Seen {
-    /// From its own block.
+    /// The view that its own block handed on.
     pub near: Option<Arc<View>>,
-    /// From all blocks, for a read whose scope holds them.
+    /// The views of all blocks, for a read whose scope holds them.
     pub far: Option<Others>,
 }
 

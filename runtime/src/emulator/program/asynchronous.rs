@@ -15,15 +15,15 @@ pub(in crate::emulator) struct At {
 /// The way that a bulk copy goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::emulator) enum BulkKind {
-    /// From global to shared memory, completed at an `mbarrier` object.
+    /// A copy from global to shared memory, completed at an `mbarrier` object.
     Load,
-    /// From shared to global memory, completed by a bulk group.
+    /// A copy from shared to global memory, completed by a bulk group.
     Store,
     /// The same, where each element is reduced with what is there: the operation, and the type where no map has it.
     Reduce(&'static str, Option<&'static str>),
-    /// From shared memory to that of a block of the cluster, completed at an `mbarrier` object there.
+    /// A copy from shared memory to that of a block of the cluster, completed at an `mbarrier` object there.
     Between,
-    /// From global memory into L2.
+    /// A copy from global memory into L2.
     Prefetch,
 }
 
@@ -79,7 +79,7 @@ pub(in crate::emulator) struct MaxRegisters {
 /// The place of an operand of `wgmma`.
 #[derive(Debug)]
 pub(in crate::emulator) enum WarpgroupOperand {
-    /// In shared memory, where a descriptor in a register says.
+    /// A matrix in shared memory, where a descriptor in a register says.
     Descriptor(Reg),
     Registers(Vec<Reg>),
 }
