@@ -507,7 +507,9 @@ impl<'c> Gemm<'c> {
     fn check_apart(&self, host: Builder<'c>, c: &Matrix<'c>) -> Result<(), Failure> {
         let layout = &c.memref.layout;
         let is = |part: &IntTuple, mode: usize, known: fn(&Leaf) -> bool| {
-            part.get(mode).and_then(IntTuple::as_leaf).is_some_and(known)
+            part.get(mode)
+                .and_then(IntTuple::as_leaf)
+                .is_some_and(known)
         };
         // The type was checked for lines of that length that are so far apart.
         if !c.is_whole()

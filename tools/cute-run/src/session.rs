@@ -268,7 +268,10 @@ impl Checked {
     /// The text of the comparisons with what the package says that did not pass.
     pub fn differences(&self) -> String {
         let wrong = self.verification.iter().filter(|report| !report.passed());
-        wrong.map(ToString::to_string).collect::<Vec<_>>().join("\n")
+        wrong
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 
     pub fn put(self, outcome: &mut Outcome) {
