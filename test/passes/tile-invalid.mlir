@@ -134,3 +134,33 @@ func.func @narrow_sums(%A: !t, %B: !t, %C: !c) {
   cute.contract ins(%A, %B : !t, !t) outs(%C : !c) accumulate f16
   return
 }
+
+// -----
+
+// What begins at the last element is no tensor of a launch.
+!a = !cute.memref<f16, gmem, align<16>, "(64,64):(-64,1)">
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+func.func @downwards(%A: !a, %B: !t, %C: !t) {
+  // expected-error @below {{expected A with strides that are not negative, found -64 in (64,64):(-64,1); copy it into a tensor whose elements ascend}}
+  cute.contract ins(%A, %B : !a, !t) outs(%C : !t) accumulate f32
+  return
+}
+
+// -----
+
+!a = !cute.memref<f16, gmem, align<512>, "(64,64):(64,1)">
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+func.func @aligned(%A: !a, %B: !t, %C: !t) {
+  // expected-error @below {{expected A with an alignment of at most 256 bytes, which allocations of a GPU have, found align<512>}}
+  cute.contract ins(%A, %B : !a, !t) outs(%C : !t) accumulate f32
+  return
+}
+
+// -----
+
+!t = !cute.memref<f16, gmem, align<16>, "(16,16,2,3):(16,1,256,512)">
+func.func @batches(%A: !t, %B: !t, %C: !t) {
+  // expected-error @below {{expected A (M,K) of rank 2, or 3 with a batch, whose modes are one: (M,K,(L0,L1)), found (16,16,2,3):(16,1,256,512)}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32
+  return
+}

@@ -17,8 +17,8 @@ use cute_ir::{
     diag,
     mlir::{
         FORMAT_ASSEMBLY, FORMAT_BINARY, Object, Op, Rewriter, Target, argument_attribute,
-        arguments_of, body_of, entries_of, entry_of, float_value, integer_value, name_of,
-        nested_ops, ops_of, string_of, string_value,
+        arguments_of, body_of, each_operand, entries_of, entry_of, float_value, integer_value,
+        name_of, nested_ops, ops_of, string_of, string_value,
     },
     ops::{func, gpu},
     types::{CuteType, MemRef},
@@ -77,8 +77,13 @@ pub fn from_module(module: Op<'_>) -> Result<Package, Failure> {
 }
 
 fn package(module: Op<'_>) -> Result<Package, Failure> {
-    let fail = |message: String| diag::error(module.location(), message);
     let body = body_of(module, 0).expected(module, "a body")?;
+    // A module has no place of its own in a file.
+    let first = ops_of(body)
+        .into_iter()
+        .find(|op| name_of(*op) == func::FUNC);
+    let place = first.map_or(module.location(), |op| op.location());
+    let fail = |message: String| diag::error(place, message);
     let mut builder = Package::builder(PRODUCER);
     let mut functions = Vec::new();
     let mut images: BTreeMap<String, ImageSource> = BTreeMap::new();
@@ -187,6 +192,18 @@ fn function<'c>(op: Op<'c>) -> Result<Option<Function>, Failure> {
         .any(|op| name_of(op) == gpu::LAUNCH_FUNC);
     if !launches {
         return Ok(None);
+    }
+    if let Some(end) = ops_of(body).into_iter().last()
+        && let Some(result) = each_operand(end).next()
+    {
+        return Err(diag::error(
+            end.location(),
+            format!(
+                "expected a function that returns nothing, as a package's results are the tensors that its launches write, found a result of type {}; \
+                 write it into a tensor that is an argument",
+                result.r#type()
+            ),
+        ));
     }
     let plan = plan::plan(op, body)?;
     let computes = computes::computes(op, &plan.given)?;

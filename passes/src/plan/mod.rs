@@ -350,11 +350,58 @@ pub fn choose<'c>(
     archs: &Archs,
     most: usize,
 ) -> Result<Vec<Chosen<'c>>, String> {
+    chosen(problem, rules, archs, most).map_err(|reason| {
+        let fitting = (!reason.contains(" fits")).then(|| fitting(problem, rules, archs));
+        match fitting.flatten() {
+            Some(options) => format!("{reason}; {options} fits"),
+            None => reason,
+        }
+    })
+}
+
+/// The options that ask for a plan by the instructions that a request asks for, or by any, where it asks for plans that do not fit.
+fn fitting(problem: &Problem<'_>, rules: Rules<'_>, archs: &Archs) -> Option<String> {
+    let asked = rules.request;
+    let open = Request {
+        tile: None,
+        warps: None,
+        stages: None,
+        swizzle: None,
+        raster: None,
+        split: None,
+        cluster: None,
+        teams: None,
+        ..*asked
+    };
+    let by_any = Request {
+        instructions: None,
+        ..open
+    };
+    let requests = [open, by_any];
+    let mut requests = requests.iter().filter(|request| *request != asked);
+    requests.find_map(|request| {
+        let rules = Rules { request, ..rules };
+        let plans = chosen(problem, rules, archs, 1).ok()?;
+        plans.into_iter().next().map(|plan| plan.asking)
+    })
+}
+
+/// The same, with the reason alone where nothing fits.
+fn chosen<'c>(
+    problem: &Problem<'c>,
+    rules: Rules<'_>,
+    archs: &Archs,
+    most: usize,
+) -> Result<Vec<Chosen<'c>>, String> {
     let Rules {
         request,
         avoid,
         given,
     } = rules;
+    // In a workspace sums are as they are, and C is made of them behind the product.
+    if request.split.is_some_and(|parts| parts > 1) {
+        sm80::check_result(problem.accumulate, problem.elements[2])?;
+    }
     let sizes = problem.sizes();
     let nothing = Table::default();
     let table = match given {

@@ -792,6 +792,34 @@ fn neighbours(product: &MmaAtom) -> Result<i64, String> {
     Ok(run.count() as i64 + 1)
 }
 
+/// Checks that sums of a type are stored as elements of C without a region that says how: as they are, or rounded to a type of 16 bits, to one of more exponents from f32
+/// only. Errors: other elements.
+pub(super) fn check_result<'c>(accumulate: Type<'c>, c: Type<'c>) -> Result<(), String> {
+    let sums = types::elem(accumulate)?;
+    let mut results = vec![sums];
+    if sums == Elem::F32 {
+        results.extend([Elem::F16, Elem::BF16]);
+    }
+    if results.iter().any(|elem| types::elem(c) == Ok(*elem)) {
+        return Ok(());
+    }
+    Err(format!(
+        "sums in {accumulate} are not rounded to {c} here yet: expected C of {}, found {c}; write another type by an epilogue that converts",
+        names_of(results)
+    ))
+}
+
+/// The names of types, each once, as a sentence lists them.
+fn names_of(all: Vec<Elem>) -> String {
+    let mut names: Vec<String> = all.iter().map(Elem::to_string).collect();
+    let mut met = HashSet::new();
+    names.retain(|name| met.insert(name.clone()));
+    match &names[..] {
+        [most @ .., last] if !most.is_empty() => format!("{} or {last}", most.join(", ")),
+        names => names.concat(),
+    }
+}
+
 /// The row of the product of A, B and C of these types. Errors: types that no product takes.
 fn product_of<'c>(elements: [Type<'c>; 3], accumulate: Type<'c>) -> Result<MmaAtom, String> {
     let mut products = Vec::new();
@@ -800,47 +828,28 @@ fn product_of<'c>(elements: [Type<'c>; 3], accumulate: Type<'c>) -> Result<MmaAt
     }
     let [a, b, c] = elements;
     let is = |elem: Elem, ty: Type<'c>| types::elem(ty) == Ok(elem);
-    let names = |all: Vec<Elem>| {
-        let mut names: Vec<String> = all.iter().map(Elem::to_string).collect();
-        let mut met = HashSet::new();
-        names.retain(|name| met.insert(name.clone()));
-        match &names[..] {
-            [most @ .., last] if !most.is_empty() => format!("{} or {last}", most.join(", ")),
-            names => names.concat(),
-        }
-    };
     let all = products.iter();
     let of_a: Vec<_> = all.clone().filter(|product| is(product.a, a)).collect();
     if of_a.is_empty() {
         return Err(format!(
             "no atom multiplies {a} here yet: expected A of {}, found {a}",
-            names(all.map(|product| product.a).collect())
+            names_of(all.map(|product| product.a).collect())
         ));
     }
     let of_both: Vec<_> = of_a.iter().filter(|product| is(product.b, b)).collect();
     if of_both.is_empty() {
         return Err(format!(
             "no atom multiplies {a} and {b} here yet: expected B of {}, found {b}",
-            names(of_a.iter().map(|product| product.b).collect())
+            names_of(of_a.iter().map(|product| product.b).collect())
         ));
     }
     let Some(product) = of_both.iter().find(|product| is(product.d, accumulate)) else {
-        let known = names(of_both.iter().map(|product| product.d).collect());
+        let known = names_of(of_both.iter().map(|product| product.d).collect());
         return Err(format!(
             "no atom accumulates {a} products in {accumulate} here yet; expected `accumulate {known}`"
         ));
     };
-    // Sums are stored as they are, or rounded to a type of 16 bits: to one of more exponents from f32 only.
-    let mut results = vec![product.d];
-    if product.d == Elem::F32 {
-        results.extend([Elem::F16, Elem::BF16]);
-    }
-    if !results.iter().any(|elem| is(*elem, c)) {
-        return Err(format!(
-            "sums in {accumulate} are not rounded to {c} here yet: expected C of {}, found {c}",
-            names(results)
-        ));
-    }
+    check_result(accumulate, c)?;
     let product: &MmaAtom = product;
     Ok(product.clone())
 }

@@ -7,7 +7,9 @@ use super::{
     Access, Candidate, Epilogue, Fed, Problem, Prologue, Request, Scaled, SwizzleChoice, WIDEST,
     estimate::{Estimate, LEFT_OUT, Reads, TileOfRoles},
     request::{Cluster, Instructions},
-    require, takes_sums,
+    require,
+    sm80::check_result,
+    takes_sums,
 };
 use crate::arch::{WARP, WARPGROUP};
 use cute_arith::gcd;
@@ -172,7 +174,7 @@ impl<'c> Builder<'c> {
         let elems = [types::elem(a)?, types::elem(b)?];
         let sum = types::elem(problem.accumulate)?;
         if problem.reduced.is_some() {
-            return Err("expected no output that is reduced".to_owned());
+            return Err("expected no output that is reduced, which kernels of warpgroups do not; instructions=mma has it".to_owned());
         }
         let stored = problem.stored_for_warpgroups()?;
         let of_a = stored.map_or(Ok(elems[0]), types::elem)?;
@@ -215,6 +217,7 @@ impl<'c> Builder<'c> {
             },
         };
         builder.row(PART)?;
+        check_result(problem.accumulate, c)?;
         Ok(builder)
     }
 

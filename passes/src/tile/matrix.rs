@@ -290,7 +290,7 @@ impl<'c> Matrix<'c> {
         if role == Role::Reduced {
             check_once(&name, &layout)?;
         }
-        memref.check_addressable()?;
+        check_in_memory(&name, &memref)?;
         let access = access(&memref, &layout, places.as_ref(), has_groups)?;
         let memref_bytes = memref.element_bytes().max(1);
         Ok(Self {
@@ -587,12 +587,32 @@ pub(super) fn check_once(name: &str, layout: &Layout) -> Result<(), String> {
     check_apart(name, &apart)
 }
 
-/// Checks that the strides of a tensor are numbers of elements that addresses can say.
+/// The alignment of a tensor's start, in bytes, that a package can promise at most.
+const MOST_ALIGN: i64 = 256;
+
+/// Checks that the strides of a tensor are numbers of elements that addresses can say, and its alignment one that a launch may bring.
 pub(super) fn check_in_memory(name: &str, memref: &MemRef<'_>) -> Result<(), String> {
     if memref.layout.stride().has_basis() {
         return Err(format!(
             "expected {name} with strides that are integers, found {}",
             memref.layout
+        ));
+    }
+    let strides = memref.layout.stride().leaves();
+    if let Some(stride) = strides
+        .iter()
+        .filter_map(|leaf| leaf.as_static())
+        .find(|stride| *stride < 0)
+    {
+        return Err(format!(
+            "expected {name} with strides that are not negative, found {stride} in {}; copy it into a tensor whose elements ascend",
+            memref.layout
+        ));
+    }
+    if memref.align > MOST_ALIGN {
+        return Err(format!(
+            "expected {name} with an alignment of at most {MOST_ALIGN} bytes, which allocations of a GPU have, found align<{}>",
+            memref.align
         ));
     }
     memref.check_addressable()

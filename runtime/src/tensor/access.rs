@@ -114,15 +114,21 @@ impl<'a> Matrix<'a> {
     /// None if the tensor has neither two nor three modes, or no such index.
     pub fn of_batch(tensor: &'a HostTensor, index: usize) -> Option<Matrix<'a>> {
         let layout = tensor.layout();
-        let start = match layout.rank() {
-            2 if index == 0 => 0,
-            3 => *layout.mode_offsets(2).get(index)?,
+        let starts = match layout.rank() {
+            2 => vec![0],
+            3 => layout.mode_offsets(2),
             _ => return None,
         };
         let rows = layout.mode_offsets(0);
+        let rows = match starts.get(index) {
+            Some(start) => rows.into_iter().map(|row| row + start).collect(),
+            // The first product of none has no rows.
+            None if index == 0 => Vec::new(),
+            None => return None,
+        };
         Some(Matrix {
             tensor,
-            rows: rows.into_iter().map(|row| row + start).collect(),
+            rows,
             columns: layout.mode_offsets(1),
             inside: Vec::new(),
         })

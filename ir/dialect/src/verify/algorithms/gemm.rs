@@ -560,6 +560,9 @@ fn check_matrices([a, b, c]: [&MemRef; 3], whole: bool) -> Checked {
                 "expected {what} of rank {rank}{}, found {}",
                 match rank {
                     3 => ", as A has a batch behind M and K",
+                    _ if whole && memref.layout.rank() > 3 => {
+                        ", or 3 with a batch, whose modes are one: (M,K,(L0,L1))"
+                    }
                     _ => "",
                 },
                 memref.layout
