@@ -7,7 +7,7 @@ pub(super) use cute_ir::contract::{divisor, group_of};
 use cute_ir::{
     contract,
     maps::is_same_along,
-    mlir::Val,
+    mlir::{Val, block_argument},
     types::{MemRef, memref_of},
 };
 use cute_layout::{Dyn, IntTuple, Layout, Leaf, int, tma::MOST_DIMS, tuple};
@@ -290,7 +290,8 @@ impl<'c> Matrix<'c> {
         if role == Role::Reduced {
             check_once(&name, &layout)?;
         }
-        check_in_memory(&name, &memref)?;
+        check_argument(&name, tensor)?;
+        memref.check_addressable()?;
         let access = access(&memref, &layout, places.as_ref(), has_groups)?;
         let memref_bytes = memref.element_bytes().max(1);
         Ok(Self {
@@ -590,7 +591,7 @@ pub(super) fn check_once(name: &str, layout: &Layout) -> Result<(), String> {
 /// The alignment of a tensor's start, in bytes, that a package can promise at most.
 const MOST_ALIGN: i64 = 256;
 
-/// Checks that the strides of a tensor are numbers of elements that addresses can say, and its alignment one that a launch may bring.
+/// Checks that the strides of a tensor are numbers of elements that addresses can say.
 pub(super) fn check_in_memory(name: &str, memref: &MemRef<'_>) -> Result<(), String> {
     if memref.layout.stride().has_basis() {
         return Err(format!(
@@ -598,6 +599,14 @@ pub(super) fn check_in_memory(name: &str, memref: &MemRef<'_>) -> Result<(), Str
             memref.layout
         ));
     }
+    memref.check_addressable()
+}
+
+/// Checks that a tensor that is an argument of its function is one that a launch may bring; views of it may lie in any way.
+pub(super) fn check_argument(name: &str, tensor: Val<'_>) -> Result<(), String> {
+    let (Some(memref), Some(_)) = (memref_of(tensor), block_argument(tensor)) else {
+        return Ok(());
+    };
     let strides = memref.layout.stride().leaves();
     if let Some(stride) = strides
         .iter()
@@ -615,7 +624,7 @@ pub(super) fn check_in_memory(name: &str, memref: &MemRef<'_>) -> Result<(), Str
             memref.align
         ));
     }
-    memref.check_addressable()
+    Ok(())
 }
 
 /// Checks that each element of an output has a place of its own, as far as the type says it.

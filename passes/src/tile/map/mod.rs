@@ -13,7 +13,7 @@ use super::{
     function::place_of,
     function_around,
     leaves::{known_extent, leaves_of, view_at},
-    matrix::{check_in_memory, check_once},
+    matrix::{check_argument, check_in_memory, check_once},
     region::Region,
     targets_of,
     variants::choose,
@@ -123,6 +123,7 @@ impl<'c> Map<'c> {
                     )));
                 }
                 check_in_memory(&format!("{what} {at}"), &memref).map_err(fail)?;
+                check_argument(&format!("{what} {at}"), *value).map_err(fail)?;
                 let (base, leaves) = parts_of_view(Builder::before(op), *value)?;
                 let mut passed = |value| place_of(&mut arguments, value);
                 let argument = passed(base);
