@@ -17,7 +17,7 @@ use crate::ptx::{Class, Place};
 pub(super) use asynchronous::{
     At, Bulk, BulkKind, ClusterBarrier, MapOp, MaxRegisters, StoreAsync, WarpgroupOperand, Wgmma,
 };
-pub(super) use matrices::{FragmentAccess, MmaOp, Product, WmmaOp};
+pub(super) use matrices::{FragmentAccess, MmaOp, Product, SparseOp, WmmaOp};
 pub(super) use speculation::{Fate, Speculation};
 
 /// A row of the register file.
@@ -422,6 +422,8 @@ pub(super) enum Op {
         s: Reg,
     },
     Mma(Box<MmaOp>),
+    /// `mma.sp`
+    SparseMma(Box<SparseOp>),
     /// `wmma.load`
     LoadFragment(Box<FragmentAccess>),
     /// `wmma.store`

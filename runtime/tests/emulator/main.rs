@@ -24,6 +24,7 @@ mod random;
 mod report;
 mod robustness;
 mod session;
+mod sparse;
 mod speculation;
 mod sync;
 mod tilelang;

@@ -1,11 +1,11 @@
 //! Bodies, and the instructions that touch registers alone.
 
 use super::super::alu::{self, Kind};
-use super::super::mma::Mma;
-use super::super::program::{AluOp, Carry, Guard, Initial, Inst, Op, Pred, Product, Reg};
+use super::super::mma::{Mma, SparseMma};
+use super::super::program::{AluOp, Carry, Guard, Initial, Inst, Op, Pred, Product, Reg, SparseOp};
 use super::names::Name;
 use super::{Decoder, Draft, Result};
-use crate::ptx::{Instruction, Operand, Statement, Type};
+use crate::ptx::{Immediate, Instruction, Operand, Statement, Type};
 
 /// The type of the registers of a fragment.
 pub(super) fn register_type(is_double: bool) -> Type {
@@ -100,6 +100,9 @@ impl<'m, 'a> Decoder<'m, 'a> {
         let operands = i.operands.as_slice();
         match i.opcode {
             "mov" => self.mov(i),
+            "mma" if i.modifiers.first().is_some_and(|name| name.starts_with("sp")) => {
+                self.sparse_mma(i)
+            }
             "mma" => self.mma(i),
             "wgmma" => self.wgmma(i),
             "wmma" => self.wmma(i),
@@ -445,6 +448,37 @@ impl<'m, 'a> Decoder<'m, 'a> {
         let (counts, is_double) = (mma.registers(), mma.is_double());
         let product = self.product(i, mma, counts, is_double)?;
         Ok(Op::Mma(Box::new(product)))
+    }
+
+    /// `mma.sp`: D, A, B, C, the metadata of A and the number that says which lanes give them.
+    fn sparse_mma(&mut self, i: &Instruction<'a>) -> Result<Op> {
+        let mut mma = match SparseMma::of(&i.modifiers) {
+            Ok(mma) => mma,
+            Err(error) => return self.error(error.to_string()),
+        };
+        let [matrices @ .., metadata, selector] = i.operands.as_slice() else {
+            return self
+                .error("expected D, A, B, C, metadata and a sparsity selector after mma.sp");
+        };
+        let selectors = mma.selectors();
+        match selector {
+            Operand::Immediate(Immediate::Int { bits, .. }) if *bits < selectors as u64 => {
+                mma.select(*bits as usize);
+            }
+            _ => {
+                return self.error(format!(
+                    "expected a number below {selectors} as the sparsity selector of mma.sp of that shape and types, found something else"
+                ));
+            }
+        }
+        let counts = mma.registers();
+        let matrices = Instruction {
+            operands: matrices.to_vec(),
+            ..i.clone()
+        };
+        let product = self.product(&matrices, mma, counts, false)?;
+        let metadata = self.source(metadata, Type::B32)?;
+        Ok(Op::SparseMma(Box::new(SparseOp { product, metadata })))
     }
 
     /// The product of an instruction whose operands are D, A, B and C, of so many registers each.

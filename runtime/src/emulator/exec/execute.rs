@@ -145,6 +145,7 @@ impl Context<'_> {
                 return Next::Stop(Stop::Halt);
             }
             Op::Mma(_)
+            | Op::SparseMma(_)
             | Op::LoadMatrix { .. }
             | Op::StoreMatrix { .. }
             | Op::MoveMatrix { .. }

@@ -156,6 +156,11 @@ impl Op {
                 reads.extend(op.sources());
                 writes.extend(&op.d);
             }
+            Op::SparseMma(op) => {
+                reads.extend(op.product.sources());
+                reads.push(op.metadata);
+                writes.extend(&op.product.d);
+            }
             Op::LoadFragment(op) => {
                 reads.push(op.base);
                 reads.extend(op.stride);
