@@ -18,9 +18,9 @@ fn registers_have_the_width_of_the_instruction() {
             "expected a register of 64 bits, found %r1 of 32",
         ),
         ("add.f32 %f1, %d1, %f2;", "found %d1 of 64"),
-        ("add.f32 %f1, %u1, %f2;", "found %u1 of U32"),
+        ("add.f32 %f1, %u1, %f2;", "found %u1 of .u32"),
         ("mov.u32 %r1, %s2;", "found %s2 of 64"),
-        ("mov.b64 {%r1, %h1}, %s2;", "found %h1 of 16"),
+        ("mov.b64 {%r1, %h1}, %s2;", "found %r1 beside %h1"),
         (
             "shl.b64 %s1, %s2, %s3;",
             "expected a register of 32 bits, found %s3 of 64",

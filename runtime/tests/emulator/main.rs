@@ -28,7 +28,9 @@ mod sparse;
 mod speculation;
 mod sync;
 mod tilelang;
+mod types;
 mod video;
+mod wide;
 mod wmma;
 
 use cute_runtime::device::{Device, DeviceError};

@@ -3,7 +3,9 @@
 use super::super::alu;
 use super::super::mma::Matrices;
 use super::super::program::{Access, AsyncCopy, Atomic, AtomicOp, Op, Order, Scope, Space};
-use super::{Decoder, Result};
+use super::names::Name;
+use super::types::{is_bits, is_moved};
+use super::{Decoder, Initial, Result};
 use crate::ptx::{Instruction, Operand, Type};
 
 /// The properties that the modifiers of a load or a store give.
@@ -59,7 +61,7 @@ impl<'a> Decoder<'_, 'a> {
                 "nc" => m.order.non_coherent = true,
                 name if name.starts_with("L1::") || name.starts_with("L2::") => {}
                 name => match Type::of(name) {
-                    Some(ty) if m.ty.is_none() => m.ty = Some(ty),
+                    Some(ty) if m.ty.is_none() && is_moved(ty) => m.ty = Some(ty),
                     _ => return self.unknown(i),
                 },
             }
@@ -74,10 +76,15 @@ impl<'a> Decoder<'_, 'a> {
         operand: &Operand<'a>,
         m: &Modifiers,
     ) -> Result<Access> {
-        let Some(bytes) = m.ty.and_then(Type::bytes) else {
+        let Some(element) = m.ty.and_then(Type::bytes) else {
             return self.unknown(i);
         };
-        if bytes > 8 || bytes as usize * m.count > 32 {
+        // 128 bits are two rows, which move at once.
+        let (bytes, count) = match element {
+            16 => (8, 2 * m.count),
+            bytes => (bytes, m.count),
+        };
+        if bytes as usize * count > if element == 16 { 16 } else { 32 } {
             return self.unknown(i);
         }
         let (base, offset, of_symbol) = self.address(operand)?;
@@ -94,13 +101,15 @@ impl<'a> Decoder<'_, 'a> {
                 i.opcode
             ));
         }
-        if m.policy && i.operands.len() != 3 {
-            return self.error("expected a cache policy after .L2::cache_hint");
+        match i.operands.as_slice() {
+            [_, _, policy] if m.policy => self.check_type(policy, Type::U64, false)?,
+            _ if m.policy => return self.error("expected a cache policy after .L2::cache_hint"),
+            _ => {}
         }
         if !m.policy && i.operands.len() != 2 {
             return self.error(format!("expected two operands after {}", i.opcode));
         }
-        self.note_shared(space, bytes * m.count as u32);
+        self.note_shared(space, bytes * count as u32);
         let signed = matches!(m.ty, Some(Type::S8 | Type::S16 | Type::S32));
         Ok(Access {
             space,
@@ -108,14 +117,14 @@ impl<'a> Decoder<'_, 'a> {
             offset,
             bytes,
             signed: signed.then_some(bytes * 8),
-            regs: Vec::with_capacity(m.count),
+            regs: Vec::with_capacity(count),
             order: Order {
-                width: if m.strong { bytes as u8 } else { 0 },
+                width: if m.strong { element as u8 } else { 0 },
                 ..m.order
             },
             speculated: false,
             is_read: false,
-            taken: bytes * m.count as u32,
+            taken: bytes * count as u32,
         })
     }
 
@@ -139,19 +148,30 @@ impl<'a> Decoder<'_, 'a> {
         };
         let m = self.access_modifiers(i)?;
         let mut access = self.access(i, address, &m)?;
+        let ty = m.ty.unwrap_or(Type::B32);
         let parts = self.parts(dest, m.count)?;
+        self.check_vector(&parts, ty, true)?;
         let mut width = None;
-        for part in parts {
-            let dest = self.dest_or_sink(part)?;
-            if let Some((_, bits)) = dest {
-                if bits < access.bytes * 8 {
-                    return self.error(format!(
-                        "expected a register of {} bits or more, found one of {bits}",
-                        access.bytes * 8
-                    ));
-                }
-                width = Some(bits);
+        for part in &parts {
+            if ty == Type::B128 {
+                access.regs.extend(self.wide(part)?.map(Some));
+                continue;
             }
+            let dest = match self.named(part) {
+                Some(Name::Reg(low, Type::B128)) if access.signed.is_none() => {
+                    // The upper half of a register that is wider.
+                    let zero = self.initial(Initial::Value(0));
+                    let clear = Op::Move {
+                        d: low + 1,
+                        s: zero,
+                    };
+                    let origin = self.origins.len() as u32 - 1;
+                    self.push(clear, self.guard, origin);
+                    Some((low, 64))
+                }
+                _ => self.dest_or_sink(part)?,
+            };
+            width = dest.map(|(_, bits)| bits).or(width);
             access.regs.push(dest.map(|(reg, _)| reg));
         }
         // Signed types fill the register that they are loaded into.
@@ -169,9 +189,20 @@ impl<'a> Decoder<'_, 'a> {
         if matches!(access.space, Space::Const | Space::Param) {
             return self.unknown(i);
         }
-        self.note_global_write(access.space, access.bytes * m.count as u32);
-        for part in parts {
-            let row = self.wider_source(part, m.ty.unwrap_or(Type::B32))?;
+        let ty = m.ty.unwrap_or(Type::B32);
+        let bytes = ty.bytes().unwrap_or(4) * m.count as u32;
+        self.note_global_write(access.space, bytes);
+        self.check_vector(&parts, ty, true)?;
+        for part in &parts {
+            if ty == Type::B128 {
+                access.regs.extend(self.wide(part)?.map(Some));
+                continue;
+            }
+            let row = match (part, self.named(part)) {
+                (Operand::Special(_), _) if m.count > 1 => self.source_or_special(part, ty)?,
+                (_, Some(Name::Reg(low, Type::B128))) => low,
+                _ => self.part_source(part, ty)?,
+            };
             access.regs.push(Some(row));
         }
         Ok(Op::Store(Box::new(access)))
@@ -229,7 +260,7 @@ impl<'a> Decoder<'_, 'a> {
             return self.unknown(i);
         };
         let ty = if *ty == "u64" { Type::U64 } else { Type::U32 };
-        self.check_width(dest, ty, false)?;
+        self.check_type(dest, ty, false)?;
         let (d, bits) = self.dest(dest)?;
         let s = self.source(source, ty)?;
         Ok(Op::Cvta {
@@ -248,7 +279,10 @@ impl<'a> Decoder<'_, 'a> {
         let (Some(space), Some(p)) = (Self::space_named(space), self.pred_dest(dest)?) else {
             return self.unknown(i);
         };
-        let s = self.source(source, Type::U64)?;
+        let is_narrow =
+            matches!(self.named(source), Some(Name::Reg(_, of)) if of.bytes() == Some(4));
+        let ty = if is_narrow { Type::U32 } else { Type::U64 };
+        let s = self.source(source, ty)?;
         Ok(Op::IsSpace { p, s, space })
     }
 
@@ -331,7 +365,7 @@ impl<'a> Decoder<'_, 'a> {
             if i.modifiers != ["sync", "aligned", "m8n8", "trans", "b16"] {
                 return self.unknown(i);
             }
-            let (d, _) = self.dest(first)?;
+            let d = self.dest_of(first, Type::B32)?;
             let s = self.source(second, Type::B32)?;
             return Ok(Op::MoveMatrix { d, s });
         }
@@ -341,7 +375,7 @@ impl<'a> Decoder<'_, 'a> {
         };
         self.note_shared(Space::Shared, 16);
         if i.opcode == "ldmatrix" {
-            let regs = self.dests(first, matrices.count)?;
+            let regs = self.dests(first, matrices.count, Type::B32)?;
             let (base, offset, _) = self.address(second)?;
             Ok(Op::LoadMatrix {
                 matrices,
@@ -400,12 +434,22 @@ impl<'a> Decoder<'_, 'a> {
         let (Some((op, opcode)), Some((ty, type_name))) = (op, ty) else {
             return self.unknown(i);
         };
-        let Some(bytes) = ty.bytes().filter(|bytes| *bytes <= 8) else {
+        let swaps = matches!(op, AtomicOp::Exchange | AtomicOp::CompareAndSwap);
+        if swaps && !is_bits(ty) {
+            return self.unknown(i);
+        }
+        let most = if swaps { 16 } else { 8 };
+        let Some(bytes) = ty.bytes().filter(|bytes| *bytes <= most) else {
             return self.unknown(i);
         };
         (order.width, order.atomic) = (bytes as u8, true);
-        if noftz && !matches!(ty, Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2) {
-            return self.unknown(i);
+        let of_halves = matches!(ty, Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2);
+        if noftz != of_halves {
+            return self.error(format!(
+                "expected .noftz with .f16, .bf16 and pairs of them, and with no other type, in {}; {}",
+                i.opcode,
+                if noftz { "leave it out" } else { "add it" }
+            ));
         }
         let is_vector = elements > 1;
         let float = matches!(
@@ -463,22 +507,30 @@ impl<'a> Decoder<'_, 'a> {
             }
         };
         let (base, offset, _) = self.address(address)?;
-        let a = self.sources(a, elements, ty)?;
+        let is_wide = bytes == 16;
+        // ptxas takes registers of any type for this one.
+        let of_registers = if ty == Type::Bf16x2 { Type::B32 } else { ty };
+        let a = match is_wide {
+            true => vec![self.wide(a)?[0]],
+            false if is_vector => self.rows_of_elements(a, elements, of_registers)?,
+            false => vec![self.source(a, ty)?],
+        };
         let b = match b {
+            Some(b) if is_wide => Some(self.wide(b)?[0]),
             Some(b) => Some(self.source(b, ty)?),
             None => None,
         };
         let d = match dest {
+            Some(Operand::Discard) if is_wide => vec![None],
+            Some(dest) if is_wide => vec![Some(self.wide(dest)?[0])],
             Some(dest) if is_vector => {
-                let parts = self.parts(dest, elements)?.iter();
-                let part = |part| {
-                    self.check_width(part, ty, false)?;
-                    Ok(self.dest_or_sink(part)?.map(|(reg, _)| reg))
-                };
-                parts.map(part).collect::<Result<_>>()?
+                let parts = self.parts(dest, elements)?;
+                self.check_vector(&parts, of_registers, false)?;
+                let part = |part: &Operand<'a>| Ok(self.dest_or_sink(part)?.map(|(reg, _)| reg));
+                parts.iter().map(part).collect::<Result<_>>()?
             }
             Some(dest) => {
-                self.check_width(dest, ty, false)?;
+                self.check_type(dest, ty, false)?;
                 vec![self.dest_or_sink(dest)?.map(|(reg, _)| reg)]
             }
             None => Vec::new(),

@@ -15,7 +15,7 @@ impl<'a> Decoder<'_, 'a> {
             let [members] = i.operands.as_slice() else {
                 return self.error("expected a mask of lanes after bar.warp.sync");
             };
-            let members = self.source(members, Type::B32)?;
+            let members = self.source(members, Type::U32)?;
             return Ok(Op::WarpBarrier { members });
         }
         // `bar` is `barrier.cta` with `.aligned`.
@@ -26,7 +26,7 @@ impl<'a> Decoder<'_, 'a> {
             (["sync"], rest) => (BarrierKind::Sync, None, rest),
             (["arrive"], rest) => (BarrierKind::Arrive, None, rest),
             (["red", "popc", "u32"], [dest, rest @ .., p]) => {
-                let (d, _) = self.dest(dest)?;
+                let d = self.dest_of(dest, Type::U32)?;
                 (BarrierKind::Popc(d), Some(self.pred_source(p)?), rest)
             }
             (["red", op @ ("and" | "or"), "pred"], [dest, rest @ .., p]) => {
@@ -108,6 +108,15 @@ impl<'a> Decoder<'_, 'a> {
         if i.opcode == "discard" {
             return self.unknown(i);
         }
+        match (i.opcode, i.operands.as_slice()) {
+            ("nanosleep", [time]) => {
+                self.source(time, Type::U32)?;
+            }
+            ("prefetch" | "prefetchu" | "applypriority", [address, ..]) => {
+                self.address(address)?;
+            }
+            _ => {}
+        }
         Ok(Op::Hint)
     }
 
@@ -133,7 +142,7 @@ impl<'a> Decoder<'_, 'a> {
                     a: self.source(a, Type::B32)?,
                     b: self.source(b, Type::B32)?,
                     c: self.source(c, Type::B32)?,
-                    members: self.source(members, Type::B32)?,
+                    members: self.source(members, Type::U32)?,
                 })
             }
             ("vote", ["sync", kind, ty], [dest, a, members]) => {
@@ -154,7 +163,7 @@ impl<'a> Decoder<'_, 'a> {
                     d,
                     p,
                     a: self.pred_source(a)?,
-                    members: self.source(members, Type::B32)?,
+                    members: self.source(members, Type::U32)?,
                 })
             }
             (
@@ -173,11 +182,12 @@ impl<'a> Decoder<'_, 'a> {
                     }) => f,
                     _ => return self.unknown(i),
                 };
+                let of_a = if *ty == "s32" { Type::S32 } else { Type::U32 };
                 Ok(Op::Reduce {
                     f,
-                    d: self.dest_of(dest, Type::B32)?,
-                    a: self.source(a, Type::B32)?,
-                    members: self.source(members, Type::B32)?,
+                    d: self.dest_of(dest, of_a)?,
+                    a: self.source(a, of_a)?,
+                    members: self.source(members, Type::U32)?,
                 })
             }
             // ptxas takes both orders.
@@ -188,9 +198,9 @@ impl<'a> Decoder<'_, 'a> {
             ) => {
                 let ty = if *ty == "b32" { Type::B32 } else { Type::B64 };
                 Ok(Op::MatchAny {
-                    d: self.dest_of(dest, Type::B32)?,
+                    d: self.dest_of(dest, Type::U32)?,
                     a: self.source(a, ty)?,
-                    members: self.source(members, Type::B32)?,
+                    members: self.source(members, Type::U32)?,
                 })
             }
             (
@@ -204,10 +214,10 @@ impl<'a> Decoder<'_, 'a> {
                     dest => (dest, None),
                 };
                 Ok(Op::MatchAll {
-                    d: self.dest_or_sink(dest)?.map(|(reg, _)| reg),
+                    d: self.dest_or_sink_of(dest, Type::U32)?,
                     p,
                     a: self.source(a, ty)?,
-                    members: self.source(members, Type::B32)?,
+                    members: self.source(members, Type::U32)?,
                 })
             }
             ("elect", ["sync"], [Operand::Pair(dest, p), members]) => {
@@ -215,9 +225,9 @@ impl<'a> Decoder<'_, 'a> {
                     return self.unknown(i);
                 };
                 Ok(Op::Elect {
-                    d: self.dest_or_sink(dest)?.map(|(reg, _)| reg),
+                    d: self.dest_or_sink_of(dest, Type::U32)?,
                     p,
-                    members: self.source(members, Type::B32)?,
+                    members: self.source(members, Type::U32)?,
                 })
             }
             ("activemask", ["b32"], [dest]) => Ok(Op::ActiveMask(self.dest_of(dest, Type::B32)?)),
@@ -270,8 +280,8 @@ impl<'a> Decoder<'_, 'a> {
             }
             ("pending_count", [d, state]) => {
                 return Ok(Op::PendingCount {
-                    d: self.dest(d)?.0,
-                    s: self.source(state, Type::B64)?,
+                    d: self.dest_of(d, Type::U32)?,
+                    s: self.source(state, Type::U64)?,
                 });
             }
             // Objects of other blocks give no state.
@@ -282,7 +292,7 @@ impl<'a> Decoder<'_, 'a> {
             ) if rest.len() < 2 => {
                 let state = match &i.operands[0] {
                     Operand::Address(_) => None,
-                    state => self.dest_or_sink(state)?.map(|(reg, _)| reg),
+                    state => self.dest_or_sink_of(state, Type::U64)?,
                 };
                 let number = match rest {
                     [number] => Some(self.source(number, Type::U32)?),
@@ -305,7 +315,10 @@ impl<'a> Decoder<'_, 'a> {
                 (address, op)
             }
             ("test_wait" | "try_wait", [p, address, state, hint @ ..]) if hint.len() < 2 => {
-                let ty = if parity { Type::U32 } else { Type::B64 };
+                let ty = if parity { Type::U32 } else { Type::U64 };
+                if let [hint] = hint {
+                    self.source(hint, Type::U32)?;
+                }
                 let op = MbarrierOp::Test {
                     p: self.pred_dest(p)?,
                     state: self.source(state, ty)?,

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::super::mma::WarpgroupMma;
 use super::super::program::{Inst, Op, Reg, WarpgroupOperand, Wgmma};
+use super::statements::fragment_type;
 use super::{Decoder, Result};
 use crate::ptx::{Immediate, Instruction, Operand, Type};
 
@@ -34,9 +35,10 @@ impl<'a> Decoder<'_, 'a> {
         };
         let counts = mma.registers();
         let in_registers = matches!(a, Operand::Vector(_));
-        let d = self.dests(d, counts[0])?;
+        let [of_d, of_a] = mma.elements().map(fragment_type);
+        let d = self.dests(d, counts[0], of_d)?;
         let a = match in_registers {
-            true => WarpgroupOperand::Registers(self.sources(a, counts[1], Type::B32)?),
+            true => WarpgroupOperand::Registers(self.sources(a, counts[1], of_a)?),
             false => WarpgroupOperand::Descriptor(self.source(a, Type::B64)?),
         };
         let b = self.source(b, Type::B64)?;

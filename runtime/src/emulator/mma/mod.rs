@@ -139,9 +139,9 @@ impl Mma {
         [&self.d, &self.a, &self.b, &self.c].map(Table::registers)
     }
 
-    /// Tells whether the registers of D, A, B and C have 64 bits.
-    pub(super) fn is_double(&self) -> bool {
-        self.types[0] == Elem::F64
+    /// The types of the elements of D, A, B and C.
+    pub(super) fn elements(&self) -> [Elem; 4] {
+        self.types
     }
 
     /// Multiplications with an addition.

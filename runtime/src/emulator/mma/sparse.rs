@@ -136,6 +136,11 @@ impl SparseMma {
         [d, a, self.b.registers(), c]
     }
 
+    /// The types of the elements of D, A, B and C.
+    pub(crate) fn elements(&self) -> [Elem; 4] {
+        self.half.types
+    }
+
     /// Multiplications with an addition: by what A stores.
     pub(crate) fn macs(&self) -> u64 {
         self.half.macs()

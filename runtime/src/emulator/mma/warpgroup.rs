@@ -109,6 +109,11 @@ impl WarpgroupMma {
         [self.n / if self.d == Elem::F16 { 4 } else { 2 }, 4]
     }
 
+    /// The types of the elements of D and of A.
+    pub(crate) fn elements(&self) -> [Elem; 2] {
+        [self.d, self.a]
+    }
+
     /// Tells whether A and B may be negated, and whether they may lie along M and N.
     pub(crate) fn options(&self) -> (bool, bool) {
         (self.d != Elem::I32, self.element_bits() == 16)

@@ -177,8 +177,11 @@ impl Op {
             }
             Op::Atomic(atomic) => {
                 reads.push(atomic.base);
-                reads.extend(atomic.a.iter().copied().chain(atomic.b));
-                writes.extend(atomic.d.iter().flatten());
+                for half in 0..atomic.halves() {
+                    let values = atomic.a.iter().copied().chain(atomic.b);
+                    reads.extend(values.map(|reg| reg + half));
+                    writes.extend(atomic.d.iter().flatten().map(|reg| reg + half));
+                }
             }
             Op::MovePred { .. }
             | Op::Branch(_)
