@@ -250,7 +250,7 @@ fn what_ptxas_refuses_of_wide_registers_is_refused() {
     assert!(
         error
             .to_string()
-            .contains("expected a register of 8 to 64 bits for parameter %a"),
+            .contains("expected a register of at most 64 bits, found %q1 of 128"),
         "{error}"
     );
 }

@@ -404,17 +404,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
             return self
                 .error("expected D, A, B, C, metadata and a sparsity selector after mma.sp");
         };
-        let selectors = mma.selectors();
-        match selector {
-            Operand::Immediate(Immediate::Int { bits, .. }) if *bits < selectors as u64 => {
-                mma.select(*bits as usize);
-            }
-            _ => {
-                return self.error(format!(
-                    "expected a number below {selectors} as the sparsity selector of mma.sp of that shape and types, found something else"
-                ));
-            }
-        }
+        mma.select(self.selector(selector, mma.selectors(), "mma.sp")?);
         let (counts, elements) = (mma.registers(), mma.elements());
         let matrices = Instruction {
             operands: matrices.to_vec(),
@@ -423,6 +413,23 @@ impl<'m, 'a> Decoder<'m, 'a> {
         let product = self.product(&matrices, mma, counts, elements)?;
         let metadata = self.source(metadata, Type::B32)?;
         Ok(Op::SparseMma(Box::new(SparseOp { product, metadata })))
+    }
+
+    /// The number that says which lanes give the metadata of A.
+    pub(super) fn selector(
+        &self,
+        operand: &Operand<'a>,
+        selectors: usize,
+        name: &str,
+    ) -> Result<usize> {
+        match operand {
+            Operand::Immediate(Immediate::Int { bits, .. }) if *bits < selectors as u64 => {
+                Ok(*bits as usize)
+            }
+            _ => self.error(format!(
+                "expected a number below {selectors} as the sparsity selector of {name} of that shape and types, found something else"
+            )),
+        }
     }
 
     /// The product of an instruction whose operands are D, A, B and C, of so many registers each.

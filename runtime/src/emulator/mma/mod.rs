@@ -9,6 +9,7 @@
 //! `.satfinite` become the nearest.
 
 mod matrix;
+mod metadata;
 mod sparse;
 mod table;
 mod warpgroup;
@@ -20,7 +21,8 @@ mod tests;
 use cute_layout::atoms::{BitOp, Elem, MmaAtom};
 
 pub(super) use matrix::{Matrices, transpose};
-pub(super) use sparse::{Misplaced, SparseMma};
+pub(super) use metadata::Misplaced;
+pub(super) use sparse::SparseMma;
 pub(super) use warpgroup::{CHUNK, Descriptor, WARP_ROWS, WarpgroupMma, ZEROS};
 pub(super) use wmma::{Fragment, MATRIX, Move, REGISTERS, Wmma};
 

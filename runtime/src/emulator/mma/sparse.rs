@@ -1,23 +1,15 @@
-//! `mma.sp`: products of a matrix A that is stored by half, and of metadata that say which half.
+//! `mma.sp`: products of a matrix A that is stored by half, by [`Metadata`] that say which half.
 //!
-//! A is cut into chunks along K: of 2 elements of `tf32`, of which one is stored, of 4 of 16 or 8 bits, of which two are, and of 8 of 4 bits,
-//! of which two pairs are. Four bits of metadata a chunk are two places of its quarters, the first in the low bits. Where
-//! elements are stored in registers is as in the dense product of half the K; B, C and D are as in the dense one.
-//! Source: PTX ISA, "Sparse matrix storage" and "Matrix fragments for sparse mma".
+//! Where elements of A are stored in registers is as in the dense product of half the K; B, C and D are as in the dense one.
+//! Source: PTX ISA, "Matrix fragments for sparse mma".
 
 use cute_layout::atoms::{Elem, MmaAtom};
 
+use super::metadata::{MOST, Metadata, Misplaced, QUAD, ROWS};
 use super::table::Table;
 use super::{LAYOUTS, Mma, N, TYPES, can_saturate, gather, gather_integers, shape};
 use crate::emulator::alu::{Format, Mode, Mods, Unknown, narrow};
 use crate::emulator::{LANES, Row};
-
-/// Rows of A.
-const M: usize = 16;
-/// The most columns of A, which are of 4 bits.
-const MOST: usize = 128;
-/// Lanes that hold the metadata of two rows, or may.
-const QUAD: usize = 4;
 
 /// `mma.sp` of one shape and types, decoded.
 #[derive(Clone, Debug)]
@@ -27,22 +19,7 @@ pub(crate) struct SparseMma {
     /// The places of the values of B that lanes hold, of all of K.
     b: Table,
     k: usize,
-    /// Tells whether places of a chunk are in their order (`.sp::ordered_metadata`).
-    ordered: bool,
-    /// The number of four lanes that give metadata, in their order, of which the selector says.
-    selector: usize,
-}
-
-/// Metadata that say nothing, or what PTX leaves undefined.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Misplaced {
-    pub row: usize,
-    /// The chunk of the row.
-    pub chunk: usize,
-    /// Its metadata.
-    pub places: u32,
-    /// The lane that gives them.
-    pub lane: usize,
+    metadata: Metadata,
 }
 
 impl SparseMma {
@@ -76,7 +53,7 @@ impl SparseMma {
         };
         let unknown = || mods.unknown("a shape with types and layouts that mma.sp has", "others");
         if !goes
-            || (m, n) != (M as i64, N as i64)
+            || (m, n) != (ROWS as i64, N as i64)
             || columns != [false, true]
             || saturate && !can_saturate(a, d)
         {
@@ -89,14 +66,13 @@ impl SparseMma {
             half,
             b,
             k: k as usize,
-            ordered,
-            selector: 0,
+            metadata: Metadata::of(a, k as usize, ordered),
         })
     }
 
     /// Gives the product its selector.
     pub(crate) fn select(&mut self, selector: usize) {
-        self.selector = selector;
+        self.metadata.select(selector);
     }
 
     /// The number of selectors that the instruction takes; the product of `f16` with sums of `f32` takes some of which nothing is defined.
@@ -104,30 +80,23 @@ impl SparseMma {
         let [d, a, ..] = self.half.types;
         match (d, a, self.k) {
             (Elem::F32, Elem::F16, 32) => QUAD,
-            _ => self.defined_selectors(),
+            _ => self.metadata.selectors(),
         }
     }
 
     /// The number of selectors for which something is defined.
     pub(crate) fn defined_selectors(&self) -> usize {
-        QUAD / self.givers()
+        self.metadata.selectors()
     }
 
     /// Tells whether its selector means something.
     pub(crate) fn is_selected(&self) -> bool {
-        self.selector < self.defined_selectors()
-    }
-
-    /// Lanes of each four that give metadata.
-    fn givers(&self) -> usize {
-        self.chunks() / QUAD
+        self.metadata.is_selected()
     }
 
     /// The lanes that give metadata.
     pub(crate) fn giving(&self) -> u32 {
-        let first = self.selector % self.defined_selectors() * self.givers();
-        let of_four = ((1 << self.givers()) - 1) << first;
-        of_four * 0x1111_1111
+        self.metadata.giving()
     }
 
     /// Registers of D, A, B and C, each of 32 bits.
@@ -146,89 +115,6 @@ impl SparseMma {
         self.half.macs()
     }
 
-    /// Elements of a chunk that A stores.
-    fn stored(&self) -> usize {
-        match self.half.types[1] {
-            Elem::TF32 => 1,
-            Elem::I4 | Elem::U4 => 4,
-            _ => 2,
-        }
-    }
-
-    /// Chunks of a row.
-    fn chunks(&self) -> usize {
-        self.k / (2 * self.stored())
-    }
-
-    /// The lane that gives the metadata of a chunk, and the lowest bit of them there.
-    fn place(&self, row: usize, chunk: usize) -> (usize, usize) {
-        let (group, upper) = (row % 8, row / 8);
-        let first = group * QUAD + self.giving().trailing_zeros() as usize;
-        match self.half.types[1] {
-            // The halves of a word are of two rows.
-            Elem::TF32 | Elem::F16 | Elem::BF16 => (first + chunk / 4, 16 * upper + chunk % 4 * 4),
-            _ => (first + upper + chunk / 8 * 2, chunk % 8 * 4),
-        }
-    }
-
-    /// The column of A that each element is of that a row stores.
-    fn columns(&self, row: usize, metadata: &Row) -> [usize; MOST / 2] {
-        let stored = self.stored();
-        let mut columns = [0; MOST / 2];
-        for (chunk, columns) in columns
-            .chunks_exact_mut(stored)
-            .take(self.chunks())
-            .enumerate()
-        {
-            let (lane, bit) = self.place(row, chunk);
-            let places = metadata[lane] as usize >> bit & 15;
-            for (element, column) in columns.iter_mut().enumerate() {
-                let quarter = match 2 * element < stored {
-                    true => places & 3,
-                    false => places >> 2,
-                };
-                // A quarter is half an element, an element, or two of them.
-                let in_chunk = quarter * stored / 2 + element % (stored / 2).max(1);
-                *column = chunk * 2 * stored + in_chunk;
-            }
-        }
-        columns
-    }
-
-    /// The first chunk whose metadata are undefined: `.ordered_metadata` and `tf32` by what the PTX ISA lists, else those that
-    /// put two elements to one place, of which neither is zero.
-    fn misplaced(
-        &self,
-        metadata: &Row,
-        is_zero: impl Fn(usize, usize) -> bool,
-    ) -> Option<Misplaced> {
-        let stored = self.stored();
-        let chunks = (0..M).flat_map(|row| (0..self.chunks()).map(move |chunk| (row, chunk)));
-        for (row, chunk) in chunks {
-            let (lane, bit) = self.place(row, chunk);
-            let places = (metadata[lane] >> bit & 15) as u32;
-            let (low, high) = (places & 3, places >> 2);
-            let all_zero = |half: usize| {
-                let first = chunk * stored + half * (stored / 2);
-                (first..first + stored / 2).all(|at| is_zero(row, at))
-            };
-            let is_defined = match (stored, self.ordered) {
-                (1, _) => matches!(places, 0b0100 | 0b1110),
-                (_, true) => low < high,
-                (_, false) => low != high || all_zero(0) || all_zero(1),
-            };
-            if !is_defined {
-                return Some(Misplaced {
-                    row,
-                    chunk,
-                    places,
-                    lane,
-                });
-            }
-        }
-        None
-    }
-
     /// D = A B + C, where each has the registers that [`SparseMma::registers`] says. Returns metadata that are wrong, with which the
     /// product means nothing.
     pub(crate) fn execute(
@@ -245,8 +131,8 @@ impl SparseMma {
 
     fn floats(&self, [a, b, c]: [&[Row]; 3], metadata: &Row, d: &mut [Row]) -> Option<Misplaced> {
         let [of_d, of_a, of_b, of_c] = self.half.types;
-        let (mut left, mut right) = ([0.0; M * MOST / 2], [0.0; MOST * N]);
-        let mut sum = [0.0; M * N];
+        let (mut left, mut right) = ([0.0; ROWS * MOST], [0.0; 2 * MOST * N]);
+        let mut sum = [0.0; ROWS * N];
         gather(&self.half.a, of_a, a, &mut left);
         gather(&self.b, of_b, b, &mut right);
         gather(&self.half.c, of_c, c, &mut sum);
@@ -257,13 +143,14 @@ impl SparseMma {
             _ => (x as f32).to_bits().into(),
         });
         let held = self.k / 2;
-        self.misplaced(metadata, |row, at| left[row * held + at] == 0.0)
+        self.metadata
+            .misplaced(metadata, |row, at| left[row * held + at] == 0.0)
     }
 
     fn integers(&self, [a, b, c]: [&[Row]; 3], metadata: &Row, d: &mut [Row]) -> Option<Misplaced> {
         let [_, of_a, of_b, _] = self.half.types;
-        let (mut left, mut right) = ([0; M * MOST / 2], [0; MOST * N]);
-        let (mut start, mut sum) = ([0; M * N], [0; M * N]);
+        let (mut left, mut right) = ([0; ROWS * MOST], [0; 2 * MOST * N]);
+        let (mut start, mut sum) = ([0; ROWS * N], [0; ROWS * N]);
         gather_integers(&self.half.a, of_a, a, &mut left);
         gather_integers(&self.b, of_b, b, &mut right);
         gather_integers(&self.half.c, Elem::I32, c, &mut start);
@@ -277,7 +164,8 @@ impl SparseMma {
         }
         self.half.d.write(&sum, d, |x: i32| u64::from(x as u32));
         let held = self.k / 2;
-        self.misplaced(metadata, |row, at| left[row * held + at] == 0)
+        self.metadata
+            .misplaced(metadata, |row, at| left[row * held + at] == 0)
     }
 
     /// C = A B + C, all by rows; what A does not store is multiplied by nothing.
@@ -291,7 +179,7 @@ impl SparseMma {
     ) {
         let held = self.k / 2;
         for (row, (a, c)) in a.chunks_exact(held).zip(c.chunks_exact_mut(N)).enumerate() {
-            let columns = self.columns(row, metadata);
+            let columns = self.metadata.columns(row, metadata);
             for (a, column) in a.iter().zip(columns) {
                 for (c, b) in c.iter_mut().zip(&b[column * N..][..N]) {
                     *c = fma(*a, *b, *c);
@@ -311,20 +199,4 @@ fn twice(half: &Table) -> Table {
             .map(|of_lanes| of_lanes.map(|at| at + elements as u16)),
     );
     Table::with_places(half.bits(), places)
-}
-
-impl Misplaced {
-    /// The finding about it.
-    pub(crate) fn text(&self) -> String {
-        let Misplaced {
-            row,
-            chunk,
-            places,
-            lane,
-        } = self;
-        format!(
-            "expected metadata that put what A stores of a chunk to places of their own, in their order, found {places:#06b} for chunk {chunk} of row {row}, \
-             from lane {lane}; what the product is then, nothing says"
-        )
-    }
 }

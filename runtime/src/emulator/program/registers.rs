@@ -3,7 +3,7 @@
 use super::{BarrierKind, Callee, MapOp, MbarrierOp, Op, Pred, Reg};
 
 impl Op {
-    /// Calls `f` for each register that the instruction reads (`false`) or writes (`true`). Those of `wgmma` itself are left out: it says
+    /// Calls `f` for each register that the instruction reads (`false`) or writes (`true`). Those of `wgmma` itself, but for metadata, are left out: it says
     /// when it touches them. Predicates are no registers here.
     pub(in crate::emulator) fn registers(&self, f: &mut dyn FnMut(Reg, bool)) {
         let mut reads: Vec<Reg> = Vec::new();
@@ -109,6 +109,7 @@ impl Op {
                     MbarrierOp::Invalidate | MbarrierOp::CopiesArrive { .. } => {}
                 }
             }
+            Op::Wgmma(op) => reads.extend(op.metadata),
             Op::StoreAsync(op) => {
                 reads.extend([op.to.base, op.barrier.base]);
                 reads.extend(&op.values);
@@ -198,7 +199,6 @@ impl Op {
             | Op::FenceMbarrierInit
             | Op::BulkCommit
             | Op::BulkWait { .. }
-            | Op::Wgmma(_)
             | Op::WgmmaFence
             | Op::WgmmaCommit
             | Op::WgmmaWait(_)
