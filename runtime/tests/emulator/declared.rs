@@ -124,6 +124,10 @@ fn constant_expressions_are_operands() {
     assert!(Session::new(&super::session::text("", body), Config::default()).is_err());
     let body = "mov.u32 %r9, s; st.shared.u32 [s+4*2], 1<<4; ld.shared.u32 %r1, [s+8]; add.u32 %r1, %r1, -(-5); mov.u32 %r2, (3);\n\
         mad.lo.u32 %r1, %r2, WARP_SZ*2, %r1; st.global.u32 [%s1+0*4], %r1;";
+    let dynamic = ".extern .shared .align 4 .b8 d[];";
+    let of_dynamic =
+        "mov.u32 %r1, d+8; mov.u32 %r2, d; sub.u32 %r1, %r1, %r2; st.global.u32 [%s1], %r1;";
+    assert_eq!(words(dynamic, of_dynamic).0[3], 8);
     let text = super::session::text(".shared .align 4 .b8 s[64];", body);
     let mut session = Session::new(&text, Config::default()).unwrap();
     let out = session

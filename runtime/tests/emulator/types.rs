@@ -255,7 +255,7 @@ fn numbers_are_of_the_kind_of_the_type() {
         ("b64", "7 1.0 0d3ff0000000000000", "0f3f800000"),
         (
             "f32 f64",
-            "1.0 0f3f800000 0d3ff0000000000000",
+            "1.0 .5 1. .5E-3 0f3f800000 0d3ff0000000000000",
             "0 -1 WARP_SZ",
         ),
     ] {
@@ -402,6 +402,105 @@ fn other_operands_have_their_types() {
             "{body}: {error}"
         );
     }
+    for (body, says) in [
+        (
+            "ld.relaxed.global.u32 %u32_0, [%s1];",
+            "expected a scope with .relaxed in ld",
+        ),
+        (
+            "ld.relaxed.gpu.global.cg.u32 %u32_0, [%s1];",
+            "expected no .cg beside .relaxed in ld",
+        ),
+        (
+            "st.volatile.global.wb.u32 [%s1], %u32_0;",
+            "expected no .wb beside .volatile in st",
+        ),
+        (
+            "ld.volatile.local.u32 %u32_0, [%s1];",
+            "expected no .volatile in ld of local memory",
+        ),
+        (
+            "ld.release.gpu.global.u32 %u32_0, [%s1];",
+            "expected .acquire in ld and .release in st alone, found it in ld",
+        ),
+        (
+            "st.acquire.gpu.global.u32 [%s1], %u32_0;",
+            "expected .acquire in ld and .release in st alone, found it in st",
+        ),
+        (
+            "ld.nc.u32 %u32_0, [%s1];",
+            "expected .global beside .nc in ld",
+        ),
+        (
+            "red.acquire.gpu.global.add.u32 [%s1], %u32_0;",
+            "does not know the instruction `red.acquire",
+        ),
+        (
+            "red.global.exch.b32 [%s1], %b32_0;",
+            "does not know the instruction `red.global.exch",
+        ),
+        (
+            "atom.global.exch.b16 %b16_0, [%s1], %b16_1;",
+            "does not know the instruction",
+        ),
+        (
+            "atom.global.add.s64 %s64_0, [%s1], %s64_1;",
+            "does not know the instruction",
+        ),
+        (
+            "atom.global.add.L2::cache_hint.u32 %u32_0, [%s1], 1, %u32_1;",
+            "a register of 64 bits, found %u32_1",
+        ),
+        (
+            "cp.async.ca.shared.global [%r1], [%s1], 4, 8;",
+            "expected at most 4 bytes that cp.async reads, found 8",
+        ),
+        (
+            "bar.sync.aligned 0;",
+            "does not know the instruction `bar.sync.aligned`",
+        ),
+        (
+            "mbarrier.arrive.release.shared.b64 _, [%r1];",
+            "expected a scope with .release in mbarrier.arrive",
+        ),
+        (
+            "mbarrier.arrive.cta.shared.b64 _, [%r1];",
+            "expected an order with .cta in mbarrier.arrive",
+        ),
+        (
+            "mbarrier.arrive.acquire.cta.shared.b64 _, [%r1];",
+            "expected an order that mbarrier.arrive has, found .acquire",
+        ),
+        (
+            "mbarrier.arrive.shared.b64 [%r1];",
+            "expected a state, or `_`, before the address in mbarrier.arrive",
+        ),
+        (
+            "mbarrier.arrive.shared::cluster.b64 %b64_0, [%r1];",
+            "expected `_` in place of the state in mbarrier.arrive of .shared::cluster",
+        ),
+        (
+            "mbarrier.init.shared::cluster.b64 [%r1], 1;",
+            "expected an object of this block in mbarrier.init, found .shared::cluster",
+        ),
+        (
+            "mbarrier.test_wait.shared.b64 %p1, [%r1], %b64_0, %u32_0;",
+            "does not know the instruction",
+        ),
+        (
+            "setp.eq.f16 %p1|%p2, %f16_0, %f16_1;",
+            "expected one predicate from setp of .f16 and .bf16, found two",
+        ),
+    ] {
+        let error = takes(body).unwrap_err();
+        assert!(
+            error.contains("PTX line 9: ") && error.contains(says),
+            "{body}: {error}"
+        );
+    }
+    // A policy of caches stands last.
+    let body = "st.global.u32 [%s1], 3; red.global.add.L2::cache_hint.u32 [%s1], 4, %s2; atom.global.add.L2::cache_hint.u32 %r1, [%s1], 1, %s2; st.global.u32 [%s1], %r1;";
+    assert_eq!(words("", body).0[5], 7);
     for ty in ["bf16", "bf16x2", "tf32", "f32x2"] {
         let error = refused("", &format!(".reg .{ty} %x;"));
         assert!(

@@ -29,6 +29,7 @@ impl<'a> Decoder<'_, 'a> {
             order: Order::default(),
             policy: false,
         };
+        let (mut strong, mut ordered, mut cached, mut is_scoped) = (None, None, None, false);
         for &name in &i.modifiers {
             match name {
                 "global" => m.space = Some(Space::Global),
@@ -40,24 +41,24 @@ impl<'a> Decoder<'_, 'a> {
                 "v2" => m.count = 2,
                 "v4" => m.count = 4,
                 "v8" => m.count = 8,
-                "volatile" | "relaxed" | "mmio" => m.strong = true,
-                "acquire" => {
+                "volatile" | "mmio" => {
                     m.strong = true;
-                    m.order.acquire = true;
+                    strong = Some(name);
                 }
-                "release" => {
+                "relaxed" | "acquire" | "release" => {
                     m.strong = true;
-                    m.order.release = true;
-                }
-                "acq_rel" => {
-                    m.strong = true;
-                    (m.order.acquire, m.order.release) = (true, true);
+                    strong = Some(name);
+                    ordered = Some(name);
+                    m.order.acquire |= name == "acquire";
+                    m.order.release |= name == "release";
                 }
                 "L2::cache_hint" => m.policy = true,
-                "cta" => m.order.scope = Scope::Block,
-                "cluster" => m.order.scope = Scope::Cluster,
-                "gpu" | "sys" => m.order.scope = Scope::Device,
-                "weak" | "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" | "unified" => {}
+                "cta" | "cluster" | "gpu" | "sys" => {
+                    m.order.scope = scope_named(name);
+                    is_scoped = true;
+                }
+                "weak" | "unified" => {}
+                "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" => cached = Some(name),
                 "nc" => m.order.non_coherent = true,
                 name if name.starts_with("L1::") || name.starts_with("L2::") => {}
                 name => match Type::of(name) {
@@ -66,7 +67,26 @@ impl<'a> Decoder<'_, 'a> {
                 },
             }
         }
-        Ok(m)
+        // What ptxas says of these.
+        let opcode = i.opcode;
+        match (strong, ordered, cached) {
+            (Some(strong), _, Some(cached)) => self.error(format!(
+                "expected no .{cached} beside .{strong} in {opcode}, as strong accesses have no cache operator; leave one out"
+            )),
+            (_, Some(ordered), _) if !is_scoped => self.error(format!(
+                "expected a scope with .{ordered} in {opcode} (.cta, .cluster, .gpu or .sys), found none; name one"
+            )),
+            (Some(strong), ..) if m.space == Some(Space::Local) => self.error(format!(
+                "expected no .{strong} in {opcode} of local memory, which its thread alone sees; leave it out"
+            )),
+            _ if m.order.acquire && opcode != "ld" || m.order.release && opcode != "st" => self.error(format!(
+                "expected .acquire in ld and .release in st alone, found it in {opcode}; take the other one, or .relaxed"
+            )),
+            _ if m.order.non_coherent && m.space != Some(Space::Global) => self.error(format!(
+                "expected .global beside .nc in {opcode}; name the space"
+            )),
+            _ => Ok(m),
+        }
     }
 
     /// The parts of an access that loads and stores share; `operand` is the address.
@@ -350,6 +370,13 @@ impl<'a> Decoder<'_, 'a> {
             [operand] if self.is_predicate(operand) => {
                 copy.ignore_source = Some(self.pred_source(operand)?);
             }
+            [Operand::Immediate(crate::ptx::Immediate::Int { bits: read, .. })]
+                if *read > bytes =>
+            {
+                return self.error(format!(
+                    "expected at most {bytes} bytes that cp.async reads, found {read}"
+                ));
+            }
             [operand] => copy.source_bytes = Some(self.source(operand, Type::U32)?),
             _ => return self.error("expected at most a size or a predicate after cp.async's size"),
         }
@@ -398,7 +425,7 @@ impl<'a> Decoder<'_, 'a> {
     pub(super) fn atomic(&mut self, i: &Instruction<'a>) -> Result<Op> {
         let mut order = Order::default();
         let (mut space, mut op, mut ty, mut noftz) = (Space::Generic, None, None, false);
-        let mut elements = 1;
+        let (mut elements, mut policy) = (1, false);
         for &name in &i.modifiers {
             match name {
                 // PTX ISA, atom and red: vectors of floating-point numbers in global memory.
@@ -408,9 +435,9 @@ impl<'a> Decoder<'_, 'a> {
                 "global" => space = Space::Global,
                 "shared" | "shared::cta" | "shared::cluster" => space = Space::Shared,
                 "relaxed" => {}
-                "cta" => order.scope = Scope::Block,
-                "cluster" => order.scope = Scope::Cluster,
-                "gpu" | "sys" => order.scope = Scope::Device,
+                "cta" | "cluster" | "gpu" | "sys" => order.scope = scope_named(name),
+                "L2::cache_hint" => policy = true,
+                "acquire" | "acq_rel" if i.opcode == "red" => return self.unknown(i),
                 "acquire" => order.acquire = true,
                 "release" => order.release = true,
                 "acq_rel" => (order.acquire, order.release) = (true, true),
@@ -435,7 +462,8 @@ impl<'a> Decoder<'_, 'a> {
             return self.unknown(i);
         };
         let swaps = matches!(op, AtomicOp::Exchange | AtomicOp::CompareAndSwap);
-        if swaps && !is_bits(ty) {
+        let of_bits = is_bits(ty) && (op == AtomicOp::CompareAndSwap || ty != Type::B16);
+        if swaps && (!of_bits || i.opcode == "red") || op == AtomicOp::Add && ty == Type::S64 {
             return self.unknown(i);
         }
         let most = if swaps { 16 } else { 8 };
@@ -493,6 +521,13 @@ impl<'a> Decoder<'_, 'a> {
             [dest, rest @ ..] if i.opcode == "atom" => (Some(dest), rest),
             rest => (None, rest),
         };
+        let operands = match operands {
+            [rest @ .., last] if policy => {
+                self.check_type(last, Type::U64, false)?;
+                rest
+            }
+            operands => operands,
+        };
         let (address, a, b) = match (op, operands) {
             (AtomicOp::CompareAndSwap, [address, a, b]) => (address, a, Some(b)),
             (AtomicOp::CompareAndSwap, _) => {
@@ -549,5 +584,13 @@ impl<'a> Decoder<'_, 'a> {
             b,
             order,
         })))
+    }
+}
+
+fn scope_named(name: &str) -> Scope {
+    match name {
+        "cta" => Scope::Block,
+        "cluster" => Scope::Cluster,
+        _ => Scope::Device,
     }
 }

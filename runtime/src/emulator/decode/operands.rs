@@ -55,9 +55,16 @@ impl<'a> Decoder<'_, 'a> {
                         self.initial(Initial::Special(Special::DynamicSmem))
                     }
                     Symbol::Dynamic => {
-                        return self.error(format!(
-                            "the emulator takes dynamic shared memory's address without an offset, found {name}+{offset}"
-                        ));
+                        let Ok(sum) = alu::lookup("add", &["u64"]) else {
+                            return self.error("the emulator cannot add numbers; this is a defect of it");
+                        };
+                        let mut op = AluOp::new(sum.kind);
+                        let d = self.row();
+                        op.d = Some(d);
+                        op.reads(self.initial(Initial::Special(Special::DynamicSmem)));
+                        op.reads(self.initial(Initial::Value(*offset as u64)));
+                        self.push_alone(Op::Alu(Box::new(op)));
+                        d
                     }
                 })
             }

@@ -240,7 +240,18 @@ impl<'m, 'a> Decoder<'m, 'a> {
         // Pairs of integers lie in registers of bits, as pairs of halves do.
         let is_pair = matches!(i.modifiers.last(), Some(&("u16x2" | "s16x2")));
         match found.result {
-            Some(Type::Pred) => (op.p, op.q) = self.pred_pair(result)?,
+            Some(Type::Pred) => {
+                // ptxas has one result of these.
+                if i.opcode == "setp"
+                    && matches!(result, Operand::Pair(..))
+                    && matches!(i.modifiers.last(), Some(&("f16" | "bf16")))
+                {
+                    return self.error(
+                        "expected one predicate from setp of .f16 and .bf16, found two; compare twice, or pairs (.f16x2)",
+                    );
+                }
+                (op.p, op.q) = self.pred_pair(result)?;
+            }
             ty => {
                 if let Some(ty) = ty {
                     let ty = match (i.opcode, ty) {

@@ -19,6 +19,9 @@ impl<'a> Decoder<'_, 'a> {
             return Ok(Op::WarpBarrier { members });
         }
         // `bar` is `barrier.cta` with `.aligned`.
+        if i.opcode == "bar" && names.contains(&"aligned") {
+            return self.unknown(i);
+        }
         let aligned = i.opcode == "bar" || names.last() == Some(&"aligned");
         names.retain(|name| *name != "aligned");
         let operands = i.operands.as_slice();
@@ -248,19 +251,48 @@ impl<'a> Decoder<'_, 'a> {
         };
         let mut space = Space::Generic;
         let (mut expect, mut parity, mut noinc, mut relaxed) = (false, false, false, false);
-        let mut no_complete = false;
+        let (mut no_complete, mut is_remote) = (false, false);
+        let (mut order, mut scope) = (None, None);
         for &name in rest {
             match name {
                 // The address says which block of the cluster is meant.
-                "shared" | "shared::cta" | "shared::cluster" => space = Space::Shared,
+                "shared" | "shared::cta" | "shared::cluster" => {
+                    space = Space::Shared;
+                    is_remote = name == "shared::cluster";
+                }
                 "noComplete" if matches!(operation, "arrive" | "arrive_drop") => no_complete = true,
-                "b64" | "release" | "acquire" | "cta" | "cluster" => {}
-                "relaxed" => relaxed = true,
+                "b64" => {}
+                "cta" | "cluster" => scope = Some(name),
+                "release" | "acquire" | "relaxed" => {
+                    order = Some(name);
+                    relaxed = name == "relaxed";
+                }
                 "expect_tx" if matches!(operation, "arrive" | "arrive_drop") => expect = true,
                 "parity" if matches!(operation, "test_wait" | "try_wait") => parity = true,
                 "noinc" if copies => noinc = true,
                 _ => return self.unknown(i),
             }
+        }
+        let is_arrival = matches!(operation, "arrive" | "arrive_drop") && !copies;
+        self.check_mbarrier(i, operation, (order, scope))?;
+        let goes_far =
+            is_arrival && !no_complete || matches!(operation, "expect_tx" | "complete_tx");
+        if is_remote && !goes_far {
+            return self.error(format!(
+                "expected an object of this block in {}.{operation}, found .shared::cluster; take .shared::cta",
+                i.opcode
+            ));
+        }
+        if is_arrival
+            && is_remote
+            && !matches!(
+                i.operands.first(),
+                Some(Operand::Discard | Operand::Address(_))
+            )
+        {
+            return self.error(format!(
+                "expected `_` in place of the state in mbarrier.{operation} of .shared::cluster, as other blocks' objects give none"
+            ));
         }
         let (address, op) = match (operation, i.operands.as_slice()) {
             ("arrive", [address]) if copies => (address, MbarrierOp::CopiesArrive { noinc }),
@@ -284,16 +316,15 @@ impl<'a> Decoder<'_, 'a> {
                     s: self.source(state, Type::U64)?,
                 });
             }
-            // Objects of other blocks give no state.
-            (
-                "arrive" | "arrive_drop",
-                [address @ Operand::Address(_), rest @ ..]
-                | [_, address @ Operand::Address(_), rest @ ..],
-            ) if rest.len() < 2 => {
-                let state = match &i.operands[0] {
-                    Operand::Address(_) => None,
-                    state => self.dest_or_sink_of(state, Type::U64)?,
-                };
+            ("arrive" | "arrive_drop", [Operand::Address(_), ..]) => {
+                return self.error(format!(
+                    "expected a state, or `_`, before the address in mbarrier.{operation}; name one"
+                ));
+            }
+            ("arrive" | "arrive_drop", [state, address @ Operand::Address(_), rest @ ..])
+                if rest.len() < 2 =>
+            {
+                let state = self.dest_or_sink_of(state, Type::U64)?;
                 let number = match rest {
                     [number] => Some(self.source(number, Type::U32)?),
                     _ => None,
@@ -314,7 +345,9 @@ impl<'a> Decoder<'_, 'a> {
                 };
                 (address, op)
             }
-            ("test_wait" | "try_wait", [p, address, state, hint @ ..]) if hint.len() < 2 => {
+            ("test_wait" | "try_wait", [p, address, state, hint @ ..])
+                if hint.len() <= usize::from(operation == "try_wait") =>
+            {
                 let ty = if parity { Type::U32 } else { Type::U64 };
                 if let [hint] = hint {
                     self.source(hint, Type::U32)?;
@@ -338,5 +371,33 @@ impl<'a> Decoder<'_, 'a> {
             base,
             offset,
         })))
+    }
+
+    /// Checks the order of an operation on an `mbarrier` object, which has a scope and is one that the operation has.
+    fn check_mbarrier(
+        &self,
+        i: &Instruction<'a>,
+        operation: &str,
+        (order, scope): (Option<&str>, Option<&str>),
+    ) -> Result<()> {
+        let orders: &[&str] = match operation {
+            "arrive" | "arrive_drop" if i.opcode == "mbarrier" => &["release", "relaxed"],
+            "test_wait" | "try_wait" => &["acquire", "relaxed"],
+            "expect_tx" | "complete_tx" => &["relaxed"],
+            _ => &[],
+        };
+        match (order, scope) {
+            (None, None) => Ok(()),
+            (Some(order), Some(_)) if orders.contains(&order) => Ok(()),
+            (Some(order), None) if orders.contains(&order) => self.error(format!(
+                "expected a scope with .{order} in mbarrier.{operation} (.cta or .cluster), found none; name one"
+            )),
+            (None, Some(scope)) => self.error(format!(
+                "expected an order with .{scope} in mbarrier.{operation}, found none; name one, or leave the scope out"
+            )),
+            (Some(order), _) => self.error(format!(
+                "expected an order that mbarrier.{operation} has, found .{order}; leave it out"
+            )),
+        }
     }
 }
