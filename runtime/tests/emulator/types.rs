@@ -337,6 +337,43 @@ fn what_ptx_defines_is_read_by_mov_and_cvt_alone() {
 }
 
 #[test]
+fn modifiers_are_taken_in_any_order() {
+    for (body, value) in [
+        (
+            "mov.u32 %r2, -5; mov.u32 %r3, -7; max.s32.relu %r1, %r2, %r3;",
+            0,
+        ),
+        (
+            "mov.u32 %r2, 0xfffb0003; max.s16x2.relu %r1, %r2, 0x00010002;"
+                .replace("0x00010002", "%r2")
+                .as_str(),
+            3,
+        ),
+        (
+            "mov.u32 %r2, 0x7fffffff; add.s32.sat %r1, %r2, 1;",
+            0x7fff_ffff,
+        ),
+        ("mov.u32 %r2, 0x10; bfind.u32.shiftamt %r1, %r2;", 27),
+        ("mov.u32 %r2, 0x3fc00000; cvt.s32.rzi.f32 %r1, %r2;", 1),
+        (
+            "mov.u32 %r2, 1; prmt.rc8.b32 %r1, %r2, %r2, 0;",
+            0x0101_0101,
+        ),
+        ("mov.u32 %r2, 3; shfl.idx.sync.b32 %r1, %r2, 0, 31, -1;", 3),
+        ("mov.u32 %r2, 3; redux.add.sync.s32 %r1, %r2, -1;", 96),
+    ] {
+        let (found, findings) = words("", &format!("{body}\nst.global.u32 [%s1], %r1;"));
+        assert_eq!(findings, [], "{body}");
+        assert_eq!(found[0], value, "{body}");
+    }
+    let error = refused("", "mul.u32.lo %r1, %r2, %r3;");
+    assert!(
+        error.contains("PTX line 7: unknown instruction `mul.u32.lo`"),
+        "{error}"
+    );
+}
+
+#[test]
 fn other_operands_have_their_types() {
     for (body, says) in [
         (

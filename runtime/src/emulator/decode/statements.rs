@@ -238,7 +238,10 @@ impl<'m, 'a> Decoder<'m, 'a> {
         // Registers may be wider, but for types that no register has.
         let converts = i.opcode == "cvt" && !(0..2).any(|at| is_alternate(i, at));
         // Pairs of integers lie in registers of bits, as pairs of halves do.
-        let is_pair = matches!(i.modifiers.last(), Some(&("u16x2" | "s16x2")));
+        let is_pair = i
+            .modifiers
+            .iter()
+            .any(|name| matches!(*name, "u16x2" | "s16x2"));
         match found.result {
             Some(Type::Pred) => {
                 // ptxas has one result of these.

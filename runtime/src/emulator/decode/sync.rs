@@ -125,7 +125,10 @@ impl<'a> Decoder<'_, 'a> {
 
     pub(super) fn warp_wide(&mut self, i: &Instruction<'a>) -> Result<Op> {
         let operands = i.operands.as_slice();
-        match (i.opcode, i.modifiers.as_slice(), operands) {
+        // ptxas takes `.sync` anywhere.
+        let mut modifiers = i.modifiers.clone();
+        modifiers.sort_by_key(|name| *name != "sync");
+        match (i.opcode, modifiers.as_slice(), operands) {
             ("shfl", ["sync", kind, "b32"], [dest, a, b, c, members]) => {
                 let kind = match *kind {
                     "up" => Shuffle::Up,
@@ -193,12 +196,7 @@ impl<'a> Decoder<'_, 'a> {
                     members: self.source(members, Type::U32)?,
                 })
             }
-            // ptxas takes both orders.
-            (
-                "match",
-                ["any", "sync", ty @ ("b32" | "b64")] | ["sync", "any", ty @ ("b32" | "b64")],
-                [dest, a, members],
-            ) => {
+            ("match", ["sync", "any", ty @ ("b32" | "b64")], [dest, a, members]) => {
                 let ty = if *ty == "b32" { Type::B32 } else { Type::B64 };
                 Ok(Op::MatchAny {
                     d: self.dest_of(dest, Type::U32)?,
@@ -206,11 +204,7 @@ impl<'a> Decoder<'_, 'a> {
                     members: self.source(members, Type::U32)?,
                 })
             }
-            (
-                "match",
-                ["all", "sync", ty @ ("b32" | "b64")] | ["sync", "all", ty @ ("b32" | "b64")],
-                [dest, a, members],
-            ) => {
+            ("match", ["sync", "all", ty @ ("b32" | "b64")], [dest, a, members]) => {
                 let ty = if *ty == "b32" { Type::B32 } else { Type::B64 };
                 let (dest, p) = match dest {
                     Operand::Pair(dest, p) => (dest.as_ref(), self.pred_dest(p)?),

@@ -6,7 +6,6 @@ fn what_is_not_known_is_an_error() {
         "frobnicate.b32",
         "add",
         "add.s8",
-        "add.s32.sat",
         "add.sat.u32",
         "add.ftz.f64",
         "add.rn.s32",
