@@ -134,7 +134,7 @@ impl Case {
         let b: Vec<i64> = (0..self.k * 8).map(|_| draw(of_b)).collect();
         let c: Vec<i64> = (0..16 * 8).map(|_| draw("s")).collect();
         // Lanes that give no metadata hold what means nothing.
-        let mut metadata = vec![0x0300_0003u32; 32];
+        let mut metadata = [0x0300_0003u32; 32];
         let mut dense = vec![0; 16 * self.k];
         for row in 0..16 {
             for chunk in 0..self.k / all {

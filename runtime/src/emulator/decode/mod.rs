@@ -1,6 +1,7 @@
 //! PTX to a [`Kernel`]: names become rows and addresses, labels become indices. Whatever is not
 //! known is an error here, before anything runs.
 
+mod atomics;
 mod blocks;
 mod bulk;
 mod calls;
