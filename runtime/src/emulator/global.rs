@@ -512,7 +512,7 @@ impl Buffer {
         found
     }
 
-    /// Changes an aligned value of at most 8 bytes as one operation; returns what it was, what the operation collides with and
+    /// Changes an aligned value of at most 16 bytes as one operation; returns what it was, what the operation collides with and
     /// what it sees. Nothing is handed on where the value stays because of a comparison.
     pub(super) fn modify(
         &self,
@@ -520,13 +520,13 @@ impl Buffer {
         bytes: usize,
         by: &Accessor<'_>,
         handed: Option<&Handed>,
-        f: impl FnOnce(u64) -> Option<u64>,
-    ) -> (u64, Option<Unordered>, Seen) {
+        f: impl FnOnce(u128) -> Option<u128>,
+    ) -> (u128, Option<Unordered>, Seen) {
         let at = offset + self.lead;
         let mut near = self.lock(at);
-        let mut value = [0; 8];
+        let mut value = [0; 16];
         self.load(at, &mut value[..bytes]);
-        let before = u64::from_le_bytes(value);
+        let before = u128::from_le_bytes(value);
         let after = f(before);
         let class = by.class(true, after.is_some());
         let found = self.note(&mut near, at, bytes, by, class, &|_| false);

@@ -263,6 +263,9 @@ fn report(launch: &Launch<'_>, blocks: u64, counts: &[Counts]) -> LaunchReport {
             // All lanes of a warp take part.
             multiply_adds += counts.threads / LANES as u64 * op.mma.macs();
         }
+        if let Op::SparseMma(op) = &inst.op {
+            multiply_adds += counts.threads / LANES as u64 * op.product.mma.macs();
+        }
         if let Op::Wmma(op) = &inst.op {
             multiply_adds += counts.threads / LANES as u64 * op.mma.macs();
         }

@@ -17,7 +17,7 @@ use crate::ptx::{Class, Place};
 pub(super) use asynchronous::{
     At, Bulk, BulkKind, ClusterBarrier, MapOp, MaxRegisters, StoreAsync, WarpgroupOperand, Wgmma,
 };
-pub(super) use matrices::{FragmentAccess, MmaOp, Product, WmmaOp};
+pub(super) use matrices::{FragmentAccess, MmaOp, Product, SparseOp, WmmaOp};
 pub(super) use speculation::{Fate, Speculation};
 
 /// A row of the register file.
@@ -232,7 +232,7 @@ pub(super) struct Atomic {
     pub space: Space,
     pub base: Reg,
     pub offset: i64,
-    /// Bytes of one element.
+    /// Bytes of one element; of 16, registers are the lower halves, and the upper ones the rows behind them.
     pub bytes: u32,
     /// The values from before, for each element whose are asked for; empty for `red`.
     pub d: Vec<Option<Reg>>,
@@ -240,6 +240,13 @@ pub(super) struct Atomic {
     pub a: Vec<Reg>,
     pub b: Option<Reg>,
     pub order: Order,
+}
+
+impl Atomic {
+    /// Rows of each register.
+    pub(super) fn halves(&self) -> Reg {
+        if self.bytes == 16 { 2 } else { 1 }
+    }
 }
 
 #[derive(Debug)]
@@ -422,6 +429,8 @@ pub(super) enum Op {
         s: Reg,
     },
     Mma(Box<MmaOp>),
+    /// `mma.sp`
+    SparseMma(Box<SparseOp>),
     /// `wmma.load`
     LoadFragment(Box<FragmentAccess>),
     /// `wmma.store`
@@ -452,6 +461,8 @@ pub(super) enum Op {
     Clock {
         d: Reg,
         bits: u32,
+        /// The lowest of them, in the clock.
+        shift: u32,
     },
     /// A hint, such as a prefetch.
     Hint,

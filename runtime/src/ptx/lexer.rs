@@ -136,6 +136,10 @@ impl<'a> Lexer<'a> {
         let (start, line) = (self.at, self.line);
         let token = match self.byte(0) {
             None => Token::End,
+            // `.5`, which stands behind no name.
+            Some(b'.') if self.byte(1).is_some_and(|b| b.is_ascii_digit()) && self.is_apart() => {
+                self.number()
+            }
             Some(b'.') => {
                 self.at += 1;
                 self.dotted(start, line)?
@@ -173,6 +177,15 @@ impl<'a> Lexer<'a> {
             line,
             comment,
         })
+    }
+
+    /// Tells whether no name ends where the next token begins.
+    fn is_apart(&self) -> bool {
+        let before = self
+            .at
+            .checked_sub(1)
+            .and_then(|at| self.text.as_bytes().get(at));
+        before.is_some_and(|byte| !is_word(*byte))
     }
 
     /// A modifier may have colons in it, in pairs: `.shared::cta`.

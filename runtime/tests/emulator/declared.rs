@@ -18,9 +18,9 @@ fn registers_have_the_width_of_the_instruction() {
             "expected a register of 64 bits, found %r1 of 32",
         ),
         ("add.f32 %f1, %d1, %f2;", "found %d1 of 64"),
-        ("add.f32 %f1, %u1, %f2;", "found %u1 of U32"),
+        ("add.f32 %f1, %u1, %f2;", "found %u1 of .u32"),
         ("mov.u32 %r1, %s2;", "found %s2 of 64"),
-        ("mov.b64 {%r1, %h1}, %s2;", "found %h1 of 16"),
+        ("mov.b64 {%r1, %h1}, %s2;", "found %r1 beside %h1"),
         (
             "shl.b64 %s1, %s2, %s3;",
             "expected a register of 32 bits, found %s3 of 64",
@@ -124,6 +124,10 @@ fn constant_expressions_are_operands() {
     assert!(Session::new(&super::session::text("", body), Config::default()).is_err());
     let body = "mov.u32 %r9, s; st.shared.u32 [s+4*2], 1<<4; ld.shared.u32 %r1, [s+8]; add.u32 %r1, %r1, -(-5); mov.u32 %r2, (3);\n\
         mad.lo.u32 %r1, %r2, WARP_SZ*2, %r1; st.global.u32 [%s1+0*4], %r1;";
+    let dynamic = ".extern .shared .align 4 .b8 d[];";
+    let of_dynamic =
+        "mov.u32 %r1, d+8; mov.u32 %r2, d; sub.u32 %r1, %r1, %r2; st.global.u32 [%s1], %r1;";
+    assert_eq!(words(dynamic, of_dynamic).0[3], 8);
     let text = super::session::text(".shared .align 4 .b8 s[64];", body);
     let mut session = Session::new(&text, Config::default()).unwrap();
     let out = session

@@ -24,10 +24,13 @@ mod random;
 mod report;
 mod robustness;
 mod session;
+mod sparse;
 mod speculation;
 mod sync;
 mod tilelang;
+mod types;
 mod video;
+mod wide;
 mod wmma;
 
 use cute_runtime::device::{Device, DeviceError};

@@ -27,7 +27,7 @@ pub(super) fn lookup(mods: &mut Mods) -> Result<Alu, Unknown> {
         "fns" => {
             mods.ty(&[B32])?;
             let kind = value!(|mask, base, offset| nth(mask as u32, base as u32, offset as i32));
-            Ok(Alu::new(kind, &[B32, B32, S32], B32))
+            Ok(Alu::new(kind, &[B32, B32, B32], B32))
         }
         "bfe" => {
             let ty = mods.ty(&[U32, U64, S32, S64])?;
@@ -56,7 +56,7 @@ pub(super) fn lookup(mods: &mut Mods) -> Result<Alu, Unknown> {
             } else {
                 value!(|a, b| mask(a as u32 & 31, b as u32 & 31))
             };
-            Ok(Alu::new(kind, &[U32, U32], B32))
+            Ok(Alu::new(kind, &[U32, U32], U32))
         }
         "szext" => {
             let clamp = mods.required(&[("clamp", true), ("wrap", false)])?;

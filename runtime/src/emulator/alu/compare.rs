@@ -117,6 +117,20 @@ pub(super) fn lookup(mods: &mut Mods) -> Result<Alu, Unknown> {
             if !allowed {
                 return Err(at.unexpected("a comparison that this type has"));
             }
+            let is_half = matches!(ty, F16 | Bf16 | F16x2 | Bf16x2);
+            let has_result = match result {
+                None | Some(U32 | S32) => true,
+                Some(F32) => !is_half,
+                Some(F16) => !is_half || ty == F16,
+                Some(Bf16) => !matches!(ty, F16x2 | Bf16x2),
+                Some(U16 | S16) => matches!(ty, F16 | Bf16),
+                Some(pair) => pair == ty,
+            };
+            if !has_result {
+                return Err(
+                    mods.unknown("a result that a comparison of this type has", "another one")
+                );
+            }
             finish(mods, function(ty, compare, ftz), combine, ty, result)
         }
     }

@@ -46,6 +46,25 @@ pub(super) fn lookup(mods: &mut Mods) -> Result<Alu, Unknown> {
         }
         _ => NUMBERS,
     })?;
+    let is_exact = !to.is_float() && !from.is_float() && holds_all(to, from);
+    if sat && (to == Bf16 || from == Bf16 || is_exact) {
+        return Err(mods.unknown(
+            "no `.sat` with `.bf16` and where nothing can be too large",
+            "it",
+        ));
+    }
+    if (relu || satfinite) && (ftz || !matches!(rounding, Some(Mode::Rn | Mode::Rz))) {
+        return Err(mods.unknown(
+            "`.rn` or `.rz` alone beside `.relu` and `.satfinite`",
+            "others",
+        ));
+    }
+    if ftz && !to.is_float() && from != F32 {
+        return Err(mods.unknown(
+            "`.ftz` from `.f32` alone where the result is an integer",
+            "another type",
+        ));
+    }
     let options = Options {
         ftz,
         sat,
@@ -75,6 +94,17 @@ pub(super) fn lookup(mods: &mut Mods) -> Result<Alu, Unknown> {
             },
             "other modifiers",
         )),
+    }
+}
+
+/// Tells whether an integer type has all numbers of another one.
+fn holds_all(to: Type, from: Type) -> bool {
+    let (to_bytes, from_bytes) = (to.bytes().unwrap_or(8), from.bytes().unwrap_or(8));
+    let is_signed = |ty| matches!(ty, S8 | S16 | S32 | S64);
+    match (is_signed(to), is_signed(from)) {
+        (true, false) => to_bytes > from_bytes,
+        (false, true) => false,
+        _ => to_bytes >= from_bytes,
     }
 }
 

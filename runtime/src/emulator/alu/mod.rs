@@ -168,11 +168,61 @@ const FAMILIES: &[(&[&str], Family)] = &[
     (float::OPCODES, float::lookup),
 ];
 
+/// The place of a modifier among those of an instruction; types have none.
+fn place(name: &str) -> Option<usize> {
+    const ORDER: &[&[&str]] = &[
+        &["cc"],
+        &["ftz"],
+        &["sat"],
+        &["NaN"],
+        &["xorsign"],
+        &["abs"],
+        &["relu"],
+        &["satfinite"],
+    ];
+    match ORDER.iter().position(|names| names.contains(&name)) {
+        Some(at) => Some(at + 1),
+        // Roundings, halves and comparisons are the first.
+        None => {
+            let is_type = Type::of(name).is_some() || name.ends_with("x2");
+            (!is_type).then_some(0)
+        }
+    }
+}
+
+/// Modifiers in the order that the PTX ISA has them in: ptxas takes them in any, and compilers print others. Types keep theirs.
+fn in_order<'a>(opcode: &str, modifiers: &[&'a str]) -> Vec<&'a str> {
+    // These belong to the opcode's own name.
+    if modifiers
+        .iter()
+        .skip(1)
+        .any(|name| matches!(*name, "lo" | "hi" | "wide"))
+    {
+        return modifiers.to_vec();
+    }
+    let is_type = |name: &&str| place(name).is_none();
+    let (types, mut others): (Vec<&str>, Vec<&str>) =
+        modifiers.iter().partition(|name| is_type(name));
+    others.sort_by_key(|name| place(name));
+    match opcode {
+        "prmt" => types.into_iter().chain(others).collect(),
+        _ => others.into_iter().chain(types).collect(),
+    }
+}
+
 /// The computation of the instruction.
 ///
 /// # Errors
-/// [`Unknown`] if the opcode or a modifier is not known, or not in its place.
+/// [`Unknown`] if the opcode or a modifier is not known, or not one that the instruction has.
 pub fn lookup(opcode: &str, modifiers: &[&str]) -> Result<Alu, Unknown> {
+    let found = lookup_in_order(opcode, modifiers);
+    match found {
+        Ok(alu) => Ok(alu),
+        Err(error) => lookup_in_order(opcode, &in_order(opcode, modifiers)).map_err(|_| error),
+    }
+}
+
+fn lookup_in_order(opcode: &str, modifiers: &[&str]) -> Result<Alu, Unknown> {
     let mut mods = Mods::new(opcode, modifiers);
     let is_float = modifiers
         .last()

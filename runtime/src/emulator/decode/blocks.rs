@@ -61,7 +61,7 @@ impl<'a> Decoder<'_, 'a> {
             return self.error("expected a destination, an address and a rank after mapa");
         };
         Ok(Op::MapAddress {
-            d: self.dest(d)?.0,
+            d: self.dest_of(d, ty)?,
             s: self.source(a, ty)?,
             rank: self.source(rank, Type::U32)?,
         })
@@ -78,7 +78,7 @@ impl<'a> Decoder<'_, 'a> {
             return self.error("expected a destination and an address after getctarank");
         };
         let mut op = AluOp::new(alu::rank_of_address());
-        op.d = Some(self.dest(d)?.0);
+        op.d = Some(self.dest_of(d, Type::U32)?);
         op.reads(self.source(a, ty)?);
         op.reads(self.initial(Initial::Special(Special::ClusterRank)));
         Ok(Op::Alu(Box::new(op)))

@@ -559,7 +559,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
             let name = match param.space {
                 PtxSpace::Reg => {
                     let s = self.register_for(param)?;
-                    if let Some((d, _)) = self.dest_or_sink(operand)? {
+                    if let Some(d) = self.dest_or_sink_of(operand, param.ty)? {
                         results.push(copy(d, s));
                     }
                     Name::Reg(s, param.ty)

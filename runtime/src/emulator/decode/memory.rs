@@ -1,9 +1,10 @@
 //! Instructions that touch memory.
 
-use super::super::alu;
 use super::super::mma::Matrices;
-use super::super::program::{Access, AsyncCopy, Atomic, AtomicOp, Op, Order, Scope, Space};
-use super::{Decoder, Result};
+use super::super::program::{Access, AsyncCopy, Op, Order, Scope, Space};
+use super::names::Name;
+use super::types::is_moved;
+use super::{Decoder, Initial, Result};
 use crate::ptx::{Instruction, Operand, Type};
 
 /// The properties that the modifiers of a load or a store give.
@@ -27,6 +28,7 @@ impl<'a> Decoder<'_, 'a> {
             order: Order::default(),
             policy: false,
         };
+        let (mut strong, mut ordered, mut cached, mut is_scoped) = (None, None, None, false);
         for &name in &i.modifiers {
             match name {
                 "global" => m.space = Some(Space::Global),
@@ -38,33 +40,52 @@ impl<'a> Decoder<'_, 'a> {
                 "v2" => m.count = 2,
                 "v4" => m.count = 4,
                 "v8" => m.count = 8,
-                "volatile" | "relaxed" | "mmio" => m.strong = true,
-                "acquire" => {
+                "volatile" | "mmio" => {
                     m.strong = true;
-                    m.order.acquire = true;
+                    strong = Some(name);
                 }
-                "release" => {
+                "relaxed" | "acquire" | "release" => {
                     m.strong = true;
-                    m.order.release = true;
-                }
-                "acq_rel" => {
-                    m.strong = true;
-                    (m.order.acquire, m.order.release) = (true, true);
+                    strong = Some(name);
+                    ordered = Some(name);
+                    m.order.acquire |= name == "acquire";
+                    m.order.release |= name == "release";
                 }
                 "L2::cache_hint" => m.policy = true,
-                "cta" => m.order.scope = Scope::Block,
-                "cluster" => m.order.scope = Scope::Cluster,
-                "gpu" | "sys" => m.order.scope = Scope::Device,
-                "weak" | "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" | "unified" => {}
+                "cta" | "cluster" | "gpu" | "sys" => {
+                    m.order.scope = scope_named(name);
+                    is_scoped = true;
+                }
+                "weak" | "unified" => {}
+                "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" => cached = Some(name),
                 "nc" => m.order.non_coherent = true,
                 name if name.starts_with("L1::") || name.starts_with("L2::") => {}
                 name => match Type::of(name) {
-                    Some(ty) if m.ty.is_none() => m.ty = Some(ty),
+                    Some(ty) if m.ty.is_none() && is_moved(ty) => m.ty = Some(ty),
                     _ => return self.unknown(i),
                 },
             }
         }
-        Ok(m)
+        // What ptxas says of these.
+        let opcode = i.opcode;
+        match (strong, ordered, cached) {
+            (Some(strong), _, Some(cached)) => self.error(format!(
+                "expected no .{cached} beside .{strong} in {opcode}, as strong accesses have no cache operator; leave one out"
+            )),
+            (_, Some(ordered), _) if !is_scoped => self.error(format!(
+                "expected a scope with .{ordered} in {opcode} (.cta, .cluster, .gpu or .sys), found none; name one"
+            )),
+            (Some(strong), ..) if m.space == Some(Space::Local) => self.error(format!(
+                "expected no .{strong} in {opcode} of local memory, which its thread alone sees; leave it out"
+            )),
+            _ if m.order.acquire && opcode != "ld" || m.order.release && opcode != "st" => self.error(format!(
+                "expected .acquire in ld and .release in st alone, found it in {opcode}; take the other one, or .relaxed"
+            )),
+            _ if m.order.non_coherent && m.space != Some(Space::Global) => self.error(format!(
+                "expected .global beside .nc in {opcode}; name the space"
+            )),
+            _ => Ok(m),
+        }
     }
 
     /// The parts of an access that loads and stores share; `operand` is the address.
@@ -74,10 +95,15 @@ impl<'a> Decoder<'_, 'a> {
         operand: &Operand<'a>,
         m: &Modifiers,
     ) -> Result<Access> {
-        let Some(bytes) = m.ty.and_then(Type::bytes) else {
+        let Some(element) = m.ty.and_then(Type::bytes) else {
             return self.unknown(i);
         };
-        if bytes > 8 || bytes as usize * m.count > 32 {
+        // 128 bits are two rows, which move at once.
+        let (bytes, count) = match element {
+            16 => (8, 2 * m.count),
+            bytes => (bytes, m.count),
+        };
+        if bytes as usize * count > if element == 16 { 16 } else { 32 } {
             return self.unknown(i);
         }
         let (base, offset, of_symbol) = self.address(operand)?;
@@ -94,13 +120,15 @@ impl<'a> Decoder<'_, 'a> {
                 i.opcode
             ));
         }
-        if m.policy && i.operands.len() != 3 {
-            return self.error("expected a cache policy after .L2::cache_hint");
+        match i.operands.as_slice() {
+            [_, _, policy] if m.policy => self.check_type(policy, Type::U64, false)?,
+            _ if m.policy => return self.error("expected a cache policy after .L2::cache_hint"),
+            _ => {}
         }
         if !m.policy && i.operands.len() != 2 {
             return self.error(format!("expected two operands after {}", i.opcode));
         }
-        self.note_shared(space, bytes * m.count as u32);
+        self.note_shared(space, bytes * count as u32);
         let signed = matches!(m.ty, Some(Type::S8 | Type::S16 | Type::S32));
         Ok(Access {
             space,
@@ -108,14 +136,14 @@ impl<'a> Decoder<'_, 'a> {
             offset,
             bytes,
             signed: signed.then_some(bytes * 8),
-            regs: Vec::with_capacity(m.count),
+            regs: Vec::with_capacity(count),
             order: Order {
-                width: if m.strong { bytes as u8 } else { 0 },
+                width: if m.strong { element as u8 } else { 0 },
                 ..m.order
             },
             speculated: false,
             is_read: false,
-            taken: bytes * m.count as u32,
+            taken: bytes * count as u32,
         })
     }
 
@@ -139,19 +167,30 @@ impl<'a> Decoder<'_, 'a> {
         };
         let m = self.access_modifiers(i)?;
         let mut access = self.access(i, address, &m)?;
+        let ty = m.ty.unwrap_or(Type::B32);
         let parts = self.parts(dest, m.count)?;
+        self.check_vector(&parts, ty, true)?;
         let mut width = None;
-        for part in parts {
-            let dest = self.dest_or_sink(part)?;
-            if let Some((_, bits)) = dest {
-                if bits < access.bytes * 8 {
-                    return self.error(format!(
-                        "expected a register of {} bits or more, found one of {bits}",
-                        access.bytes * 8
-                    ));
-                }
-                width = Some(bits);
+        for part in &parts {
+            if ty == Type::B128 {
+                access.regs.extend(self.wide(part)?.map(Some));
+                continue;
             }
+            let dest = match self.named(part) {
+                Some(Name::Reg(low, Type::B128)) if access.signed.is_none() => {
+                    // The upper half of a register that is wider.
+                    let zero = self.initial(Initial::Value(0));
+                    let clear = Op::Move {
+                        d: low + 1,
+                        s: zero,
+                    };
+                    let origin = self.origins.len() as u32 - 1;
+                    self.push(clear, self.guard, origin);
+                    Some((low, 64))
+                }
+                _ => self.dest_or_sink(part)?,
+            };
+            width = dest.map(|(_, bits)| bits).or(width);
             access.regs.push(dest.map(|(reg, _)| reg));
         }
         // Signed types fill the register that they are loaded into.
@@ -169,9 +208,20 @@ impl<'a> Decoder<'_, 'a> {
         if matches!(access.space, Space::Const | Space::Param) {
             return self.unknown(i);
         }
-        self.note_global_write(access.space, access.bytes * m.count as u32);
-        for part in parts {
-            let row = self.wider_source(part, m.ty.unwrap_or(Type::B32))?;
+        let ty = m.ty.unwrap_or(Type::B32);
+        let bytes = ty.bytes().unwrap_or(4) * m.count as u32;
+        self.note_global_write(access.space, bytes);
+        self.check_vector(&parts, ty, true)?;
+        for part in &parts {
+            if ty == Type::B128 {
+                access.regs.extend(self.wide(part)?.map(Some));
+                continue;
+            }
+            let row = match (part, self.named(part)) {
+                (Operand::Special(_), _) if m.count > 1 => self.source_or_special(part, ty)?,
+                (_, Some(Name::Reg(low, Type::B128))) => low,
+                _ => self.part_source(part, ty)?,
+            };
             access.regs.push(Some(row));
         }
         Ok(Op::Store(Box::new(access)))
@@ -229,7 +279,7 @@ impl<'a> Decoder<'_, 'a> {
             return self.unknown(i);
         };
         let ty = if *ty == "u64" { Type::U64 } else { Type::U32 };
-        self.check_width(dest, ty, false)?;
+        self.check_type(dest, ty, false)?;
         let (d, bits) = self.dest(dest)?;
         let s = self.source(source, ty)?;
         Ok(Op::Cvta {
@@ -248,7 +298,10 @@ impl<'a> Decoder<'_, 'a> {
         let (Some(space), Some(p)) = (Self::space_named(space), self.pred_dest(dest)?) else {
             return self.unknown(i);
         };
-        let s = self.source(source, Type::U64)?;
+        let is_narrow =
+            matches!(self.named(source), Some(Name::Reg(_, of)) if of.bytes() == Some(4));
+        let ty = if is_narrow { Type::U32 } else { Type::U64 };
+        let s = self.source(source, ty)?;
         Ok(Op::IsSpace { p, s, space })
     }
 
@@ -316,6 +369,13 @@ impl<'a> Decoder<'_, 'a> {
             [operand] if self.is_predicate(operand) => {
                 copy.ignore_source = Some(self.pred_source(operand)?);
             }
+            [Operand::Immediate(crate::ptx::Immediate::Int { bits: read, .. })]
+                if *read > bytes =>
+            {
+                return self.error(format!(
+                    "expected at most {bytes} bytes that cp.async reads, found {read}"
+                ));
+            }
             [operand] => copy.source_bytes = Some(self.source(operand, Type::U32)?),
             _ => return self.error("expected at most a size or a predicate after cp.async's size"),
         }
@@ -331,7 +391,7 @@ impl<'a> Decoder<'_, 'a> {
             if i.modifiers != ["sync", "aligned", "m8n8", "trans", "b16"] {
                 return self.unknown(i);
             }
-            let (d, _) = self.dest(first)?;
+            let d = self.dest_of(first, Type::B32)?;
             let s = self.source(second, Type::B32)?;
             return Ok(Op::MoveMatrix { d, s });
         }
@@ -341,7 +401,7 @@ impl<'a> Decoder<'_, 'a> {
         };
         self.note_shared(Space::Shared, 16);
         if i.opcode == "ldmatrix" {
-            let regs = self.dests(first, matrices.count)?;
+            let regs = self.dests(first, matrices.count, Type::B32)?;
             let (base, offset, _) = self.address(second)?;
             Ok(Op::LoadMatrix {
                 matrices,
@@ -360,142 +420,13 @@ impl<'a> Decoder<'_, 'a> {
             })
         }
     }
+}
 
-    pub(super) fn atomic(&mut self, i: &Instruction<'a>) -> Result<Op> {
-        let mut order = Order::default();
-        let (mut space, mut op, mut ty, mut noftz) = (Space::Generic, None, None, false);
-        let mut elements = 1;
-        for &name in &i.modifiers {
-            match name {
-                // PTX ISA, atom and red: vectors of floating-point numbers in global memory.
-                "v2" | "v4" | "v8" if elements == 1 => {
-                    elements = usize::from(name.as_bytes()[1] - b'0');
-                }
-                "global" => space = Space::Global,
-                "shared" | "shared::cta" | "shared::cluster" => space = Space::Shared,
-                "relaxed" => {}
-                "cta" => order.scope = Scope::Block,
-                "cluster" => order.scope = Scope::Cluster,
-                "gpu" | "sys" => order.scope = Scope::Device,
-                "acquire" => order.acquire = true,
-                "release" => order.release = true,
-                "acq_rel" => (order.acquire, order.release) = (true, true),
-                "noftz" => noftz = true,
-                "add" => op = Some((AtomicOp::Add, "add")),
-                "min" => op = Some((AtomicOp::Min, "min")),
-                "max" => op = Some((AtomicOp::Max, "max")),
-                "and" => op = Some((AtomicOp::And, "and")),
-                "or" => op = Some((AtomicOp::Or, "or")),
-                "xor" => op = Some((AtomicOp::Xor, "xor")),
-                "inc" => op = Some((AtomicOp::Inc, "")),
-                "dec" => op = Some((AtomicOp::Dec, "")),
-                "exch" => op = Some((AtomicOp::Exchange, "")),
-                "cas" => op = Some((AtomicOp::CompareAndSwap, "")),
-                name => match Type::of(name) {
-                    Some(found) if ty.is_none() => ty = Some((found, name)),
-                    _ => return self.unknown(i),
-                },
-            }
-        }
-        let (Some((op, opcode)), Some((ty, type_name))) = (op, ty) else {
-            return self.unknown(i);
-        };
-        let Some(bytes) = ty.bytes().filter(|bytes| *bytes <= 8) else {
-            return self.unknown(i);
-        };
-        (order.width, order.atomic) = (bytes as u8, true);
-        if noftz && !matches!(ty, Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2) {
-            return self.unknown(i);
-        }
-        let is_vector = elements > 1;
-        let float = matches!(
-            ty,
-            Type::F32 | Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2
-        );
-        let fits = elements * bytes as usize <= 16;
-        let of_halves = matches!(opcode, "min" | "max") && ty != Type::F32;
-        let combines = opcode == "add" || of_halves;
-        if is_vector && !(float && fits && combines && space == Space::Global) {
-            return self.unknown(i);
-        }
-        // Inc and dec are defined for unsigned words alone.
-        if matches!(op, AtomicOp::Inc | AtomicOp::Dec) && ty != Type::U32 {
-            return self.unknown(i);
-        }
-        let combine = if opcode.is_empty() {
-            None
-        } else {
-            let modifiers: &[&str] = match ty {
-                // Atomics round to nearest even.
-                Type::F32 | Type::F64 if opcode == "add" => &["rn", type_name],
-                Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 if opcode == "add" => {
-                    &["rn", type_name]
-                }
-                Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 if is_vector => &[type_name],
-                Type::B32 | Type::B64 | Type::U32 | Type::S32 | Type::U64 | Type::S64 => {
-                    &[type_name]
-                }
-                _ => return self.unknown(i),
-            };
-            match alu::lookup(opcode, modifiers) {
-                Ok(alu::Alu {
-                    kind: alu::Kind::Value(f),
-                    ..
-                }) => Some(f),
-                _ => return self.unknown(i),
-            }
-        };
-        let (dest, operands) = match i.operands.as_slice() {
-            [dest, rest @ ..] if i.opcode == "atom" => (Some(dest), rest),
-            rest => (None, rest),
-        };
-        let (address, a, b) = match (op, operands) {
-            (AtomicOp::CompareAndSwap, [address, a, b]) => (address, a, Some(b)),
-            (AtomicOp::CompareAndSwap, _) => {
-                return self.error("expected an address and two values after atom.cas");
-            }
-            (_, [address, a]) => (address, a, None),
-            _ => {
-                return self.error(format!(
-                    "expected an address and a value after {}",
-                    i.opcode
-                ));
-            }
-        };
-        let (base, offset, _) = self.address(address)?;
-        let a = self.sources(a, elements, ty)?;
-        let b = match b {
-            Some(b) => Some(self.source(b, ty)?),
-            None => None,
-        };
-        let d = match dest {
-            Some(dest) if is_vector => {
-                let parts = self.parts(dest, elements)?.iter();
-                let part = |part| {
-                    self.check_width(part, ty, false)?;
-                    Ok(self.dest_or_sink(part)?.map(|(reg, _)| reg))
-                };
-                parts.map(part).collect::<Result<_>>()?
-            }
-            Some(dest) => {
-                self.check_width(dest, ty, false)?;
-                vec![self.dest_or_sink(dest)?.map(|(reg, _)| reg)]
-            }
-            None => Vec::new(),
-        };
-        self.note_shared(space, bytes);
-        self.note_global_write(space, bytes);
-        Ok(Op::Atomic(Box::new(Atomic {
-            op,
-            combine,
-            space,
-            base,
-            offset,
-            bytes,
-            d,
-            a,
-            b,
-            order,
-        })))
+/// The scope that a modifier names.
+pub(super) fn scope_named(name: &str) -> Scope {
+    match name {
+        "cta" => Scope::Block,
+        "cluster" => Scope::Cluster,
+        _ => Scope::Device,
     }
 }

@@ -1,12 +1,14 @@
 //! PTX to a [`Kernel`]: names become rows and addresses, labels become indices. Whatever is not
 //! known is an error here, before anything runs.
 
+mod atomics;
 mod blocks;
 mod bulk;
 mod calls;
 mod control;
 mod distributed;
 mod memory;
+mod moves;
 mod names;
 mod operands;
 mod passing;
@@ -14,6 +16,7 @@ mod stack;
 mod statements;
 mod sync;
 mod tensormap;
+mod types;
 mod used;
 mod video;
 mod warpgroup;
@@ -23,7 +26,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::address;
 use super::program::{
-    Initial, Inst, Kernel, MbarrierOp, ModuleVariable, Op, Origin, Reg, Space, Speculation,
+    Guard, Initial, Inst, Kernel, MbarrierOp, ModuleVariable, Op, Origin, Reg, Space, Speculation,
 };
 use crate::ptx::{self, Function, Instruction, Item, Module, Place, Places, Source};
 pub(super) use names::GAP;
@@ -63,6 +66,8 @@ struct Decoder<'m, 'a> {
     names: Names<'a>,
     initial: HashMap<Initial, Reg>,
     drafts: Vec<Draft>,
+    /// The guard of the instruction that is decoded.
+    guard: Option<Guard>,
     origins: Vec<Origin>,
     /// The places of labels: an index of a draft.
     labels: Vec<Option<u32>>,
@@ -142,6 +147,7 @@ fn decoder<'m, 'a>(module: &'m Module<'a>, number: usize, placed: &'m Placed) ->
         names: Names::new(),
         initial: HashMap::new(),
         drafts: Vec::new(),
+        guard: None,
         origins: Vec::new(),
         labels: Vec::new(),
         returns: Vec::new(),

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::super::program::{Pred, Reg};
 use super::statements::TRUE;
+use super::types::{is_of_registers, type_name};
 use super::{Decoder, Result};
 use crate::emulator::address;
 use crate::emulator::program::ModuleVariable;
@@ -13,7 +14,10 @@ use crate::ptx::{Immediate, Init, Item, Linkage, Registers, Space, TextLine, Typ
 /// The thing that a name stands for.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Name {
+    /// A register; one of 128 bits has the row behind it, too, for the upper half.
     Reg(Reg, Type),
+    /// Registers of a type whose rows follow each other: the first, and how many.
+    Vector(Reg, Type, u32),
     Pred(Pred),
     /// An address in the state space.
     Shared(u64),
@@ -35,6 +39,8 @@ pub(super) enum Name {
 struct Range {
     count: u32,
     ty: Type,
+    /// Elements of each, where they are vectors.
+    vector: Option<u32>,
     rows: RefCell<HashMap<u32, u32>>,
 }
 
@@ -129,7 +135,12 @@ impl<'a> Names<'a> {
                 let mut rows = range.rows.borrow_mut();
                 match range.ty {
                     Type::Pred => Name::Pred(*rows.entry(number).or_insert_with(|| self.pred())),
-                    ty => Name::Reg(*rows.entry(number).or_insert_with(|| self.row()), ty),
+                    ty => {
+                        let first = rows
+                            .entry(number)
+                            .or_insert_with(|| self.rows_for(ty, range.vector));
+                        of_rows(*first, ty, range.vector)
+                    }
                 }
             })
         })
@@ -140,6 +151,13 @@ impl<'a> Names<'a> {
         self.rows.replace(self.rows.get() + 1)
     }
 
+    /// The first of the rows that a register of a type has, or a vector of such.
+    fn rows_for(&self, ty: Type, vector: Option<u32>) -> Reg {
+        let each = if ty == Type::B128 { 2 } else { 1 };
+        let count = each * vector.unwrap_or(1);
+        self.rows.replace(self.rows.get() + count)
+    }
+
     /// A predicate that nothing else has.
     pub(super) fn pred(&self) -> Pred {
         self.preds.replace(self.preds.get() + 1)
@@ -148,6 +166,14 @@ impl<'a> Names<'a> {
     /// The numbers of rows and of predicates by now.
     pub(super) fn counts(&self) -> (u32, u32) {
         (self.rows.get(), self.preds.get())
+    }
+}
+
+/// The thing that a register's name stands for, by its first row.
+fn of_rows(first: Reg, ty: Type, vector: Option<u32>) -> Name {
+    match vector {
+        Some(count) => Name::Vector(first, ty, count),
+        None => Name::Reg(first, ty),
     }
 }
 
@@ -193,16 +219,20 @@ impl<'a> Decoder<'_, 'a> {
 
     pub(super) fn declare_registers(&mut self, registers: &Registers<'a>) -> Result<()> {
         self.declares(registers.line);
-        if registers.vector.is_some() {
+        let ty = registers.ty;
+        let vector = registers.vector;
+        if !is_of_registers(ty) {
             return self.error(format!(
-                "the emulator has no registers that are vectors (.reg .v{}); declare scalar ones",
-                registers.vector.unwrap_or(0)
+                "expected a type that registers have, found {}; declare bits of its width (.b16, .b32)",
+                type_name(ty)
             ));
         }
-        if registers.ty != Type::Pred && registers.ty.bytes().is_none_or(|bytes| bytes > 8) {
+        let bytes = ty.bytes().unwrap_or(16) * vector.unwrap_or(1);
+        if vector.is_some_and(|count| count > 4) || vector.is_some() && bytes > 16 {
             return self.error(format!(
-                "the emulator has no registers of type {:?}",
-                registers.ty
+                "expected vectors of 2 or 4 registers and of at most 128 bits, found .v{} {}; declare single ones",
+                vector.unwrap_or(0),
+                type_name(ty)
             ));
         }
         for (name, count) in &registers.names {
@@ -210,20 +240,20 @@ impl<'a> Decoder<'_, 'a> {
             if self.names.declared > MAX_ROWS {
                 return self.error(format!("expected at most {MAX_ROWS} registers, found more"));
             }
-            let ty = registers.ty;
             let is_new = match count {
                 Some(count) => self.names.insert_range(
                     name,
                     Range {
                         count: *count,
                         ty,
+                        vector,
                         rows: RefCell::default(),
                     },
                 ),
                 None => {
                     let one = match ty {
                         Type::Pred => Name::Pred(self.names.pred()),
-                        ty => Name::Reg(self.names.row(), ty),
+                        ty => of_rows(self.names.rows_for(ty, vector), ty, vector),
                     };
                     self.names.insert(name, one)
                 }

@@ -1,7 +1,9 @@
 //! Operands: rows, predicates, immediates, addresses.
 
-use super::super::program::{Guard, Initial, Pred, Reg, Space, Special};
+use super::super::alu;
+use super::super::program::{AluOp, Guard, Initial, Op, Pred, Reg, Space, Special};
 use super::names::Name;
+use super::types::{text, type_name};
 use super::{Decoder, Result};
 use crate::emulator::LANES;
 use crate::emulator::address;
@@ -10,23 +12,40 @@ use crate::ptx::{self, Base, Immediate, Operand, Type};
 impl<'a> Decoder<'_, 'a> {
     /// A row with the value of an operand as that type. Immediates get rows of their own.
     pub(super) fn source(&mut self, operand: &Operand<'a>, ty: Type) -> Result<Reg> {
-        self.check_width(operand, ty, false)?;
+        self.check_type(operand, ty, false)?;
         self.wider_source(operand, ty)
+    }
+
+    /// The same of an operand that may be a register that PTX defines, as those of `mov` and `cvt` and parts of vectors may.
+    pub(super) fn source_or_special(&mut self, operand: &Operand<'a>, ty: Type) -> Result<Reg> {
+        match operand {
+            Operand::Special(register) => self.special_source(register, ty),
+            _ => self.source(operand, ty),
+        }
     }
 
     /// The same of an instruction that looks at the lowest bits of a register, which may have more (PTX ISA, "Operand Size Exceeding
     /// Instruction-Type Size").
     pub(super) fn wider_source(&mut self, operand: &Operand<'a>, ty: Type) -> Result<Reg> {
-        self.check_width(operand, ty, true)?;
+        self.check_type(operand, ty, true)?;
+        self.part_source(operand, ty)
+    }
+
+    /// The same of a part of a vector, which [`Decoder::check_vector`] has seen.
+    pub(super) fn part_source(&mut self, operand: &Operand<'a>, ty: Type) -> Result<Reg> {
         match operand {
-            Operand::Register(register) if register.element.is_none() => {
-                self.register(register.name)
-            }
+            Operand::Register(_) => Ok(self.dest(operand)?.0),
             Operand::Symbol { name, offset: 0 } if matches!(self.names.get(name), Some(Name::Reg(..))) => {
-                self.register(name)
+                Ok(self.dest(operand)?.0)
             }
             Operand::Symbol { name, offset } => {
                 let address = self.symbol(name)?;
+                if ty.is_float() {
+                    return self.error(format!(
+                        "expected a register or a number of type {}, found {name}, which stands for an integer; move it to a register first",
+                        type_name(ty)
+                    ));
+                }
                 // Addresses of dynamic memory are known when all static variables are.
                 Ok(match address {
                     Symbol::Known(address) => self.initial(Initial::Value(
@@ -36,9 +55,16 @@ impl<'a> Decoder<'_, 'a> {
                         self.initial(Initial::Special(Special::DynamicSmem))
                     }
                     Symbol::Dynamic => {
-                        return self.error(format!(
-                            "the emulator takes dynamic shared memory's address without an offset, found {name}+{offset}"
-                        ));
+                        let Ok(sum) = alu::lookup("add", &["u64"]) else {
+                            return self.error("the emulator cannot add numbers; this is a defect of it");
+                        };
+                        let mut op = AluOp::new(sum.kind);
+                        let d = self.row();
+                        op.d = Some(d);
+                        op.reads(self.initial(Initial::Special(Special::DynamicSmem)));
+                        op.reads(self.initial(Initial::Value(*offset as u64)));
+                        self.push_alone(Op::Alu(Box::new(op)));
+                        d
                     }
                 })
             }
@@ -50,92 +76,81 @@ impl<'a> Decoder<'_, 'a> {
             Operand::List(items) if matches!(items[..], [Operand::Immediate(_)]) => {
                 self.source(&items[0], ty)
             }
-            Operand::Special(register) => {
-                let special = self.special(register)?;
-                Ok(self.initial(special))
-            }
+            Operand::Special(_) => self.error(format!(
+                "expected a register, a number or a symbol, found {}, which mov and cvt alone read; move it to a register",
+                text(operand)
+            )),
             _ => self.error(format!(
                 "expected a register, a number or a symbol of type {ty:?}, found another kind of operand"
             )),
         }
     }
 
-    /// Checks that an operand, if it is a register, has the bits of a type, or more where it may be `wider`.
-    pub(super) fn check_width(&self, operand: &Operand<'a>, ty: Type, wider: bool) -> Result<()> {
-        let name = match operand {
-            Operand::Register(register) if register.element.is_none() => register.name,
-            Operand::Symbol { name, offset: 0 } => name,
-            _ => return Ok(()),
-        };
-        let (Some(Name::Reg(_, of)), Some(bytes)) = (self.names.get(name), ty.bytes()) else {
-            return Ok(());
-        };
-        let has = of.bytes().unwrap_or(4);
-        let is_bits = |ty| matches!(ty, Type::B8 | Type::B16 | Type::B32 | Type::B64);
-        let is_another = of.is_float() != ty.is_float() && !is_bits(of) && !is_bits(ty);
-        if has == bytes && is_another {
-            return self.error(format!(
-                "expected a register of a type that {ty:?} takes, found {name} of {of:?}; declare it as .b{}, or convert the value (cvt)",
-                8 * bytes
-            ));
-        }
-        if has == bytes || has > bytes && wider {
-            return Ok(());
-        }
-        let more = if wider { " or more" } else { "" };
-        self.error(format!(
-            "expected a register of {} bits{more}, found {name} of {}; name a register of the instruction's type, or convert the value (cvt)",
-            8 * bytes,
-            8 * has
-        ))
-    }
-
     /// An immediate as bits of a type.
     fn immediate(&self, immediate: Immediate, ty: Type) -> Result<u64> {
+        // What ptxas takes: integers of all but floating-point types, those of these but of 16 bits, and bits as they are.
         Ok(match (immediate, ty) {
-            (Immediate::Int { bits, .. }, Type::F64) => (bits as i64 as f64).to_bits(),
-            (Immediate::Int { bits, .. }, Type::F32) => u64::from((bits as i64 as f32).to_bits()),
-            (Immediate::Int { bits, .. }, _) => bits & mask_of(ty),
+            (Immediate::Int { bits, .. }, ty) if !ty.is_float() => bits & mask_of(ty),
             (Immediate::F32(bits), Type::F64) => f64::from(f32::from_bits(bits)).to_bits(),
             (Immediate::F64(bits), Type::F32) => u64::from((f64::from_bits(bits) as f32).to_bits()),
-            (Immediate::F32(bits), Type::F32 | Type::B32 | Type::U32 | Type::S32 | Type::Tf32) => {
-                u64::from(bits)
+            (Immediate::F32(bits), Type::F32 | Type::B32) => u64::from(bits),
+            (Immediate::F64(bits), Type::F64 | Type::B64) => bits,
+            (Immediate::Int { .. }, Type::F32 | Type::F64) => {
+                return self.error(format!(
+                    "expected a floating-point number of type {}, found an integer; write it with a point (1.0) or as bits (0f3f800000)",
+                    type_name(ty)
+                ));
             }
-            (Immediate::F64(bits), Type::F64 | Type::B64 | Type::U64 | Type::S64) => bits,
             _ => {
                 return self.error(format!(
-                    "expected a number of type {ty:?}, found one of another width"
+                    "expected a number that {} takes, found another one; move it to a register by an instruction of its own type",
+                    type_name(ty)
                 ));
             }
         })
     }
 
-    fn register(&self, name: &str) -> Result<Reg> {
-        Ok(self.declared(name)?.0)
-    }
-
-    /// A register and its bits.
-    fn declared(&self, name: &str) -> Result<(Reg, u32)> {
-        match self.names.get(name) {
+    /// A register that is written, with the bits it has.
+    pub(super) fn dest(&self, operand: &Operand<'a>) -> Result<(Reg, u32)> {
+        match self.named(operand) {
+            Some(Name::Reg(_, Type::B128)) => self.error(format!(
+                "expected a register of at most 64 bits, found {} of 128; unpack it (mov.b128)",
+                text(operand)
+            )),
             Some(Name::Reg(reg, ty)) => Ok((reg, ty.bytes().unwrap_or(4) * 8)),
-            Some(_) => self.error(format!("expected a register with a value, found {name}")),
-            None => self.error(format!("register {name} is not declared")),
+            Some(Name::Vector(..)) => self.error(format!(
+                "expected a single register, found {}, which is a vector; name an element (`.x`)",
+                text(operand)
+            )),
+            Some(_) => self.error(format!(
+                "expected a register with a value, found {}",
+                text(operand)
+            )),
+            None => match operand {
+                Operand::Register(register) if register.element.is_some() => self.error(format!(
+                    "expected an element of a vector that is declared, found {}; declare it (.reg .v4)",
+                    text(operand)
+                )),
+                Operand::Register(_) | Operand::Symbol { offset: 0, .. } => {
+                    self.error(format!("register {} is not declared", text(operand)))
+                }
+                _ => self.error("expected a register to write to"),
+            },
         }
     }
 
-    /// A register that is written, with the bits it has.
-    pub(super) fn dest(&self, operand: &Operand<'a>) -> Result<(Reg, u32)> {
-        let name = match operand {
-            Operand::Register(register) if register.element.is_none() => register.name,
-            Operand::Symbol { name, offset: 0 } => name,
-            _ => return self.error("expected a register to write to"),
-        };
-        self.declared(name)
+    /// The rows of a register of 128 bits, the lower half first.
+    pub(super) fn wide(&self, operand: &Operand<'a>) -> Result<[Reg; 2]> {
+        self.check_type(operand, Type::B128, false)?;
+        match self.named(operand) {
+            Some(Name::Reg(low, Type::B128)) => Ok([low, low + 1]),
+            _ => self.error("expected a register of 128 bits; declare one (.reg .b128)"),
+        }
     }
 
     /// The register that a value of a type is written to.
     pub(super) fn dest_of(&self, operand: &Operand<'a>, ty: Type) -> Result<Reg> {
-        self.check_width(operand, ty, false)?;
+        self.check_type(operand, ty, false)?;
         Ok(self.dest(operand)?.0)
     }
 
@@ -145,6 +160,12 @@ impl<'a> Decoder<'_, 'a> {
             Operand::Discard => Ok(None),
             _ => self.dest(operand).map(Some),
         }
+    }
+
+    /// The register that a value of a type is written to; none for `_`.
+    pub(super) fn dest_or_sink_of(&self, operand: &Operand<'a>, ty: Type) -> Result<Option<Reg>> {
+        self.check_type(operand, ty, false)?;
+        Ok(self.dest_or_sink(operand)?.map(|(reg, _)| reg))
     }
 
     pub(super) fn pred_dest(&self, operand: &Operand<'a>) -> Result<Option<Pred>> {
@@ -233,12 +254,15 @@ impl<'a> Decoder<'_, 'a> {
         }
         let (base, space) = match address.base {
             Base::Register(register) if register.element.is_none() => {
-                (self.register(register.name)?, None)
+                (self.address_register(&Operand::Register(register))?, None)
             }
             Base::Register(_) => return self.error("expected a register without an element"),
             Base::Absolute(address) => (self.initial(Initial::Value(address)), None),
             Base::Symbol(name) => match self.names.get(name) {
-                Some(Name::Reg(reg, _)) => (reg, None),
+                Some(Name::Reg(..) | Name::Vector(..)) => (
+                    self.address_register(&Operand::Symbol { name, offset: 0 })?,
+                    None,
+                ),
                 Some(Name::Frame(offset)) => {
                     let offset = address.offset.wrapping_add_unsigned(offset);
                     return match self.frame {
@@ -266,6 +290,20 @@ impl<'a> Decoder<'_, 'a> {
         Ok((base, address.offset, space))
     }
 
+    /// A register that holds an address.
+    fn address_register(&self, operand: &Operand<'a>) -> Result<Reg> {
+        if let Some(Name::Reg(_, of)) = self.named(operand)
+            && of.is_float()
+        {
+            return self.error(format!(
+                "expected a register of integers or of bits as an address, found {} of {}",
+                text(operand),
+                type_name(of)
+            ));
+        }
+        Ok(self.dest(operand)?.0)
+    }
+
     /// The address of the shared memory that cooperative groups have. It lies among the kernel's variables, as the emulator has
     /// none where it is reserved.
     fn shared_of_groups(&mut self) -> u64 {
@@ -276,6 +314,60 @@ impl<'a> Decoder<'_, 'a> {
         self.static_end = at + OF_GROUPS;
         self.of_groups = Some(at);
         at
+    }
+
+    /// A row with what a register that PTX defines holds, as an integer of a type.
+    pub(super) fn special_source(&mut self, register: &ptx::Register<'a>, ty: Type) -> Result<Reg> {
+        let bytes = ty.bytes().unwrap_or(0);
+        let widths: &[u32] = match register.name {
+            "%clock64" | "%globaltimer" | "%current_graph_exec" => &[8],
+            "%gridid" => &[2, 4, 8],
+            "%tid" | "%ntid" | "%ctaid" | "%nctaid" => &[2, 4],
+            _ => &[4],
+        };
+        if ty.is_float() || !widths.contains(&bytes) {
+            return self.error(format!(
+                "expected a type that {} has, {}, found {}; read it as one and convert it (cvt)",
+                text(&Operand::Special(*register)),
+                match widths {
+                    [8] => "of 64 bits",
+                    [4] => "of 32 bits",
+                    [2, 4] => "of 16 or 32 bits",
+                    _ => "of 16 to 64 bits",
+                },
+                type_name(ty)
+            ));
+        }
+        let row = match clock(register.name) {
+            Some((bits, shift)) => {
+                let d = self.row();
+                self.push_alone(Op::Clock { d, bits, shift });
+                d
+            }
+            None => {
+                let special = self.special(register)?;
+                self.initial(special)
+            }
+        };
+        // Of more bits the low ones are looked at.
+        if bytes != 2 {
+            return Ok(row);
+        }
+        let Ok(narrow) = alu::lookup("cvt", &["u16", "u32"]) else {
+            return self.error("the emulator cannot convert numbers; this is a defect of it");
+        };
+        let d = self.row();
+        let mut op = AluOp::new(narrow.kind);
+        op.d = Some(d);
+        op.reads(row);
+        self.push_alone(Op::Alu(Box::new(op)));
+        Ok(d)
+    }
+
+    /// An instruction of the one that is decoded, before its own and of all lanes.
+    fn push_alone(&mut self, op: Op) {
+        let origin = self.origins.len().saturating_sub(1) as u32;
+        self.push(op, None, origin);
     }
 
     fn special(&mut self, register: &ptx::Register<'a>) -> Result<Initial> {
@@ -335,6 +427,16 @@ impl<'a> Decoder<'_, 'a> {
             }
         };
         Ok(Initial::Special(special))
+    }
+}
+
+/// The bits of a clock, and how far they lie above the lowest ones; none of what is no clock.
+fn clock(name: &str) -> Option<(u32, u32)> {
+    match name {
+        "%clock" | "%globaltimer_lo" => Some((32, 0)),
+        "%clock_hi" | "%globaltimer_hi" => Some((32, 32)),
+        "%clock64" | "%globaltimer" => Some((64, 0)),
+        _ => None,
     }
 }
 

@@ -49,7 +49,7 @@ impl<'a> Decoder<'_, 'a> {
             let at = match param.space {
                 PtxSpace::Reg => {
                     let at = self.own_memory(*bytes, *bytes, false)?;
-                    if let Some((d, _)) = self.dest_or_sink(operand)? {
+                    if let Some(d) = self.dest_or_sink_of(operand, param.ty)? {
                         loads.push(Op::Load(self.of_thread(at, *bytes, d)));
                     }
                     at

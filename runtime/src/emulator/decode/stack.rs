@@ -21,7 +21,7 @@ impl<'a> Decoder<'_, 'a> {
         let pointer = self.stack_pointer();
         match (i.opcode, i.operands.as_slice()) {
             ("stacksave", [d]) => Ok(Op::Move {
-                d: self.dest(d)?.0,
+                d: self.dest_of(d, ty)?,
                 s: pointer,
             }),
             ("stackrestore", [s]) => Ok(Op::StackRestore {
@@ -40,7 +40,7 @@ impl<'a> Decoder<'_, 'a> {
                     ));
                 }
                 Ok(Op::StackAllocate {
-                    d: self.dest(d)?.0,
+                    d: self.dest_of(d, ty)?,
                     size: self.source(size, ty)?,
                     align: align.max(MIN_ALIGN),
                     pointer,

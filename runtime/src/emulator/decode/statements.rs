@@ -1,22 +1,26 @@
 //! Bodies, and the instructions that touch registers alone.
 
 use super::super::alu::{self, Kind};
-use super::super::mma::Mma;
-use super::super::program::{AluOp, Carry, Guard, Initial, Inst, Op, Pred, Product, Reg};
+use super::super::mma::{Mma, SparseMma};
+use super::super::program::{AluOp, Carry, Guard, Initial, Inst, Op, Pred, Product, Reg, SparseOp};
 use super::names::Name;
 use super::{Decoder, Draft, Result};
-use crate::ptx::{Instruction, Operand, Statement, Type};
+use crate::ptx::{Immediate, Instruction, Operand, Statement, Type};
+use cute_layout::atoms::Elem;
 
 /// The type of the registers of a fragment.
 pub(super) fn register_type(is_double: bool) -> Type {
     if is_double { Type::B64 } else { Type::B32 }
 }
 
-/// The type of a part of so many bits of a value.
-fn part_type(bits: u32) -> Type {
-    match bits {
-        8 => Type::B8,
-        16 => Type::B16,
+/// The type that registers with elements of a matrix have, as ptxas has it.
+pub(super) fn fragment_type(element: Elem) -> Type {
+    match element {
+        Elem::F64 => Type::F64,
+        Elem::F32 => Type::F32,
+        Elem::F16 => Type::F16x2,
+        Elem::BF16 | Elem::TF32 => Type::Bf16x2,
+        Elem::I32 => Type::S32,
         _ => Type::B32,
     }
 }
@@ -78,6 +82,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
                 negated: guard.negated,
             }),
         };
+        self.guard = guard;
         let origin = self.origins.len() as u32 - 1;
         if self.drafts.len() >= super::calls::MAX_INSTRUCTIONS {
             return self.error(format!(
@@ -100,6 +105,9 @@ impl<'m, 'a> Decoder<'m, 'a> {
         let operands = i.operands.as_slice();
         match i.opcode {
             "mov" => self.mov(i),
+            "mma" if i.modifiers.first().is_some_and(|name| name.starts_with("sp")) => {
+                self.sparse_mma(i)
+            }
             "mma" => self.mma(i),
             "wgmma" => self.wgmma(i),
             "wmma" => self.wmma(i),
@@ -150,7 +158,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
             // A policy of caches, which the emulator has none of.
             "createpolicy" => match operands {
                 [dest, ..] => Ok(Op::Move {
-                    d: self.dest(dest)?.0,
+                    d: self.dest_of(dest, Type::U64)?,
                     s: self.initial(Initial::Value(0)),
                 }),
                 [] => self.error("expected a register after createpolicy"),
@@ -207,83 +215,6 @@ impl<'m, 'a> Decoder<'m, 'a> {
         Ok(Op::BranchIndex { index, targets })
     }
 
-    fn mov(&mut self, i: &Instruction<'a>) -> Result<Op> {
-        let [dest, source] = i.operands.as_slice() else {
-            return self.error("expected a destination and a source after mov");
-        };
-        let Some(ty) = i.modifiers.last().and_then(|name| Type::of(name)) else {
-            return self.unknown(i);
-        };
-        if i.modifiers.len() != 1 {
-            return self.unknown(i);
-        }
-        if ty == Type::Pred {
-            if matches!(source, Operand::Special(register) if register.name == "%is_explicit_cluster")
-            {
-                return self.is_explicit_cluster(dest);
-            }
-            let Some(d) = self.pred_dest(dest)? else {
-                return Ok(Op::Hint);
-            };
-            let s = self.pred_source(source)?;
-            return Ok(Op::MovePred { d, s });
-        }
-        match (dest, source) {
-            (Operand::Vector(parts), source) => {
-                let bits = self.part_bits(ty, parts.len())?;
-                let part_type = part_type(bits);
-                let s = self.source(source, ty)?;
-                let parts = parts
-                    .iter()
-                    .map(|part| {
-                        self.check_width(part, part_type, false)?;
-                        Ok(self.dest_or_sink(part)?.map(|(reg, _)| reg))
-                    })
-                    .collect::<Result<_>>()?;
-                Ok(Op::Unpack { parts, s, bits })
-            }
-            (dest, Operand::Vector(parts)) => {
-                let bits = self.part_bits(ty, parts.len())?;
-                self.check_width(dest, ty, false)?;
-                let (d, _) = self.dest(dest)?;
-                let part_type = part_type(bits);
-                let parts = parts
-                    .iter()
-                    .map(|part| self.source(part, part_type))
-                    .collect::<Result<_>>()?;
-                Ok(Op::Pack { d, parts, bits })
-            }
-            (dest, Operand::Special(register))
-                if register.name.starts_with("%clock")
-                    || register.name.starts_with("%globaltimer") =>
-            {
-                let (d, bits) = self.dest(dest)?;
-                Ok(Op::Clock { d, bits })
-            }
-            (dest, Operand::Symbol { name, offset })
-                if matches!(self.names.get(name), Some(Name::Frame(_))) =>
-            {
-                self.frame_address(dest, name, *offset)
-            }
-            (dest, source) => {
-                self.check_width(dest, ty, false)?;
-                let (d, _) = self.dest(dest)?;
-                let s = self.source(source, ty)?;
-                Ok(Op::Move { d, s })
-            }
-        }
-    }
-
-    fn part_bits(&self, ty: Type, parts: usize) -> Result<u32> {
-        let bits = ty.bytes().unwrap_or(0) * 8;
-        match parts {
-            2 | 4 if bits <= 64 && bits / parts as u32 >= 8 => Ok(bits / parts as u32),
-            _ => self.error(format!(
-                "expected 2 or 4 parts of a value of {bits} bits, found {parts}"
-            )),
-        }
-    }
-
     /// A result operand `p|q`, or `p`.
     pub(super) fn pred_pair(&self, operand: &Operand<'a>) -> Result<(Option<Pred>, Option<Pred>)> {
         match operand {
@@ -304,12 +235,40 @@ impl<'m, 'a> Decoder<'m, 'a> {
             carry: carry(i),
             ..AluOp::new(found.kind)
         };
-        let converts = i.opcode == "cvt";
+        // Registers may be wider, but for types that no register has.
+        let converts = i.opcode == "cvt" && !(0..2).any(|at| is_alternate(i, at));
+        // Pairs of integers lie in registers of bits, as pairs of halves do.
+        let is_pair = i
+            .modifiers
+            .iter()
+            .any(|name| matches!(*name, "u16x2" | "s16x2"));
         match found.result {
-            Some(Type::Pred) => (op.p, op.q) = self.pred_pair(result)?,
+            Some(Type::Pred) => {
+                // ptxas has one result of these.
+                if i.opcode == "setp"
+                    && matches!(result, Operand::Pair(..))
+                    && matches!(i.modifiers.last(), Some(&("f16" | "bf16")))
+                {
+                    return self.error(
+                        "expected one predicate from setp of .f16 and .bf16, found two; compare twice, or pairs (.f16x2)",
+                    );
+                }
+                (op.p, op.q) = self.pred_pair(result)?;
+            }
             ty => {
                 if let Some(ty) = ty {
-                    self.check_width(result, ty, converts)?;
+                    let ty = match (i.opcode, ty) {
+                        // What ptxas takes here, though the type says something else.
+                        ("set", Type::Bf16) => Type::U16,
+                        ("set", Type::Bf16x2) => Type::B32,
+                        ("cvt", _) if i.modifiers.contains(&"pack") => Type::U32,
+                        _ if is_pair => Type::F16x2,
+                        _ => ty,
+                    };
+                    self.check_type(result, ty, converts)?;
+                    if !converts && i.opcode == "cvt" && is_packed(i, 0) {
+                        self.check_of_bits(result)?;
+                    }
                 }
                 if let Some((d, bits)) = self.dest_or_sink(result)? {
                     op.d = Some(d);
@@ -341,10 +300,22 @@ impl<'m, 'a> Decoder<'m, 'a> {
             if op.count == op.s.len() {
                 return self.error("expected at most four source operands");
             }
-            op.s[op.count] = match converts {
-                true => self.wider_source(operand, ty)?,
-                false => self.source(operand, ty)?,
+            if is_pair {
+                self.check_type(operand, Type::F16x2, false)?;
+            }
+            op.s[op.count] = match (operand, converts) {
+                // Of integers alone.
+                (Operand::Special(_), _)
+                    if i.opcode == "cvt" && found.result.is_none_or(|ty| !ty.is_float()) =>
+                {
+                    self.source_or_special(operand, ty)?
+                }
+                (_, true) => self.wider_source(operand, ty)?,
+                (_, false) => self.source(operand, ty)?,
             };
+            if i.opcode == "cvt" && is_packed(i, 1) {
+                self.check_of_bits(operand)?;
+            }
             op.bytes[op.count] = ty.bytes().unwrap_or(8) as u8;
             op.count += 1;
         }
@@ -421,17 +392,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
         let op = self.alu(&first)?;
         // A result of lanes that the guard leaves out is not looked at.
         let origin = self.origins.len() as u32 - 1;
-        let guard = match first.guard {
-            None => None,
-            Some(guard) => Some(Guard {
-                pred: self.predicate(guard.register)?,
-                negated: guard.negated,
-            }),
-        };
-        self.drafts.push(Draft {
-            inst: Inst { op, guard },
-            origin,
-        });
+        self.push(op, self.guard, origin);
         let last = self.alu(&last);
         self.names.close();
         last
@@ -442,9 +403,47 @@ impl<'m, 'a> Decoder<'m, 'a> {
             Ok(mma) => mma,
             Err(error) => return self.error(error.to_string()),
         };
-        let (counts, is_double) = (mma.registers(), mma.is_double());
-        let product = self.product(i, mma, counts, is_double)?;
+        let (counts, elements) = (mma.registers(), mma.elements());
+        let product = self.product(i, mma, counts, elements)?;
         Ok(Op::Mma(Box::new(product)))
+    }
+
+    /// `mma.sp`: D, A, B, C, the metadata of A and the number that says which lanes give them.
+    fn sparse_mma(&mut self, i: &Instruction<'a>) -> Result<Op> {
+        let mut mma = match SparseMma::of(&i.modifiers) {
+            Ok(mma) => mma,
+            Err(error) => return self.error(error.to_string()),
+        };
+        let [matrices @ .., metadata, selector] = i.operands.as_slice() else {
+            return self
+                .error("expected D, A, B, C, metadata and a sparsity selector after mma.sp");
+        };
+        mma.select(self.selector(selector, mma.selectors(), "mma.sp")?);
+        let (counts, elements) = (mma.registers(), mma.elements());
+        let matrices = Instruction {
+            operands: matrices.to_vec(),
+            ..i.clone()
+        };
+        let product = self.product(&matrices, mma, counts, elements)?;
+        let metadata = self.source(metadata, Type::B32)?;
+        Ok(Op::SparseMma(Box::new(SparseOp { product, metadata })))
+    }
+
+    /// The number that says which lanes give the metadata of A.
+    pub(super) fn selector(
+        &self,
+        operand: &Operand<'a>,
+        selectors: usize,
+        name: &str,
+    ) -> Result<usize> {
+        match operand {
+            Operand::Immediate(Immediate::Int { bits, .. }) if *bits < selectors as u64 => {
+                Ok(*bits as usize)
+            }
+            _ => self.error(format!(
+                "expected a number below {selectors} as the sparsity selector of {name} of that shape and types, found something else"
+            )),
+        }
     }
 
     /// The product of an instruction whose operands are D, A, B and C, of so many registers each.
@@ -453,25 +452,31 @@ impl<'m, 'a> Decoder<'m, 'a> {
         i: &Instruction<'a>,
         mma: M,
         counts: [usize; 4],
-        is_double: bool,
+        elements: [Elem; 4],
     ) -> Result<Product<M>> {
         let [d, a, b, c] = i.operands.as_slice() else {
             let (name, kind) = (i.opcode, i.modifiers.first().unwrap_or(&""));
             return self.error(format!("expected D, A, B and C after {name}.{kind}"));
         };
-        let ty = register_type(is_double);
+        let types = elements.map(fragment_type);
         Ok(Product {
             mma,
-            d: self.dests(d, counts[0])?,
-            a: self.sources(a, counts[1], ty)?,
-            b: self.sources(b, counts[2], ty)?,
-            c: self.sources(c, counts[3], ty)?,
+            d: self.dests(d, counts[0], types[0])?,
+            a: self.sources(a, counts[1], types[1])?,
+            b: self.sources(b, counts[2], types[2])?,
+            c: self.sources(c, counts[3], types[3])?,
         })
     }
 
     /// Registers of a fragment that is written.
-    pub(super) fn dests(&mut self, operand: &Operand<'a>, count: usize) -> Result<Vec<Reg>> {
+    pub(super) fn dests(
+        &mut self,
+        operand: &Operand<'a>,
+        count: usize,
+        ty: Type,
+    ) -> Result<Vec<Reg>> {
         let parts = self.parts(operand, count)?;
+        self.check_fragment(&parts, ty)?;
         parts.iter().map(|part| Ok(self.dest(part)?.0)).collect()
     }
 
@@ -483,17 +488,31 @@ impl<'m, 'a> Decoder<'m, 'a> {
         ty: Type,
     ) -> Result<Vec<Reg>> {
         let parts = self.parts(operand, count)?;
-        parts.iter().map(|part| self.source(part, ty)).collect()
+        self.check_fragment(&parts, ty)?;
+        let rows = parts.iter().map(|part| self.part_source(part, ty));
+        rows.collect()
     }
 
-    pub(super) fn parts<'o>(
-        &self,
-        operand: &'o Operand<'a>,
+    /// Rows with the elements of a vector that memory is combined with.
+    pub(super) fn rows_of_elements(
+        &mut self,
+        operand: &Operand<'a>,
         count: usize,
-    ) -> Result<&'o [Operand<'a>]> {
+        ty: Type,
+    ) -> Result<Vec<Reg>> {
+        let parts = self.parts(operand, count)?;
+        self.check_vector(&parts, ty, false)?;
+        let rows = parts.iter().map(|part| self.part_source(part, ty));
+        rows.collect()
+    }
+
+    /// The operands of a vector of so many registers, or the elements of a register that is one.
+    pub(super) fn parts(&self, operand: &Operand<'a>, count: usize) -> Result<Vec<Operand<'a>>> {
         let parts = match operand {
-            Operand::Vector(parts) => parts.as_slice(),
-            single => std::slice::from_ref(single),
+            Operand::Vector(parts) => parts.clone(),
+            operand => self
+                .elements_of(operand)
+                .unwrap_or_else(|| vec![operand.clone()]),
         };
         if parts.len() != count {
             return self.error(format!(
@@ -503,6 +522,23 @@ impl<'m, 'a> Decoder<'m, 'a> {
         }
         Ok(parts)
     }
+}
+
+/// The type of the result of `cvt`, or of its source, as it is written.
+fn converted<'a>(i: &Instruction<'a>, at: usize) -> &'a str {
+    let mut types = i.modifiers.iter().rev().take(2);
+    types.nth(1 - at).copied().unwrap_or("")
+}
+
+/// Tells whether `cvt` is to or from a type that has registers of bits alone, or none of its own.
+fn is_alternate(i: &Instruction<'_>, at: usize) -> bool {
+    matches!(converted(i, at), "bf16" | "bf16x2" | "tf32") || is_packed(i, at)
+}
+
+/// Tells whether `cvt` is to or from numbers of 8 bits, or to `tf32`.
+fn is_packed(i: &Instruction<'_>, at: usize) -> bool {
+    let name = converted(i, at);
+    name == "tf32" || name.ends_with("x2") && name.starts_with('e') || name.starts_with("ue")
 }
 
 /// The effect of an instruction on registers on undefined bytes of its sources.

@@ -15,10 +15,13 @@ impl<'a> Decoder<'_, 'a> {
             let [members] = i.operands.as_slice() else {
                 return self.error("expected a mask of lanes after bar.warp.sync");
             };
-            let members = self.source(members, Type::B32)?;
+            let members = self.source(members, Type::U32)?;
             return Ok(Op::WarpBarrier { members });
         }
         // `bar` is `barrier.cta` with `.aligned`.
+        if i.opcode == "bar" && names.contains(&"aligned") {
+            return self.unknown(i);
+        }
         let aligned = i.opcode == "bar" || names.last() == Some(&"aligned");
         names.retain(|name| *name != "aligned");
         let operands = i.operands.as_slice();
@@ -26,7 +29,7 @@ impl<'a> Decoder<'_, 'a> {
             (["sync"], rest) => (BarrierKind::Sync, None, rest),
             (["arrive"], rest) => (BarrierKind::Arrive, None, rest),
             (["red", "popc", "u32"], [dest, rest @ .., p]) => {
-                let (d, _) = self.dest(dest)?;
+                let d = self.dest_of(dest, Type::U32)?;
                 (BarrierKind::Popc(d), Some(self.pred_source(p)?), rest)
             }
             (["red", op @ ("and" | "or"), "pred"], [dest, rest @ .., p]) => {
@@ -108,12 +111,24 @@ impl<'a> Decoder<'_, 'a> {
         if i.opcode == "discard" {
             return self.unknown(i);
         }
+        match (i.opcode, i.operands.as_slice()) {
+            ("nanosleep", [time]) => {
+                self.source(time, Type::U32)?;
+            }
+            ("prefetch" | "prefetchu" | "applypriority", [address, ..]) => {
+                self.address(address)?;
+            }
+            _ => {}
+        }
         Ok(Op::Hint)
     }
 
     pub(super) fn warp_wide(&mut self, i: &Instruction<'a>) -> Result<Op> {
         let operands = i.operands.as_slice();
-        match (i.opcode, i.modifiers.as_slice(), operands) {
+        // ptxas takes `.sync` anywhere.
+        let mut modifiers = i.modifiers.clone();
+        modifiers.sort_by_key(|name| *name != "sync");
+        match (i.opcode, modifiers.as_slice(), operands) {
             ("shfl", ["sync", kind, "b32"], [dest, a, b, c, members]) => {
                 let kind = match *kind {
                     "up" => Shuffle::Up,
@@ -133,7 +148,7 @@ impl<'a> Decoder<'_, 'a> {
                     a: self.source(a, Type::B32)?,
                     b: self.source(b, Type::B32)?,
                     c: self.source(c, Type::B32)?,
-                    members: self.source(members, Type::B32)?,
+                    members: self.source(members, Type::U32)?,
                 })
             }
             ("vote", ["sync", kind, ty], [dest, a, members]) => {
@@ -154,7 +169,7 @@ impl<'a> Decoder<'_, 'a> {
                     d,
                     p,
                     a: self.pred_source(a)?,
-                    members: self.source(members, Type::B32)?,
+                    members: self.source(members, Type::U32)?,
                 })
             }
             (
@@ -173,41 +188,33 @@ impl<'a> Decoder<'_, 'a> {
                     }) => f,
                     _ => return self.unknown(i),
                 };
+                let of_a = if *ty == "s32" { Type::S32 } else { Type::U32 };
                 Ok(Op::Reduce {
                     f,
-                    d: self.dest_of(dest, Type::B32)?,
-                    a: self.source(a, Type::B32)?,
-                    members: self.source(members, Type::B32)?,
+                    d: self.dest_of(dest, of_a)?,
+                    a: self.source(a, of_a)?,
+                    members: self.source(members, Type::U32)?,
                 })
             }
-            // ptxas takes both orders.
-            (
-                "match",
-                ["any", "sync", ty @ ("b32" | "b64")] | ["sync", "any", ty @ ("b32" | "b64")],
-                [dest, a, members],
-            ) => {
+            ("match", ["sync", "any", ty @ ("b32" | "b64")], [dest, a, members]) => {
                 let ty = if *ty == "b32" { Type::B32 } else { Type::B64 };
                 Ok(Op::MatchAny {
-                    d: self.dest_of(dest, Type::B32)?,
+                    d: self.dest_of(dest, Type::U32)?,
                     a: self.source(a, ty)?,
-                    members: self.source(members, Type::B32)?,
+                    members: self.source(members, Type::U32)?,
                 })
             }
-            (
-                "match",
-                ["all", "sync", ty @ ("b32" | "b64")] | ["sync", "all", ty @ ("b32" | "b64")],
-                [dest, a, members],
-            ) => {
+            ("match", ["sync", "all", ty @ ("b32" | "b64")], [dest, a, members]) => {
                 let ty = if *ty == "b32" { Type::B32 } else { Type::B64 };
                 let (dest, p) = match dest {
                     Operand::Pair(dest, p) => (dest.as_ref(), self.pred_dest(p)?),
                     dest => (dest, None),
                 };
                 Ok(Op::MatchAll {
-                    d: self.dest_or_sink(dest)?.map(|(reg, _)| reg),
+                    d: self.dest_or_sink_of(dest, Type::U32)?,
                     p,
                     a: self.source(a, ty)?,
-                    members: self.source(members, Type::B32)?,
+                    members: self.source(members, Type::U32)?,
                 })
             }
             ("elect", ["sync"], [Operand::Pair(dest, p), members]) => {
@@ -215,9 +222,9 @@ impl<'a> Decoder<'_, 'a> {
                     return self.unknown(i);
                 };
                 Ok(Op::Elect {
-                    d: self.dest_or_sink(dest)?.map(|(reg, _)| reg),
+                    d: self.dest_or_sink_of(dest, Type::U32)?,
                     p,
-                    members: self.source(members, Type::B32)?,
+                    members: self.source(members, Type::U32)?,
                 })
             }
             ("activemask", ["b32"], [dest]) => Ok(Op::ActiveMask(self.dest_of(dest, Type::B32)?)),
@@ -238,19 +245,48 @@ impl<'a> Decoder<'_, 'a> {
         };
         let mut space = Space::Generic;
         let (mut expect, mut parity, mut noinc, mut relaxed) = (false, false, false, false);
-        let mut no_complete = false;
+        let (mut no_complete, mut is_remote) = (false, false);
+        let (mut order, mut scope) = (None, None);
         for &name in rest {
             match name {
                 // The address says which block of the cluster is meant.
-                "shared" | "shared::cta" | "shared::cluster" => space = Space::Shared,
+                "shared" | "shared::cta" | "shared::cluster" => {
+                    space = Space::Shared;
+                    is_remote = name == "shared::cluster";
+                }
                 "noComplete" if matches!(operation, "arrive" | "arrive_drop") => no_complete = true,
-                "b64" | "release" | "acquire" | "cta" | "cluster" => {}
-                "relaxed" => relaxed = true,
+                "b64" => {}
+                "cta" | "cluster" => scope = Some(name),
+                "release" | "acquire" | "relaxed" => {
+                    order = Some(name);
+                    relaxed = name == "relaxed";
+                }
                 "expect_tx" if matches!(operation, "arrive" | "arrive_drop") => expect = true,
                 "parity" if matches!(operation, "test_wait" | "try_wait") => parity = true,
                 "noinc" if copies => noinc = true,
                 _ => return self.unknown(i),
             }
+        }
+        let is_arrival = matches!(operation, "arrive" | "arrive_drop") && !copies;
+        self.check_mbarrier(i, operation, (order, scope))?;
+        let goes_far =
+            is_arrival && !no_complete || matches!(operation, "expect_tx" | "complete_tx");
+        if is_remote && !goes_far {
+            return self.error(format!(
+                "expected an object of this block in {}.{operation}, found .shared::cluster; take .shared::cta",
+                i.opcode
+            ));
+        }
+        if is_arrival
+            && is_remote
+            && !matches!(
+                i.operands.first(),
+                Some(Operand::Discard | Operand::Address(_))
+            )
+        {
+            return self.error(format!(
+                "expected `_` in place of the state in mbarrier.{operation} of .shared::cluster, as other blocks' objects give none"
+            ));
         }
         let (address, op) = match (operation, i.operands.as_slice()) {
             ("arrive", [address]) if copies => (address, MbarrierOp::CopiesArrive { noinc }),
@@ -270,20 +306,19 @@ impl<'a> Decoder<'_, 'a> {
             }
             ("pending_count", [d, state]) => {
                 return Ok(Op::PendingCount {
-                    d: self.dest(d)?.0,
-                    s: self.source(state, Type::B64)?,
+                    d: self.dest_of(d, Type::U32)?,
+                    s: self.source(state, Type::U64)?,
                 });
             }
-            // Objects of other blocks give no state.
-            (
-                "arrive" | "arrive_drop",
-                [address @ Operand::Address(_), rest @ ..]
-                | [_, address @ Operand::Address(_), rest @ ..],
-            ) if rest.len() < 2 => {
-                let state = match &i.operands[0] {
-                    Operand::Address(_) => None,
-                    state => self.dest_or_sink(state)?.map(|(reg, _)| reg),
-                };
+            ("arrive" | "arrive_drop", [Operand::Address(_), ..]) => {
+                return self.error(format!(
+                    "expected a state, or `_`, before the address in mbarrier.{operation}; name one"
+                ));
+            }
+            ("arrive" | "arrive_drop", [state, address @ Operand::Address(_), rest @ ..])
+                if rest.len() < 2 =>
+            {
+                let state = self.dest_or_sink_of(state, Type::U64)?;
                 let number = match rest {
                     [number] => Some(self.source(number, Type::U32)?),
                     _ => None,
@@ -304,8 +339,13 @@ impl<'a> Decoder<'_, 'a> {
                 };
                 (address, op)
             }
-            ("test_wait" | "try_wait", [p, address, state, hint @ ..]) if hint.len() < 2 => {
-                let ty = if parity { Type::U32 } else { Type::B64 };
+            ("test_wait" | "try_wait", [p, address, state, hint @ ..])
+                if hint.len() <= usize::from(operation == "try_wait") =>
+            {
+                let ty = if parity { Type::U32 } else { Type::U64 };
+                if let [hint] = hint {
+                    self.source(hint, Type::U32)?;
+                }
                 let op = MbarrierOp::Test {
                     p: self.pred_dest(p)?,
                     state: self.source(state, ty)?,
@@ -325,5 +365,33 @@ impl<'a> Decoder<'_, 'a> {
             base,
             offset,
         })))
+    }
+
+    /// Checks the order of an operation on an `mbarrier` object, which has a scope and is one that the operation has.
+    fn check_mbarrier(
+        &self,
+        i: &Instruction<'a>,
+        operation: &str,
+        (order, scope): (Option<&str>, Option<&str>),
+    ) -> Result<()> {
+        let orders: &[&str] = match operation {
+            "arrive" | "arrive_drop" if i.opcode == "mbarrier" => &["release", "relaxed"],
+            "test_wait" | "try_wait" => &["acquire", "relaxed"],
+            "expect_tx" | "complete_tx" => &["relaxed"],
+            _ => &[],
+        };
+        match (order, scope) {
+            (None, None) => Ok(()),
+            (Some(order), Some(_)) if orders.contains(&order) => Ok(()),
+            (Some(order), None) if orders.contains(&order) => self.error(format!(
+                "expected a scope with .{order} in mbarrier.{operation} (.cta or .cluster), found none; name one"
+            )),
+            (None, Some(scope)) => self.error(format!(
+                "expected an order with .{scope} in mbarrier.{operation}, found none; name one, or leave the scope out"
+            )),
+            (Some(order), _) => self.error(format!(
+                "expected an order that mbarrier.{operation} has, found .{order}; leave it out"
+            )),
+        }
     }
 }

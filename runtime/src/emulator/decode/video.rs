@@ -133,7 +133,7 @@ impl<'a> Decoder<'_, 'a> {
             }
             video.mask = self.mask_of_lanes(to, lanes)?;
         }
-        let d = self.dest(&d)?.0;
+        let d = self.dest_of(&d, Type::U32)?;
         let a = self.source(&a, Type::U32)?;
         let b = self.source(&b, Type::U32)?;
         let c: Option<Reg> = match c {

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::super::mma::WarpgroupMma;
 use super::super::program::{Inst, Op, Reg, WarpgroupOperand, Wgmma};
+use super::statements::fragment_type;
 use super::{Decoder, Result};
 use crate::ptx::{Immediate, Instruction, Operand, Type};
 
@@ -29,14 +30,30 @@ impl<'a> Decoder<'_, 'a> {
             Ok(mma) => mma,
             Err(error) => return self.error(error.to_string()),
         };
-        let [d, a, b, scale_d, options @ ..] = operands else {
+        let (of_a, operands) = match (mma.selectors(), operands) {
+            (Some(selectors), [d, a, b, metadata, selector, rest @ ..]) => {
+                let selector = self.selector(selector, selectors, "wgmma.mma_async.sp")?;
+                mma.select(selector);
+                let given = [d.clone(), a.clone(), b.clone()];
+                let operands: Vec<_> = given.into_iter().chain(rest.iter().cloned()).collect();
+                (Some(self.source(metadata, Type::B32)?), operands)
+            }
+            (Some(_), _) => {
+                return self.error(
+                    "expected D, A, B, metadata, a sparsity selector and scale-d after wgmma.mma_async.sp",
+                );
+            }
+            (None, operands) => (None, operands.to_vec()),
+        };
+        let [d, a, b, scale_d, options @ ..] = operands.as_slice() else {
             return self.error("expected D, A, B and scale-d after wgmma.mma_async");
         };
         let counts = mma.registers();
         let in_registers = matches!(a, Operand::Vector(_));
-        let d = self.dests(d, counts[0])?;
+        let [type_of_d, type_of_a] = mma.elements().map(fragment_type);
+        let d = self.dests(d, counts[0], type_of_d)?;
         let a = match in_registers {
-            true => WarpgroupOperand::Registers(self.sources(a, counts[1], Type::B32)?),
+            true => WarpgroupOperand::Registers(self.sources(a, counts[1], type_of_a)?),
             false => WarpgroupOperand::Descriptor(self.source(a, Type::B64)?),
         };
         let b = self.source(b, Type::B64)?;
@@ -74,6 +91,7 @@ impl<'a> Decoder<'_, 'a> {
             d,
             a,
             b,
+            metadata: of_a,
             scale_d,
         })))
     }

@@ -21,8 +21,8 @@ impl<'a> Decoder<'_, 'a> {
             Ok(wmma) => wmma,
             Err(error) => return self.error(error.to_string()),
         };
-        let (counts, is_double) = (wmma.registers(), wmma.is_double());
-        let product = self.product(i, wmma, counts, is_double)?;
+        let (counts, elements) = (wmma.registers(), wmma.elements());
+        let product = self.product(i, wmma, counts, elements)?;
         Ok(Op::Wmma(Box::new(product)))
     }
 
@@ -56,7 +56,7 @@ impl<'a> Decoder<'_, 'a> {
         let count = fragment.registers();
         let regs = match is_store {
             true => self.sources(registers, count, register_type(fragment.is_double()))?,
-            false => self.dests(registers, count)?,
+            false => self.dests(registers, count, register_type(fragment.is_double()))?,
         };
         for piece in &fragment.pieces {
             self.note_shared(space, piece.bytes as u32);

@@ -100,9 +100,9 @@ impl Context<'_> {
             Op::ClusterBarrier(op) => return self.cluster_barrier(warp, at, *op, active),
             Op::MapAddress { d, s, rank } => self.map_address(warp, (*d, *s, *rank), active, pc),
             Op::Hint => {}
-            Op::Clock { d, bits } => {
+            Op::Clock { d, bits, shift } => {
                 let mask = if *bits == 32 { 0xffff_ffff } else { u64::MAX };
-                let value = [self.executed & mask; LANES];
+                let value = [self.executed >> shift & mask; LANES];
                 Self::set(warp, *d, &value, active);
             }
             Op::Atomic(atomic) => self.atomic(warp, atomic, active, pc),
@@ -145,6 +145,7 @@ impl Context<'_> {
                 return Next::Stop(Stop::Halt);
             }
             Op::Mma(_)
+            | Op::SparseMma(_)
             | Op::LoadMatrix { .. }
             | Op::StoreMatrix { .. }
             | Op::MoveMatrix { .. }

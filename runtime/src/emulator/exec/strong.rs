@@ -7,7 +7,9 @@ impl Context<'_> {
     pub(super) fn atomic(&mut self, warp: &mut Warp, op: &Atomic, active: Mask, pc: u32) {
         let at = self.addresses(warp, op.base, op.offset, active, pc);
         for reg in op.a.iter().copied().chain(op.b) {
-            self.check_bytes(warp, reg, op.bytes, active, pc);
+            for half in 0..op.halves() {
+                self.check_bytes(warp, reg + half, op.bytes.min(8), active, pc);
+            }
         }
         self.count_atomic(pc, op, &at, active);
         let bytes = op.bytes as usize;
@@ -19,7 +21,7 @@ impl Context<'_> {
             }
             self.progress += 1;
             for (element, a) in op.a.iter().enumerate() {
-                let operand = warp.rows[*a as usize][lane];
+                let operand = value(warp, *a, lane, op);
                 let d = op.d.get(element).copied().flatten();
                 self.update(
                     warp,
@@ -32,7 +34,9 @@ impl Context<'_> {
             }
         }
         for d in op.d.iter().flatten() {
-            warp.defined[*d as usize] |= active;
+            for half in 0..op.halves() {
+                warp.defined[(*d + half) as usize] |= active;
+            }
         }
     }
 
@@ -44,19 +48,19 @@ impl Context<'_> {
         (lane, d): (usize, Option<Reg>),
         pc: u32,
         (space, at): (Space, u64),
-        operand: u64,
+        operand: u128,
     ) {
         let bytes = op.bytes as usize;
-        let swap = op.b.map_or(0, |b| warp.rows[b as usize][lane]);
-        let update = |before: u64| updated(op, before, operand, swap);
+        let swap = op.b.map_or(0, |b| value(warp, b, lane, op));
+        let update = |before: u128| updated(op, before, operand, swap);
         let before = match space {
             Space::Shared => {
                 if !self.holds_shared(warp, lane, pc, at, op.bytes, "changes") {
                     return;
                 }
-                let mut data = [0; 8];
+                let mut data = [0; 16];
                 self.read_shared(warp, lane, pc, at, &mut data[..bytes], op.order);
-                let before = u64::from_le_bytes(data);
+                let before = u128::from_le_bytes(data);
                 if let Some(after) = update(before) {
                     self.write_shared(warp, lane, pc, at, &after.to_le_bytes()[..bytes], op.order);
                 }
@@ -97,7 +101,10 @@ impl Context<'_> {
             }
         };
         if let Some(d) = d {
-            warp.rows[d as usize][lane] = before;
+            warp.rows[d as usize][lane] = before as u64;
+            if op.halves() == 2 {
+                warp.rows[d as usize + 1][lane] = (before >> 64) as u64;
+            }
         }
     }
 
@@ -186,7 +193,7 @@ impl Context<'_> {
     /// for those who see it: any write that is no part of an atomic operation hides it.
     pub(super) fn release_to(&mut self, thread: u32, at: u64, bytes: usize, order: Order) {
         if !order.atomic && !self.released.is_empty() {
-            let (first, end) = (at.saturating_sub(7), at + bytes as u64);
+            let (first, end) = (at.saturating_sub(15), at + bytes as u64);
             let hidden = self.released.range(first..end);
             let hidden: Vec<u64> = hidden
                 .filter(|(place, (width, _))| *place + u64::from(*width) > at)
@@ -255,9 +262,18 @@ impl Context<'_> {
     }
 }
 
+/// The value that an atomic operation finds in a register, or in two.
+fn value(warp: &Warp, reg: Reg, lane: usize, op: &Atomic) -> u128 {
+    let low = u128::from(warp.rows[reg as usize][lane]);
+    match op.halves() {
+        1 => low,
+        _ => u128::from(warp.rows[reg as usize + 1][lane]) << 64 | low,
+    }
+}
+
 /// The value after an atomic operation; none if it stays.
-fn updated(op: &Atomic, before: u64, operand: u64, swap: u64) -> Option<u64> {
-    let mask = u64::MAX >> (64 - op.bytes * 8);
+fn updated(op: &Atomic, before: u128, operand: u128, swap: u128) -> Option<u128> {
+    let mask = u128::MAX >> (128 - op.bytes * 8);
     let operand = operand & mask;
     match (op.op, op.combine) {
         (AtomicOp::Exchange, _) => Some(operand),
@@ -270,8 +286,9 @@ fn updated(op: &Atomic, before: u64, operand: u64, swap: u64) -> Option<u64> {
         }),
         (_, Some(f)) => {
             let mut out = [0; LANES];
+            let (before, operand) = (before as u64, operand as u64);
             f(&mut out, &[before; LANES], &[operand; LANES], &[0; LANES]);
-            Some(out[0] & mask)
+            Some(u128::from(out[0]) & mask)
         }
         // Every other operation has a function.
         (_, None) => None,

@@ -1,8 +1,8 @@
 //! The operations that the lanes of a warp do in common.
 
 use super::*;
-use crate::emulator::mma;
-use crate::emulator::program::{MmaOp, Order, Shuffle, Vote};
+use crate::emulator::mma::{self, Misplaced};
+use crate::emulator::program::{MmaOp, Order, Shuffle, SparseOp, Vote};
 
 impl Context<'_> {
     /// Instructions with a mask of members.
@@ -238,6 +238,7 @@ impl Context<'_> {
     pub(super) fn matrix(&mut self, warp: &mut Warp, op: &Op, here: Mask, pc: u32) {
         match op {
             Op::Mma(op) => self.mma(warp, op, here, pc),
+            Op::SparseMma(op) => self.sparse_mma(warp, op, here, pc),
             Op::LoadFragment(op) => self.load_fragment(warp, op, here, pc),
             Op::StoreFragment(op) => self.store_fragment(warp, op, here, pc),
             Op::Wmma(op) => self.wmma(warp, op, here, pc),
@@ -328,6 +329,45 @@ impl Context<'_> {
         op.mma
             .execute(&a[..op.a.len()], &b[..op.b.len()], &c[..op.c.len()], d);
         for (reg, value) in op.d.iter().zip(&*d) {
+            Self::set(warp, *reg, value, here);
+        }
+    }
+
+    /// `mma.sp`
+    fn sparse_mma(&mut self, warp: &mut Warp, op: &SparseOp, here: Mask, pc: u32) {
+        let SparseOp { product, metadata } = op;
+        let mma = &product.mma;
+        self.check(warp, *metadata, here & mma.giving(), pc);
+        let mut rows = [[[0; LANES]; MAX_FRAGMENT]; 3];
+        for (rows, regs) in rows.iter_mut().zip([&product.a, &product.b, &product.c]) {
+            for (row, reg) in rows.iter_mut().zip(regs) {
+                self.check(warp, *reg, here, pc);
+                *row = *warp.row(*reg);
+            }
+        }
+        let mut d = [[0; LANES]; MAX_FRAGMENT];
+        let d = &mut d[..product.d.len()];
+        let rows = [
+            &rows[0][..product.a.len()],
+            &rows[1][..product.b.len()],
+            &rows[2][..product.c.len()],
+        ];
+        let misplaced = mma.execute(rows, warp.row(*metadata), d);
+        // What nobody wrote has been told.
+        let known =
+            |misplaced: &Misplaced| warp.defined[*metadata as usize] >> misplaced.lane & 1 != 0;
+        if !mma.is_selected() {
+            let most = mma.defined_selectors() - 1;
+            self.find(Kind::Undefined, pc, None, warp.index, first(here), None, || {
+                format!("expected a sparsity selector of at most {most}, found a larger one; which lanes give metadata then, nothing says")
+            });
+        } else if let Some(misplaced) = misplaced.filter(known) {
+            let lane = misplaced.lane;
+            self.find(Kind::Undefined, pc, None, warp.index, lane, None, || {
+                misplaced.text()
+            });
+        }
+        for (reg, value) in product.d.iter().zip(&*d) {
             Self::set(warp, *reg, value, here);
         }
     }

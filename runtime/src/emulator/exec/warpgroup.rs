@@ -229,7 +229,7 @@ impl Context<'_> {
         match &op.a {
             WarpgroupOperand::Descriptor(_) => {
                 let rows = (local % WARPS) as usize * WARP_ROWS;
-                let place = (mma.transpose[0], rows, WARP_ROWS, mma.k);
+                let place = ((mma.transpose[0], 2), rows, WARP_ROWS, mma.k);
                 match self.chunks_of(warp, lane, pc, a_bits, place, agent) {
                     Some(chunks) => mma.a_of_chunks(&chunks, &mut a),
                     None => return,
@@ -243,11 +243,12 @@ impl Context<'_> {
                 mma.a_of_registers(&rows, &mut a);
             }
         }
-        let place = (mma.transpose[1], 0, mma.n, mma.k);
+        let k = mma.k_of_b();
+        let place = ((mma.transpose[1], mma.chunks_of_b()), 0, mma.n, k);
         let Some(chunks) = self.chunks_of(warp, lane, pc, b_bits, place, agent) else {
             return;
         };
-        let mut b = vec![0.0; mma.k * mma.n];
+        let mut b = vec![0.0; k * mma.n];
         mma.b_of_chunks(&chunks, &mut b);
         let mut sum = vec![0.0; WARP_ROWS * mma.n];
         let mut rows = vec![ZEROS; op.d.len()];
@@ -258,7 +259,21 @@ impl Context<'_> {
             }
             mma.read_d(&rows, &mut sum);
         }
-        mma.multiply(&a, &b, &mut sum);
+        match op.metadata {
+            None => mma.multiply(&a, &b, &mut sum),
+            Some(reg) => {
+                self.check(warp, reg, mask & mma.giving(), pc);
+                let misplaced = mma.multiply_sparse(&a, &b, &mut sum, warp.row(reg));
+                // What nobody wrote has been told.
+                let defined = warp.defined[reg as usize];
+                if let Some(misplaced) = misplaced.filter(|it| defined >> it.lane & 1 != 0) {
+                    let lane = misplaced.lane;
+                    self.find(Kind::Undefined, pc, None, warp.index, lane, None, || {
+                        misplaced.text()
+                    });
+                }
+            }
+        }
         mma.write_d(&sum, &mut rows);
         for (row, reg) in rows.iter().zip(&op.d) {
             Self::set(warp, *reg, row, Mask::MAX);
@@ -386,7 +401,7 @@ impl Context<'_> {
         lane: usize,
         pc: u32,
         bits: u64,
-        (transposed, start, extent, k): (bool, usize, usize, usize),
+        ((transposed, in_row), start, extent, k): ((bool, usize), usize, usize, usize),
         agent: (u32, u32),
     ) -> Option<Vec<[u8; CHUNK]>> {
         let descriptor = match Descriptor::of(bits) {
@@ -398,10 +413,20 @@ impl Context<'_> {
                 return None;
             }
         };
-        let mut chunks = Vec::with_capacity(extent * 2);
+        let span = descriptor.swizzle.span().unwrap_or(in_row * CHUNK);
+        if !transposed && span < in_row * CHUNK {
+            self.find(Kind::Undefined, pc, None, warp.index, lane, None, || {
+                format!(
+                    "expected rows of {} bytes along K within the pattern of a swizzle, found one of {span} bytes; take a wider swizzle, or none",
+                    in_row * CHUNK
+                )
+            });
+            return None;
+        }
+        let mut chunks = Vec::with_capacity(extent * in_row);
         let mut worst = None;
         let mut other = None;
-        for at in descriptor.chunks(transposed, start, extent, k) {
+        for at in descriptor.chunks((transposed, in_row), start, extent, k) {
             let at = address::shared_place(warp.rank, at);
             if !self.holds_shared(warp, lane, pc, at, CHUNK as u32, "multiplies") {
                 return None;

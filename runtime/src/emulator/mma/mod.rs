@@ -9,6 +9,8 @@
 //! `.satfinite` become the nearest.
 
 mod matrix;
+mod metadata;
+mod sparse;
 mod table;
 mod warpgroup;
 mod wmma;
@@ -19,6 +21,8 @@ mod tests;
 use cute_layout::atoms::{BitOp, Elem, MmaAtom};
 
 pub(super) use matrix::{Matrices, transpose};
+pub(super) use metadata::Misplaced;
+pub(super) use sparse::SparseMma;
 pub(super) use warpgroup::{CHUNK, Descriptor, WARP_ROWS, WarpgroupMma, ZEROS};
 pub(super) use wmma::{Fragment, MATRIX, Move, REGISTERS, Wmma};
 
@@ -102,13 +106,33 @@ impl Mma {
         if saturate && !can_saturate(a, d) || !quad_pairs && columns != [false, true] {
             return Err(unknown());
         }
-        let atom = match quad_pairs {
-            true => MmaAtom::named(&quad_pair_name(types, columns)),
-            false => MmaAtom::find(shape, a, b, c, d),
+        let is_byte = |ty| matches!(ty, Elem::F8E4M3 | Elem::F8E5M2);
+        let of_bytes = shape == [16, 8, 16]
+            && [a, b].into_iter().all(is_byte)
+            && matches!((d, c), (Elem::F32, Elem::F32) | (Elem::F16, Elem::F16));
+        // Sums of halves on which sums of 32 bits are put.
+        let widens = quad_pairs && (d, c) == (Elem::F32, Elem::F16);
+        let atom = match (quad_pairs, of_bytes) {
+            (true, _) if widens => MmaAtom::named(&quad_pair_name([d, a, b, d], columns)),
+            (true, _) => MmaAtom::named(&quad_pair_name(types, columns)),
+            // They lie as other bytes do.
+            (_, true) => MmaAtom::find(shape, Elem::I8, Elem::I8, Elem::I32, Elem::I32),
+            _ => MmaAtom::find(shape, a, b, c, d),
         };
         let mut atom = atom.map_err(|_| unknown())?;
         atom.bit_op = bit_op;
-        Mma::from_atom(&atom, saturate).ok_or_else(unknown)
+        (atom.a, atom.b, atom.d) = (a, b, d);
+        if !widens {
+            atom.c = c;
+        }
+        let mut mma = Mma::from_atom(&atom, saturate).ok_or_else(unknown)?;
+        if widens {
+            let name = quad_pair_name([c, a, b, c], columns);
+            let of_halves = MmaAtom::named(&name).map_err(|_| unknown())?;
+            let of_halves = Mma::from_atom(&of_halves, false).ok_or_else(unknown)?;
+            (mma.c, mma.types[3]) = (of_halves.c, c);
+        }
+        Ok(mma)
     }
 
     /// None for an atom that is no product of this kind.
@@ -137,9 +161,9 @@ impl Mma {
         [&self.d, &self.a, &self.b, &self.c].map(Table::registers)
     }
 
-    /// Tells whether the registers of D, A, B and C have 64 bits.
-    pub(super) fn is_double(&self) -> bool {
-        self.types[0] == Elem::F64
+    /// The types of the elements of D, A, B and C.
+    pub(super) fn elements(&self) -> [Elem; 4] {
+        self.types
     }
 
     /// Multiplications with an addition.

@@ -62,6 +62,11 @@ impl Table {
         Table { bits, places }
     }
 
+    /// Bits of an element.
+    pub(super) fn bits(&self) -> usize {
+        self.bits
+    }
+
     /// The place of each value of each lane.
     pub(super) fn places(&self) -> &[[u16; LANES]] {
         &self.places

@@ -267,7 +267,7 @@ fn fragment(
 fn check(
     name: &str,
     tiles: usize,
-    [a_at, b_at, c_at]: [&dyn Fn(usize, usize) -> usize; 3],
+    [a_at, b_at, c_at, d_at]: [&dyn Fn(usize, usize) -> usize; 4],
     k: usize,
 ) {
     let modifiers: Vec<_> = name.split('.').collect();
@@ -316,7 +316,7 @@ fn check(
                     .sum::<i64>();
             }
         }
-        let expected = fragment(d_registers, d_type, c_at, &coded(d_type, &d));
+        let expected = fragment(d_registers, d_type, d_at, &coded(d_type, &d));
         let mut found = vec![[0; LANES]; d_registers];
         mma.execute(&a_rows, &b_rows, &c_rows, &mut found);
         assert_eq!(found, expected, "{name}");
@@ -350,7 +350,7 @@ fn check_products(shape: &str, types: &[[&str; 4]], behind: &str) {
         check(
             &format!("sync.aligned.{shape}.row.col.{d}.{a}.{b}.{c}{behind}"),
             1,
-            [&a_at, &b_at, &c_at],
+            [&a_at, &b_at, &c_at, &c_at],
             k,
         );
     }
@@ -398,7 +398,9 @@ fn small_integers_and_floats() {
     }
     for a in ["e4m3", "e5m2"] {
         for b in ["e4m3", "e5m2"] {
-            check_types("m16n8k32", &[["f32", a, b, "f32"], ["f16", a, b, "f16"]]);
+            for shape in ["m16n8k16", "m16n8k32"] {
+                check_types(shape, &[["f32", a, b, "f32"], ["f16", a, b, "f16"]]);
+            }
         }
     }
 }
@@ -430,22 +432,20 @@ fn quad_pairs() {
             };
             (tile(lane) * 4 + k) * 8 + column
         };
-        let c_at = |lane: usize, i: usize| {
-            let (row, column) = match ty {
-                "f16" => (line(lane), i),
-                _ => (
-                    (lane & 1) + (i & 2) + if lane < 16 { 0 } else { 4 },
-                    (i & 4) + (lane & 2) + (i & 1),
-                ),
-            };
-            (tile(lane) * 8 + row) * 8 + column
+        let of_halves = |lane: usize, i: usize| (tile(lane) * 8 + line(lane)) * 8 + i;
+        let of_words = |lane: usize, i: usize| {
+            let row = (lane & 1) + (i & 2) + if lane < 16 { 0 } else { 4 };
+            (tile(lane) * 8 + row) * 8 + (i & 4) + (lane & 2) + (i & 1)
         };
-        check(
-            &format!("sync.aligned.m8n8k4.{a_layout}.{b_layout}.{ty}.f16.f16.{ty}"),
-            4,
-            [&a_at, &b_at, &c_at],
-            4,
-        );
+        let layouts = format!("sync.aligned.m8n8k4.{a_layout}.{b_layout}");
+        let alike: &dyn Fn(usize, usize) -> usize = match ty {
+            "f16" => &of_halves,
+            _ => &of_words,
+        };
+        let name = format!("{layouts}.{ty}.f16.f16.{ty}");
+        check(&name, 4, [&a_at, &b_at, alike, alike], 4);
+        let name = format!("{layouts}.f32.f16.f16.f16");
+        check(&name, 4, [&a_at, &b_at, &of_halves, &of_words], 4);
     }
 }
 

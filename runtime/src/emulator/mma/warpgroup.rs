@@ -6,6 +6,7 @@
 
 use cute_layout::atoms::Elem;
 
+use super::metadata::{Metadata, Misplaced};
 use super::{E4M3, E5M2, TYPES, can_saturate, shape};
 use crate::emulator::alu::{Format, Mode, Mods, Unknown, bf16_to_f32, f16_to_f64, narrow};
 use crate::emulator::lanes::{LANES, Row};
@@ -29,6 +30,8 @@ pub(crate) struct WarpgroupMma {
     a: Elem,
     b: Elem,
     saturate: bool,
+    /// The metadata of A where it is stored by half; K is that of what is stored.
+    metadata: Option<Metadata>,
     /// Tells whether A and B are negated.
     pub negate: [bool; 2],
     /// Tells whether A and B lie along M and N in shared memory.
@@ -39,14 +42,17 @@ impl WarpgroupMma {
     /// `mma_async.sync.aligned.m64n128k16.f32.f16.f16` without its first word, before the immediates are known.
     pub(crate) fn of(modifiers: &[&str]) -> Result<WarpgroupMma, Unknown> {
         let mut mods = Mods::new("wgmma", modifiers);
-        for name in ["mma_async", "sync", "aligned"] {
+        mods.required(&[("mma_async", ())])?;
+        let sparse = mods.eat("sp");
+        for name in ["sync", "aligned"] {
             mods.required(&[(name, ())])?;
         }
         let Some([m, n, k]) = mods.peek().and_then(shape) else {
             return Err(mods.unexpected("a shape such as `.m64n128k16`"));
         };
-        let wrong =
-            mods.unexpected("a shape of m64, N a multiple of 8 from 8 to 256, and K of 32 bytes");
+        let wrong = mods.unexpected(
+            "a shape of m64, N a multiple of 8 from 8 to 256, and K of 32 bytes (.sp: of 64)",
+        );
         mods.advance();
         let mut saturate = mods.eat("satfinite");
         let mut types = [Elem::F32; 3];
@@ -76,12 +82,15 @@ impl WarpgroupMma {
         }
         let n_goes =
             (8..=256).contains(&n) && n % 8 == 0 && (d != Elem::I32 || n <= 24 || n % 16 == 0);
-        if m != ROWS as i64 || !n_goes || k * a.bits() != 8 * ROW_BYTES as i64 {
+        let stored = if sparse { k / 2 } else { k };
+        let is_whole = stored * a.bits() == 8 * ROW_BYTES as i64;
+        if m != ROWS as i64 || !n_goes || !is_whole || sparse && (k % 2 != 0 || a == Elem::B1) {
             return Err(wrong);
         }
         Ok(WarpgroupMma {
             n: n as usize,
-            k: k as usize,
+            k: stored as usize,
+            metadata: sparse.then(|| Metadata::of(a, k as usize, false)),
             d,
             a,
             b,
@@ -97,6 +106,7 @@ impl WarpgroupMma {
             a: self.d,
             b: self.d,
             k: 0,
+            metadata: None,
             saturate: false,
             negate: [false; 2],
             transpose: [false; 2],
@@ -109,6 +119,11 @@ impl WarpgroupMma {
         [self.n / if self.d == Elem::F16 { 4 } else { 2 }, 4]
     }
 
+    /// The types of the elements of D and of A.
+    pub(crate) fn elements(&self) -> [Elem; 2] {
+        [self.d, self.a]
+    }
+
     /// Tells whether A and B may be negated, and whether they may lie along M and N.
     pub(crate) fn options(&self) -> (bool, bool) {
         (self.d != Elem::I32, self.element_bits() == 16)
@@ -117,6 +132,33 @@ impl WarpgroupMma {
     /// Bits of an element of A and B.
     fn element_bits(&self) -> usize {
         8 * ROW_BYTES / self.k
+    }
+
+    /// K of B.
+    pub(crate) fn k_of_b(&self) -> usize {
+        self.k * if self.metadata.is_some() { 2 } else { 1 }
+    }
+
+    /// Chunks of a row of B where it lies along K.
+    pub(crate) fn chunks_of_b(&self) -> usize {
+        self.k_of_b() / self.k * (ROW_BYTES / CHUNK)
+    }
+
+    /// The number of selectors of a product of an A that is stored by half; none of another one.
+    pub(crate) fn selectors(&self) -> Option<usize> {
+        self.metadata.map(|metadata| metadata.selectors())
+    }
+
+    /// Says which lanes give the metadata of A.
+    pub(crate) fn select(&mut self, selector: usize) {
+        if let Some(metadata) = &mut self.metadata {
+            metadata.select(selector);
+        }
+    }
+
+    /// The lanes that give the metadata of A.
+    pub(crate) fn giving(&self) -> u32 {
+        self.metadata.map_or(0, |metadata| metadata.giving())
     }
 
     /// Multiplications with an addition of one warp.
@@ -152,7 +194,7 @@ impl WarpgroupMma {
         self.spread(
             self.a,
             self.transpose[0],
-            chunks,
+            (chunks, ROW_BYTES / CHUNK),
             WARP_ROWS,
             |row, at, value| {
                 a[row * k + at] = value;
@@ -164,6 +206,7 @@ impl WarpgroupMma {
     /// B, K by N, of chunks as [`Descriptor::chunks`] gives them.
     pub(crate) fn b_of_chunks(&self, chunks: &[[u8; CHUNK]], b: &mut [f64]) {
         let n = self.n;
+        let chunks = (chunks, self.chunks_of_b());
         self.spread(self.b, self.transpose[1], chunks, n, |column, at, value| {
             b[at * n + column] = value;
         });
@@ -174,7 +217,7 @@ impl WarpgroupMma {
         &self,
         ty: Elem,
         transposed: bool,
-        chunks: &[[u8; CHUNK]],
+        (chunks, in_row): (&[[u8; CHUNK]], usize),
         extent: usize,
         mut put: impl FnMut(usize, usize, f64),
     ) {
@@ -183,7 +226,7 @@ impl WarpgroupMma {
             for place in 0..each {
                 let value = self.number(ty, chunk, place);
                 match transposed {
-                    false => put(index / 2, index % 2 * each + place, value),
+                    false => put(index / in_row, index % in_row * each + place, value),
                     true => {
                         let row_of_chunks = extent / each;
                         put(
@@ -271,6 +314,31 @@ impl WarpgroupMma {
         }
     }
 
+    /// D = A B + D: A what 16 rows store of K, by its metadata, B K by N, D 16 rows by N. Returns metadata that are wrong, with which
+    /// the product means nothing.
+    pub(crate) fn multiply_sparse(
+        &self,
+        a: &[f64],
+        b: &[f64],
+        d: &mut [f64],
+        words: &Row,
+    ) -> Option<Misplaced> {
+        let metadata = self.metadata?;
+        for (row, (a, d)) in a
+            .chunks_exact(self.k)
+            .zip(d.chunks_exact_mut(self.n))
+            .enumerate()
+        {
+            let columns = metadata.columns(row, words);
+            for (a, column) in a.iter().zip(columns) {
+                for (d, b) in d.iter_mut().zip(&b[column * self.n..][..self.n]) {
+                    *d += a * b;
+                }
+            }
+        }
+        metadata.misplaced(words, |row, at| a[row * self.k + at] == 0.0)
+    }
+
     /// D = A B + D: A 16 rows by K, B K by N, D 16 rows by N.
     pub(crate) fn multiply(&self, a: &[f64], b: &[f64], d: &mut [f64]) {
         for (a, d) in a.chunks_exact(self.k).zip(d.chunks_exact_mut(self.n)) {
@@ -326,11 +394,11 @@ impl Descriptor {
         })
     }
 
-    /// Addresses of the chunks of an operand: of `extent` rows or columns from `first` on. Along K, two chunks a row; else all chunks of
+    /// Addresses of the chunks of an operand: of `extent` rows or columns from `first` on. Along K, `in_row` chunks a row; else all chunks of
     /// one k after those of the one before.
     pub(crate) fn chunks(
         &self,
-        transposed: bool,
+        (transposed, in_row): (bool, usize),
         first: usize,
         extent: usize,
         k: usize,
@@ -340,7 +408,7 @@ impl Descriptor {
         let count = if transposed {
             extent / 8 * k
         } else {
-            extent * 2
+            extent * in_row
         };
         (0..count).map(move |index| {
             let offset = if transposed {
@@ -352,7 +420,7 @@ impl Descriptor {
                 };
                 chunk % wide * CHUNK as u64 + chunk / wide * along + k % 8 * span + k / 8 * groups
             } else {
-                let (row, chunk) = ((first + index / 2) as u64, (index % 2) as u64);
+                let (row, chunk) = ((first + index / in_row) as u64, (index % in_row) as u64);
                 let apart = match self.swizzle {
                     MapSwizzle::None => self.leading,
                     _ => CHUNK as u64,

@@ -249,9 +249,9 @@ impl Wmma {
         }
     }
 
-    /// Tells whether the registers have 64 bits.
-    pub(crate) fn is_double(&self) -> bool {
-        self.mma.is_double()
+    /// The types of the elements of D, A, B and C.
+    pub(crate) fn elements(&self) -> [Elem; 4] {
+        self.mma.elements()
     }
 
     /// Multiplications with an addition.

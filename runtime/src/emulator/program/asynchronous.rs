@@ -93,6 +93,8 @@ pub(in crate::emulator) struct Wgmma {
     pub a: WarpgroupOperand,
     /// Descriptor of B.
     pub b: Reg,
+    /// The register with the metadata of A, where it is stored by half.
+    pub metadata: Option<Reg>,
     /// Tells whether the accumulators are added; else they are only written.
     pub scale_d: Guard,
 }

@@ -1,6 +1,6 @@
 //! Products of matrices of a warp, and the fragments of `wmma` in memory.
 
-use super::super::mma::{Fragment, Mma, Wmma};
+use super::super::mma::{Fragment, Mma, SparseMma, Wmma};
 use super::{Reg, Space};
 
 /// A product of a warp and the registers of its matrices.
@@ -15,6 +15,13 @@ pub(in crate::emulator) struct Product<M> {
 
 /// `mma.sync`
 pub(in crate::emulator) type MmaOp = Product<Mma>;
+
+/// `mma.sp`: a product, and the register with the metadata of A.
+#[derive(Debug)]
+pub(in crate::emulator) struct SparseOp {
+    pub product: Product<SparseMma>,
+    pub metadata: Reg,
+}
 
 /// `wmma.mma`
 pub(in crate::emulator) type WmmaOp = Product<Wmma>;

@@ -3,7 +3,7 @@
 use super::{BarrierKind, Callee, MapOp, MbarrierOp, Op, Pred, Reg};
 
 impl Op {
-    /// Calls `f` for each register that the instruction reads (`false`) or writes (`true`). Those of `wgmma` itself are left out: it says
+    /// Calls `f` for each register that the instruction reads (`false`) or writes (`true`). Those of `wgmma` itself, but for metadata, are left out: it says
     /// when it touches them. Predicates are no registers here.
     pub(in crate::emulator) fn registers(&self, f: &mut dyn FnMut(Reg, bool)) {
         let mut reads: Vec<Reg> = Vec::new();
@@ -109,6 +109,7 @@ impl Op {
                     MbarrierOp::Invalidate | MbarrierOp::CopiesArrive { .. } => {}
                 }
             }
+            Op::Wgmma(op) => reads.extend(op.metadata),
             Op::StoreAsync(op) => {
                 reads.extend([op.to.base, op.barrier.base]);
                 reads.extend(&op.values);
@@ -156,6 +157,11 @@ impl Op {
                 reads.extend(op.sources());
                 writes.extend(&op.d);
             }
+            Op::SparseMma(op) => {
+                reads.extend(op.product.sources());
+                reads.push(op.metadata);
+                writes.extend(&op.product.d);
+            }
             Op::LoadFragment(op) => {
                 reads.push(op.base);
                 reads.extend(op.stride);
@@ -172,8 +178,11 @@ impl Op {
             }
             Op::Atomic(atomic) => {
                 reads.push(atomic.base);
-                reads.extend(atomic.a.iter().copied().chain(atomic.b));
-                writes.extend(atomic.d.iter().flatten());
+                for half in 0..atomic.halves() {
+                    let values = atomic.a.iter().copied().chain(atomic.b);
+                    reads.extend(values.map(|reg| reg + half));
+                    writes.extend(atomic.d.iter().flatten().map(|reg| reg + half));
+                }
             }
             Op::MovePred { .. }
             | Op::Branch(_)
@@ -190,7 +199,6 @@ impl Op {
             | Op::FenceMbarrierInit
             | Op::BulkCommit
             | Op::BulkWait { .. }
-            | Op::Wgmma(_)
             | Op::WgmmaFence
             | Op::WgmmaCommit
             | Op::WgmmaWait(_)

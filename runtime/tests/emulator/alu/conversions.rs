@@ -42,6 +42,14 @@ fn integers_to_integers() {
             check(&format!("cvt.{to}.{from}"), |x| {
                 cut(number(x[0], fw, fs), tw)
             });
+            // Nothing is too large for a type that has all numbers of the other one.
+            let (low, high) = match fs {
+                true => (-(1i128 << (fw - 1)), (1i128 << (fw - 1)) - 1),
+                false => (0, (1i128 << fw) - 1),
+            };
+            if [low, high].iter().all(|x| clamp(*x, tw, ts) == *x) {
+                continue;
+            }
             check(&format!("cvt.sat.{to}.{from}"), |x| {
                 cut(clamp(number(x[0], fw, fs), tw, ts), tw)
             });
@@ -124,6 +132,9 @@ fn integers_to_floats() {
                     float.write(&integer(number(x[0], fw, fs)), mode)
                 });
             }
+            if float.name == "bf16" {
+                continue;
+            }
             check(&format!("cvt.rn.sat.{}.{from}", float.name), |x| {
                 float.write(&integer(number(x[0], fw, fs).clamp(0, 1)), "rn")
             });
@@ -182,6 +193,9 @@ fn floats_to_floats() {
             if widens {
                 let name = format!("cvt.{}.{}", to.name, from.name);
                 check(&name, |x| convert(to, from, x[0], "rn"));
+                if from.name == "bf16" {
+                    continue;
+                }
                 check(&format!("cvt.sat.{}.{}", to.name, from.name), |x| {
                     to.saturate(to.write(&from.read(x[0]), "rn"))
                 });
@@ -191,6 +205,9 @@ fn floats_to_floats() {
                 check(&format!("cvt.{mode}.{}.{}", to.name, from.name), |x| {
                     convert(to, from, x[0], mode)
                 });
+                if [to.name, from.name].contains(&"bf16") {
+                    continue;
+                }
                 check(&format!("cvt.{mode}.sat.{}.{}", to.name, from.name), |x| {
                     // Saturated before it is rounded, which gives the same.
                     to.saturate(to.write(&from.read(x[0]), mode))

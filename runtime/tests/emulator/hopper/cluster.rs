@@ -213,7 +213,7 @@ fn arrivals_reach_other_blocks() {
     // Nobody waits at another block's object.
     let remote = body(wait).replace(
         "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%s1];",
-        "mbarrier.test_wait.parity.shared::cluster.b64 %p5, [%s1], 1; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%s1];",
+        "cvta.shared.u64 %s2, %s1; mbarrier.test_wait.parity.b64 %p5, [%s2], 1; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%s1];",
     );
     run(&remote).finds(Kind::Undefined, "expected an mbarrier of the own block");
 }

@@ -16,6 +16,8 @@ struct Product {
     negate: [bool; 2],
     /// Instructions along K.
     steps: usize,
+    /// The selector of the metadata of A, which is stored by half then.
+    sparse: Option<usize>,
 }
 
 const F16: Product = Product {
@@ -26,6 +28,7 @@ const F16: Product = Product {
     in_registers: false,
     negate: [false; 2],
     steps: 2,
+    sparse: None,
 };
 
 /// A small number as bytes of a type.
@@ -69,6 +72,68 @@ impl Product {
         32 / self.bytes()
     }
 
+    /// K of an operand in one instruction, of A that of what is stored.
+    fn k_of(&self, operand: usize) -> usize {
+        self.k()
+            * if operand == 1 && self.sparse.is_some() {
+                2
+            } else {
+                1
+            }
+    }
+
+    /// Elements of a chunk of A that are stored.
+    fn held(&self) -> usize {
+        if self.bytes() == 4 { 1 } else { 2 }
+    }
+
+    /// The metadata of a chunk of a row: two places, of which the first may be the higher one.
+    fn places(&self, row: usize, chunk: usize) -> u32 {
+        let number = row * 3 + chunk * 5 + row * chunk;
+        if self.held() == 1 {
+            return [0b0100, 0b1110][number % 2];
+        }
+        let places = [0b0100, 0b1000, 0b1001, 0b1100, 0b1101, 0b1110][number % 6];
+        match row % 5 {
+            3 => places >> 2 | places << 2 & 15,
+            _ => places,
+        }
+    }
+
+    /// The element of K that an element of A that is stored stands for.
+    fn column(&self, row: usize, stored: usize) -> usize {
+        let held = self.held();
+        let (chunk, element) = (stored / held, stored % held);
+        let places = self.places(row, chunk);
+        let place = match (held, element) {
+            (1, _) => places as usize >> 3,
+            (_, 0) => places as usize & 3,
+            _ => places as usize >> 2,
+        };
+        chunk * 2 * held + place
+    }
+
+    /// The metadata of each thread in each step; what gives none holds what means nothing (PTX ISA, "Sparse matrix storage" of wgmma).
+    fn metadata(&self) -> Vec<u8> {
+        let mut words = vec![0x00ff_0300u32; 128 * self.steps];
+        let of_row = self.k() / self.held();
+        let selector = self.sparse.unwrap_or(0);
+        for step in 0..self.steps {
+            for row in 0..64 {
+                for chunk in 0..of_row {
+                    let (first, upper) = (row / 16 * 32 + row % 8 * 4, row / 8 % 2);
+                    let (thread, bit) = match self.bytes() {
+                        1 => (first + upper + chunk / 8 * 2, chunk % 8 * 4),
+                        _ => (first + selector * 2 + chunk / 4, upper * 16 + chunk % 4 * 4),
+                    };
+                    let word = &mut words[step * 128 + thread];
+                    *word = *word & !(15 << bit) | self.places(row, step * of_row + chunk) << bit;
+                }
+            }
+        }
+        words.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+
     fn is_of_bits(&self) -> bool {
         self.ty[1] == "b1"
     }
@@ -101,7 +166,7 @@ impl Product {
     fn layout(&self, operand: usize) -> (String, usize, usize) {
         let rows = if operand == 0 { 64 } else { self.n };
         let size = self.bytes();
-        let (t, k) = (16 / size, self.k() * self.steps);
+        let (t, k) = (16 / size, self.k_of(operand) * self.steps);
         let span = self.span / size;
         match (self.transpose[operand], self.span) {
             (false, 0) => {
@@ -150,7 +215,7 @@ impl Product {
             let rows = if operand == 0 { 64 } else { self.n };
             let (text, ..) = self.layout(operand);
             let layout = Layout::parse(&text).unwrap().flat().unwrap();
-            for k in 0..self.k() * self.steps {
+            for k in 0..self.k_of(operand) * self.steps {
                 for row in 0..rows {
                     let offset = layout.at((row + k * rows) as i64) as usize * self.bytes();
                     let place =
@@ -216,10 +281,14 @@ impl Product {
             }
             options += &format!(", {}", u8::from(self.transpose[1]));
         }
+        let (variant, metadata) = match self.sparse {
+            Some(selector) => (".sp", format!("%r{}, {selector}, ", 40 + step)),
+            None => ("", String::new()),
+        };
         text += &format!(
-            "wgmma.mma_async.sync.aligned.m64n{}k{}.{d}.{a}.{b}{} {{{}}}, {left}, %s23, %p5{options};",
+            "wgmma.mma_async{variant}.sync.aligned.m64n{}k{}.{d}.{a}.{b}{} {{{}}}, {left}, %s23, {metadata}%p5{options};",
             self.n,
-            self.k() * if self.is_of_bits() { 8 } else { 1 },
+            self.k_of(1) * if self.is_of_bits() { 8 } else { 1 },
             if self.is_of_bits() { ".and.popc" } else { "" },
             registers.join(", ")
         );
@@ -234,7 +303,7 @@ impl Product {
             (true, 0) => 256 * step,
             (true, _) => 2 * sbo * step,
         };
-        bytes / 16
+        bytes * self.k_of(operand) / self.k() / 16
     }
 
     fn descriptor(&self, operand: usize) -> u64 {
@@ -266,6 +335,16 @@ impl Product {
                     "mul.wide.u32 %s6, %r0, 16; add.s64 %s6, %s92, %s6; ld.global.v4.u32 {{%r{0}0, %r{0}1, %r{0}2, %r{0}3}}, [%s6+{1}]; ",
                     5 + step,
                     step * 128 * 16
+                );
+            }
+        }
+        if self.sparse.is_some() {
+            let input = if self.in_registers { 3 } else { 2 };
+            for step in 0..self.steps {
+                loads += &format!(
+                    "mul.wide.u32 %s6, %r0, 4; add.s64 %s6, %s9{input}, %s6; ld.global.u32 %r{}, [%s6+{}]; ",
+                    40 + step,
+                    step * 512
                 );
             }
         }
@@ -306,6 +385,9 @@ impl Product {
         if self.in_registers {
             run = run.input(self.registers_of_a());
         }
+        if self.sparse.is_some() {
+            run = run.input(self.metadata());
+        }
         run
     }
 
@@ -323,7 +405,13 @@ impl Product {
                 let (row, column) = (place % 64, place / 64);
                 let all = 0..self.k() * self.steps;
                 let expected: i32 = all
-                    .map(|k| self.times(self.seen(0, row, k), self.seen(1, column, k)))
+                    .map(|k| {
+                        let of_b = match self.sparse {
+                            Some(_) => self.column(row, k),
+                            None => k,
+                        };
+                        self.times(self.seen(0, row, k), self.seen(1, column, of_b))
+                    })
                     .sum();
                 let got = match self.ty[0] {
                     "f32" => f32::from_bits(found[thread * self.registers() + value]) as i32,
@@ -404,6 +492,161 @@ fn every_type_multiplies() {
         ..F16
     }
     .check();
+}
+
+#[test]
+fn sparse_products_are_those_of_what_the_metadata_spread() {
+    for (ty, selectors) in [
+        (["f32", "f16", "f16"], 2),
+        (["f16", "f16", "f16"], 2),
+        (["f32", "bf16", "bf16"], 2),
+        (["f32", "tf32", "tf32"], 2),
+        (["f32", "e4m3", "e5m2"], 1),
+        (["f16", "e5m2", "e5m2"], 1),
+        (["s32", "s8", "u8"], 1),
+        (["s32", "u8", "s8"], 1),
+    ] {
+        for selector in 0..selectors {
+            for in_registers in [false, true] {
+                let sparse = Some(selector);
+                Product {
+                    ty,
+                    sparse,
+                    in_registers,
+                    ..F16
+                }
+                .check();
+            }
+        }
+    }
+    for span in [0, 64, 128] {
+        for transpose in [[false; 2], [true, false], [false, true], [true, true]] {
+            let steps = if span == 128 { 2 } else { 1 };
+            Product {
+                span,
+                transpose,
+                steps,
+                n: 64,
+                sparse: Some(1),
+                ..F16
+            }
+            .check();
+        }
+    }
+    // Along N a row is no longer than the pattern.
+    Product {
+        span: 32,
+        transpose: [false, true],
+        steps: 1,
+        sparse: Some(0),
+        ..F16
+    }
+    .check();
+    Product {
+        negate: [true, false],
+        sparse: Some(0),
+        ..F16
+    }
+    .check();
+}
+
+#[test]
+fn sparse_products_that_mean_nothing_are_found() {
+    let product = Product {
+        sparse: Some(1),
+        steps: 1,
+        ..F16
+    };
+    let found = |product: &Product, body: &str| {
+        let findings = product.with(body).seeded(0).findings;
+        let [first, ..] = findings.as_slice() else {
+            panic!("nothing is found")
+        };
+        (first.kind, first.to_string())
+    };
+    let body = product.body();
+    let at_once = body.replace("wgmma.fence", "mov.b32 %r40, 0x55555555; wgmma.fence");
+    let (kind, text) = found(&product, &at_once);
+    assert_eq!(kind, Kind::Undefined);
+    assert!(
+        text.contains("found 0b0101 for chunk 0 of row 0, from lane 2"),
+        "{text}"
+    );
+    // The lanes that the selector names have to have written it, and no others.
+    for (lane, is_found) in [(1, false), (2, true)] {
+        let lanes = format!(
+            "and.b32 %r41, %r0, 3; setp.ne.u32 %p6, %r41, {lane}; @%p6 ld.global.u32 %r40,"
+        );
+        let text = body.replace("ld.global.u32 %r40,", &lanes);
+        let findings = product.with(&text).seeded(0).findings;
+        assert_eq!(!findings.is_empty(), is_found, "{findings:#?}");
+        assert!(
+            findings
+                .iter()
+                .all(|finding| finding.kind == Kind::UninitializedRegister)
+        );
+    }
+    let narrow = Product {
+        span: 32,
+        ..product
+    };
+    let (kind, text) = found(&narrow, &narrow.body());
+    assert_eq!(kind, Kind::Undefined);
+    assert!(
+        text.contains("rows of 64 bytes along K within the pattern of a swizzle, found one of 32"),
+        "{text}"
+    );
+}
+
+#[test]
+fn sparse_products_that_ptxas_refuses_are_refused() {
+    let of = |product: Product, from: &str, to: &str| {
+        let body = product.body().replace(from, to);
+        product.with(&body).decoded().unwrap_err()
+    };
+    let product = Product {
+        sparse: Some(1),
+        steps: 1,
+        ..F16
+    };
+    for (from, to, says) in [
+        (
+            "%r40, 1, %p5",
+            "%r40, 2, %p5",
+            "expected a number below 2 as the sparsity selector of wgmma.mma_async.sp",
+        ),
+        (
+            "%r40, 1, %p5",
+            "%r40, %r41, %p5",
+            "expected a number below 2",
+        ),
+        (
+            "%r40, 1, %p5",
+            "%s40, 1, %p5",
+            "expected a register of 32 bits, found %s40",
+        ),
+        (
+            "%s23, %r40, 1, %p5, 1, 1, 0, 0",
+            "%s23",
+            "expected D, A, B, metadata, a sparsity selector and scale-d",
+        ),
+        ("k32.", "k16.", "K of 32 bytes (.sp: of 64)"),
+        (
+            "_async.sp.",
+            "_async.sp::ordered_metadata.",
+            "expected `.sync`",
+        ),
+    ] {
+        let found = of(product, from, to);
+        assert!(found.contains(says), "{to}: {found}");
+    }
+    let bytes = Product {
+        ty: ["s32", "s8", "s8"],
+        sparse: Some(0),
+        ..product
+    };
+    let found = of(bytes, "%r40, 0,", "%r40, 1,");
+    assert!(found.contains("expected a number below 1 as"), "{found}");
 }
 
 #[test]

@@ -103,7 +103,7 @@ impl Reduction {
             word[..self.bytes].copy_from_slice(value);
             let operand = u64::from_le_bytes(word);
             let place = offset + (at * self.bytes) as u64;
-            let update = |before: u64| Some(self.value(before, operand));
+            let update = |before: u128| Some(u128::from(self.value(before as u64, operand)));
             let (_, conflict, _) = buffer.modify(place, self.bytes, &by, None, update);
             found = found.or(conflict);
         }
