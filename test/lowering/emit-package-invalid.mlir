@@ -9,8 +9,8 @@
 // RUN: not cute-opt %S/../Inputs/gemm.mlir --cute-compile="arch=sm_80 tile=32x32x32 package={x}" -o /dev/null 2>&1 | FileCheck %s --check-prefix=BRACES
 // BRACES: error: {{.*}}{x}
 
-// expected-error @below {{expected a function that launches kernels, and a gpu.binary of them; is there a cute.contract in a func.func?}}
 module {
+  // expected-error @below {{expected a function that launches kernels, and a gpu.binary of them; is there a cute.contract in a func.func?}}
   func.func @nothing() {
     return
   }

@@ -359,7 +359,8 @@ pub fn choose<'c>(
     })
 }
 
-/// The options that ask for a plan by the instructions that a request asks for, or by any, where it asks for plans that do not fit.
+/// The options that ask for a plan by the instructions that a request asks for, or by any, where it asks for plans that do not fit; with those that take the place of
+/// what else it asks for.
 fn fitting(problem: &Problem<'_>, rules: Rules<'_>, archs: &Archs) -> Option<String> {
     let asked = rules.request;
     let open = Request {
@@ -367,7 +368,6 @@ fn fitting(problem: &Problem<'_>, rules: Rules<'_>, archs: &Archs) -> Option<Str
         warps: None,
         stages: None,
         swizzle: None,
-        raster: None,
         split: None,
         cluster: None,
         teams: None,
@@ -379,11 +379,24 @@ fn fitting(problem: &Problem<'_>, rules: Rules<'_>, archs: &Archs) -> Option<Str
     };
     let requests = [open, by_any];
     let mut requests = requests.iter().filter(|request| *request != asked);
-    requests.find_map(|request| {
+    let mut options = requests.find_map(|request| {
         let rules = Rules { request, ..rules };
         let plans = chosen(problem, rules, archs, 1).ok()?;
         plans.into_iter().next().map(|plan| plan.asking)
-    })
+    })?;
+    for (is_asked, option) in [
+        (asked.swizzle.is_some(), "swizzle=auto"),
+        (asked.split.is_some(), "split=1"),
+        (asked.cluster.is_some(), "cluster=1x1"),
+        (asked.teams.is_some(), "teams=1"),
+        (asked.instructions.is_some(), "instructions=mma"),
+    ] {
+        let name = option.split_inclusive('=').next().unwrap_or(option);
+        if is_asked && !options.contains(name) {
+            options += &format!(" {option}");
+        }
+    }
+    Some(options)
 }
 
 /// The same, with the reason alone where nothing fits.

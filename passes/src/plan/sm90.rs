@@ -174,7 +174,9 @@ impl<'c> Builder<'c> {
         let elems = [types::elem(a)?, types::elem(b)?];
         let sum = types::elem(problem.accumulate)?;
         if problem.reduced.is_some() {
-            return Err("expected no output that is reduced, which kernels of warpgroups do not; instructions=mma has it".to_owned());
+            return Err(
+                "expected no output that is reduced, which kernels of warpgroups do not".to_owned(),
+            );
         }
         let stored = problem.stored_for_warpgroups()?;
         let of_a = stored.map_or(Ok(elems[0]), types::elem)?;

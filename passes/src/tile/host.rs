@@ -520,7 +520,12 @@ impl<'c> Gemm<'c> {
         {
             return Ok(());
         }
-        let modes: Vec<_> = (0..layout.rank()).collect();
-        assert_no_overlap(host, (c.tensor, &c.memref, &c.name), &modes)
+        // Coordinates differ where elements of the matrix do: those of the tensor must not overlap.
+        let memref = match &c.places {
+            Some(Places::At(_)) => memref_of(c.tensor).expected(host, "a tensor")?,
+            _ => c.memref.clone(),
+        };
+        let modes: Vec<_> = (0..memref.layout.rank()).collect();
+        assert_no_overlap(host, (c.tensor, &memref, &c.name), &modes)
     }
 }

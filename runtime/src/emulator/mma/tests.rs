@@ -523,7 +523,7 @@ fn what_is_not_known_is_an_error() {
         "sync.aligned.m16n8k16.row.row.f32.f16.f16.f32",
         "sync.aligned.m16n8k16.row.col.satfinite.f32.f16.f16.f32",
         "sync.aligned.m16n8k16.row.col.f32.f16.f16.f32.f32",
-        "sync.aligned.m8n8k4.row.col.f32.f16.f16.f16",
+        "sync.aligned.m8n8k4.row.col.f32.bf16.bf16.f32",
         "sync.aligned.m17n8k16.row.col.f32.f16.f16.f32",
         "sync.aligned.mxnykz.row.col.f32.f16.f16.f32",
         "sync.m16n8k16.row.col.f32.f16.f16.f32",

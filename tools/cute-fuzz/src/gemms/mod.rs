@@ -124,19 +124,33 @@ fn one(
     Ok(())
 }
 
+/// The options of a plan that a message may propose.
+const PROPOSED: [&str; 11] = [
+    "tile",
+    "warps",
+    "stages",
+    "swizzle",
+    "raster",
+    "split",
+    "instructions",
+    "cluster",
+    "teams",
+    "pack",
+    "prologue",
+];
+
 /// The configuration that a message proposes: `...; tile=1x2x3 warps=1x1 stages=2 fits`.
 fn cure(said: &str) -> Option<Vec<(&'static str, String)>> {
     let end = said.find(" fits")?;
-    let words: Vec<&str> = said[..end].split_whitespace().rev().take(3).collect();
-    let mut cure = Vec::new();
-    for name in ["tile", "warps", "stages"] {
-        let value = words
-            .iter()
-            .find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
-        if let Some(value) = value {
-            cure.push((name, value.to_string()));
-        }
-    }
+    let words = said[..end].split_whitespace().rev();
+    let options = words.map_while(|word| word.split_once('='));
+    let mut cure: Vec<(&'static str, String)> = options
+        .filter_map(|(name, value)| {
+            let name = PROPOSED.into_iter().find(|proposed| *proposed == name)?;
+            Some((name, value.to_owned()))
+        })
+        .collect();
+    cure.reverse();
     (!cure.is_empty()).then_some(cure)
 }
 
