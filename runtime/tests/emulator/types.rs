@@ -72,6 +72,15 @@ fn takes(body: &str) -> Result<(), String> {
     }
 }
 
+/// Checks that a statement is refused at its line, in words that have some among them.
+fn is_refused(statement: &str, says: &str) {
+    let error = takes(statement).unwrap_err();
+    assert!(
+        error.contains("PTX line 9: ") && error.contains(says),
+        "{statement}: {error}"
+    );
+}
+
 /// Checks the instruction that `of` makes of a type and a register's type, for each register.
 fn check(table: &[(&str, &str)], types: &str, of: impl Fn(&str, &str) -> String) {
     for ty in types.split(' ') {
@@ -324,11 +333,7 @@ fn what_ptx_defines_is_read_by_mov_and_cvt_alone() {
             "found %laneid, which mov and cvt alone read",
         ),
     ] {
-        let error = takes(wrong).unwrap_err();
-        assert!(
-            error.contains("PTX line 9: ") && error.contains(says),
-            "{wrong}: {error}"
-        );
+        is_refused(wrong, says);
     }
     // Of 16 bits the low ones, and the upper half of a clock that has just begun.
     let body = ".reg .b16 %n; mov.u16 %n, %ctaid.x; cvt.u32.u16 %r1, %n; mov.u32 %r2, %clock_hi; mov.u32 %r3, %globaltimer_hi; add.u32 %r1, %r1, %r2;\n\
@@ -433,11 +438,7 @@ fn other_operands_have_their_types() {
             "does not know the instruction `mov.f16`",
         ),
     ] {
-        let error = takes(body).unwrap_err();
-        assert!(
-            error.contains("PTX line 9: ") && error.contains(says),
-            "{body}: {error}"
-        );
+        is_refused(body, says);
     }
     for (body, says) in [
         (
@@ -529,11 +530,7 @@ fn other_operands_have_their_types() {
             "expected one predicate from setp of .f16 and .bf16, found two",
         ),
     ] {
-        let error = takes(body).unwrap_err();
-        assert!(
-            error.contains("PTX line 9: ") && error.contains(says),
-            "{body}: {error}"
-        );
+        is_refused(body, says);
     }
     // A policy of caches stands last.
     let body = "st.global.u32 [%s1], 3; red.global.add.L2::cache_hint.u32 [%s1], 4, %s2; atom.global.add.L2::cache_hint.u32 %r1, [%s1], 1, %s2; st.global.u32 [%s1], %r1;";

@@ -124,8 +124,8 @@ fn one(
     Ok(())
 }
 
-/// The options of a plan that a message may propose.
-const PROPOSED: [&str; 11] = [
+/// The options that ask for parts of a plan, which a message may propose.
+const PARTS: [&str; 11] = [
     "tile",
     "warps",
     "stages",
@@ -146,7 +146,7 @@ fn cure(said: &str) -> Option<Vec<(&'static str, String)>> {
     let options = words.map_while(|word| word.split_once('='));
     let mut cure: Vec<(&'static str, String)> = options
         .filter_map(|(name, value)| {
-            let name = PROPOSED.into_iter().find(|proposed| *proposed == name)?;
+            let name = PARTS.into_iter().find(|proposed| *proposed == name)?;
             Some((name, value.to_owned()))
         })
         .collect();
@@ -213,21 +213,8 @@ impl Input {
 
     /// Tells whether a part of the plan is asked for; of a problem alone there is always a plan.
     fn asks(&self) -> bool {
-        let parts = [
-            "tile",
-            "warps",
-            "stages",
-            "swizzle",
-            "raster",
-            "split",
-            "instructions",
-            "cluster",
-            "teams",
-            "pack",
-            "prologue",
-        ];
         let mut names = self.options.iter().map(|(name, _)| name);
-        names.any(|name| parts.contains(name))
+        names.any(|name| PARTS.contains(name))
     }
 
     fn options(&self) -> String {
