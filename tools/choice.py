@@ -77,17 +77,16 @@ def run(options, folder):
     (folder / NONE).write_text('{"format": 1, "generation": 1, "times": []}\n')
     table = options.measured or folder / NONE
     shapes = [tuple(map(int, shape.split("x"))) for shape in options.shape]
-    name = "x".join
+    names = ["x".join(map(str, shape)) for shape in shapes]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         made = [
-            pool.submit(compile_plans, shape, folder / f"{name(map(str, shape))}.cutepkg", f"candidates={options.candidates} measured={table}")
-            for shape in shapes
+            pool.submit(compile_plans, shape, folder / f"{own}.cutepkg", f"candidates={options.candidates} measured={table}")
+            for shape, own in zip(shapes, names)
         ]
         for one in made:
             one.result()
     ratios = []
-    for shape in shapes:
-        own = name(map(str, shape))
+    for shape, own in zip(shapes, names):
         # A run takes long enough that few do.
         reps = 30 if 2 * shape[0] * shape[1] * shape[2] < 4e11 else 12
         times = measure(folder / f"{own}.cutepkg", 3, reps, folder / f"{own}.all.jsonl")
@@ -97,7 +96,7 @@ def run(options, folder):
         first = min(times)
         best = sorted(times, key=lambda one: one[2])[:FASTEST]
         again = [first, *(one for one in best if one[0] != first[0])]
-        finals = finalists(shape, own, folder, again, 10 * reps // 3, first)
+        finals = finalists(own, folder, again, 10 * reps // 3)
         ratio = finals[0] / min(finals)
         fastest = again[finals.index(min(finals))][1]
         ratios.append(ratio)
@@ -106,7 +105,7 @@ def run(options, folder):
     print(f"{within} of {len(ratios)} first choices within 3 %; geometric mean {statistics.geometric_mean(ratios):.4f}, worst {max(ratios):.3f}")
 
 
-def finalists(shape, own, folder, plans, reps, first):
+def finalists(own, folder, plans, reps):
     """The medians of some plans, in turn over ten rounds, as nanoseconds in their order."""
     package = folder / f"{own}.cutepkg"
     results = folder / f"{own}.last.jsonl"

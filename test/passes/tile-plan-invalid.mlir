@@ -142,3 +142,18 @@ func.func @part(%A: !t, %B: !cute.memref<i8, gmem, align<16>, "(48,64):(64,1)">,
   }
   return
 }
+
+// -----
+
+// With K in parts the plan is one for sums in f32, of which C is made behind the product.
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+!c = !cute.memref<i8, gmem, align<16>, "(64,64):(64,1)">
+#plan = #cute.plan<tile = 32x32x32, stages = 2, raster = 8, split = 2, mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,2,1):(1,1,0)">, permutation_MNK = <"[16:1;32:1;16:1]">>,
+  A = [<!cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 2>, <!cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>, immediate>],
+  B = [<!cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>, group, smem = <S<2,4,3>, "(32,32):(32,1)">, buffers = 2>, <!cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>, immediate>],
+  C = [<!cute_nvgpu.atom.universal_copy<f32, 64 b>, immediate, smem = <"(32,32):(32,1)">, buffers = 1>, <!cute_nvgpu.atom.universal_copy<f32, 128 b>, immediate>]>
+func.func @bytes_of_sums(%A: !t, %B: !t, %C: !c) {
+  // expected-error @below {{sums in f32 are not rounded to i8 here yet: expected C of f32, f16 or bf16, found i8}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !c) accumulate f32 {cute.plan = #plan}
+  return
+}

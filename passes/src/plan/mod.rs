@@ -411,10 +411,6 @@ fn chosen<'c>(
         avoid,
         given,
     } = rules;
-    // In a workspace sums are as they are, and C is made of them behind the product.
-    if request.split.is_some_and(|parts| parts > 1) {
-        sm80::check_result(problem.accumulate, problem.elements[2])?;
-    }
     let sizes = problem.sizes();
     let nothing = Table::default();
     let table = match given {
@@ -568,6 +564,8 @@ fn chosen<'c>(
             candidate.estimate = candidate.estimate.with_groups();
         }
     }
+    // Whichever instructions multiply, and where sums wait in a workspace.
+    sm80::check_result(problem.accumulate, problem.elements[2])?;
     let mut candidates = [of_warpgroups, of_warps].concat();
     let is_left = |candidate: &Candidate<'c>| avoid.is_none_or(|all| !all.has(&candidate.plan));
     if candidates.iter().any(is_left) {
@@ -595,6 +593,7 @@ pub fn multiprocessors(request: &Request, archs: &Archs) -> i64 {
 
 /// Checks a plan that somebody wrote for a problem on architectures, and tells whether it is one of the transposed product. Errors: what of it does not fit.
 pub fn check_given(plan: &Plan<'_>, problem: &Problem<'_>, archs: &Archs) -> Result<bool, String> {
+    sm80::check_result(problem.accumulate, problem.elements[2])?;
     let is_shared = plan.is_split() || plan.blocks_of_cluster() > 1;
     if problem.has_groups && is_shared {
         return Err(

@@ -7,9 +7,7 @@ use super::{
     Access, Candidate, Epilogue, Fed, Problem, Prologue, Request, Scaled, SwizzleChoice, WIDEST,
     estimate::{Estimate, LEFT_OUT, Reads, TileOfRoles},
     request::{Cluster, Instructions},
-    require,
-    sm80::check_result,
-    takes_sums,
+    require, takes_sums,
 };
 use crate::arch::{WARP, WARPGROUP};
 use cute_arith::gcd;
@@ -219,7 +217,6 @@ impl<'c> Builder<'c> {
             },
         };
         builder.row(PART)?;
-        check_result(problem.accumulate, c)?;
         Ok(builder)
     }
 

@@ -51,7 +51,8 @@ def cute(
 
     given = dict(options or {})
     settings = given.get("inductor")
-    rest = given["rest"] if "rest" in given else "inductor" if mode is not None or settings is not None else _rest(gm, example_inputs)
+    is_asked = mode is not None or settings is not None
+    rest = given["rest"] if "rest" in given else _rest(gm, example_inputs, is_asked)
     if rest not in ("eager", "inductor"):
         raise CuteError(f"rest: expected 'eager' or 'inductor', found {rest!r}")
     if not isinstance(settings, (dict, type(None))):
@@ -80,8 +81,13 @@ def cute(
     return compiler(gm, example_inputs)
 
 
-def _rest(gm: torch.fx.GraphModule, inputs: Sequence[Any]) -> str:
-    """The manner in which what stays PyTorch's runs where nobody has chosen one. The log says so where Inductor is missing on a GPU."""
+def _rest(gm: torch.fx.GraphModule, inputs: Sequence[Any], is_asked: bool = False) -> str:
+    """The manner in which what stays PyTorch's runs where nobody has named one: by Inductor where its mode or settings ask for it, or on a GPU.
+
+    The log says so where Inductor is missing there.
+    """
+    if is_asked:
+        return "inductor"
     tensors = [*gm.parameters(), *gm.buffers(), *(one for one in inputs if isinstance(one, torch.Tensor))]
     if all(one.device.type != "cuda" for one in tensors):
         return "eager"

@@ -66,13 +66,9 @@ impl<'a> Decoder<'_, 'a> {
             ));
         }
         let is_vector = elements > 1;
-        let float = matches!(
-            ty,
-            Type::F32 | Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2
-        );
+        let float = of_halves || ty == Type::F32;
         let fits = elements * bytes as usize <= 16;
-        let of_halves = matches!(opcode, "min" | "max") && ty != Type::F32;
-        let combines = opcode == "add" || of_halves;
+        let combines = opcode == "add" || matches!(opcode, "min" | "max") && of_halves;
         if is_vector && !(float && fits && combines && space == Space::Global) {
             return self.unknown(i);
         }
@@ -86,10 +82,8 @@ impl<'a> Decoder<'_, 'a> {
             let modifiers: &[&str] = match ty {
                 // Atomics round to nearest even.
                 Type::F32 | Type::F64 if opcode == "add" => &["rn", type_name],
-                Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 if opcode == "add" => {
-                    &["rn", type_name]
-                }
-                Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 if is_vector => &[type_name],
+                _ if of_halves && opcode == "add" => &["rn", type_name],
+                _ if of_halves && is_vector => &[type_name],
                 Type::B32 | Type::B64 | Type::U32 | Type::S32 | Type::U64 | Type::S64 => {
                     &[type_name]
                 }

@@ -184,8 +184,7 @@ impl<'a> Decoder<'_, 'a> {
                         d: low + 1,
                         s: zero,
                     };
-                    let origin = self.origins.len() as u32 - 1;
-                    self.push(clear, self.guard, origin);
+                    self.push_before(clear, self.guard);
                     Some((low, 64))
                 }
                 _ => self.dest_or_sink(part)?,
@@ -209,8 +208,7 @@ impl<'a> Decoder<'_, 'a> {
             return self.unknown(i);
         }
         let ty = m.ty.unwrap_or(Type::B32);
-        let bytes = ty.bytes().unwrap_or(4) * m.count as u32;
-        self.note_global_write(access.space, bytes);
+        self.note_global_write(access.space, access.taken);
         self.check_vector(&parts, ty, true)?;
         for part in &parts {
             if ty == Type::B128 {

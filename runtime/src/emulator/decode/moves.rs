@@ -282,9 +282,8 @@ impl<'a> Decoder<'_, 'a> {
     /// Several operations in place of one, under its guard: all but the last, which is returned, stand before it.
     pub(super) fn in_turn(&mut self, mut ops: Vec<Op>) -> Result<Op> {
         let last = ops.pop().unwrap_or(Op::Hint);
-        let origin = self.origins.len().saturating_sub(1) as u32;
         for op in ops {
-            self.push(op, self.guard, origin);
+            self.push_before(op, self.guard);
         }
         Ok(last)
     }

@@ -364,10 +364,15 @@ impl<'a> Decoder<'_, 'a> {
         Ok(d)
     }
 
-    /// An instruction of the one that is decoded, before its own and of all lanes.
+    /// Puts an operation of the instruction that is decoded before its own, of all lanes.
     fn push_alone(&mut self, op: Op) {
+        self.push_before(op, None);
+    }
+
+    /// Puts an operation of the instruction that is decoded before its own, under a guard.
+    pub(super) fn push_before(&mut self, op: Op, guard: Option<Guard>) {
         let origin = self.origins.len().saturating_sub(1) as u32;
-        self.push(op, None, origin);
+        self.push(op, guard, origin);
     }
 
     fn special(&mut self, register: &ptx::Register<'a>) -> Result<Initial> {

@@ -391,8 +391,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
         }));
         let op = self.alu(&first)?;
         // A result of lanes that the guard leaves out is not looked at.
-        let origin = self.origins.len() as u32 - 1;
-        self.push(op, self.guard, origin);
+        self.push_before(op, self.guard);
         let last = self.alu(&last);
         self.names.close();
         last
