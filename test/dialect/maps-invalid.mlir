@@ -561,3 +561,83 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+!x = !cute.memref<f32, gmem, align<16>, "(64,1001):(1001,1)">
+!y = !cute.memref<f32, gmem, align<16>, "(64,1001):(1,0)">
+gpu.module @kernels {
+  gpu.func @kernel(%X: !x, %Y: !y, %at: !cute.coord<"(?,0)">) kernel {
+    // expected-error @below {{expected aligned_by to be the place of a tensor with the stride 1 along columns and elements of its own in each row, among 2 tensors, found 2}}
+    cute.block.map ins(%X : !x) outs(%Y : !y) at(%at : !cute.coord<"(?,0)">) threads [1, 128] values [4, 2] {
+    ^bb0(%x: f32):
+      %most = cute.all_reduce "maximum" %x along [1] : f32
+      cute.yield %most : f32
+    } {aligned_by = 2 : i64, held}
+    gpu.return
+  }
+}
+
+// -----
+
+!x = !cute.memref<f32, gmem, align<16>, "(64,1001):(1001,1)">
+!y = !cute.memref<f32, gmem, align<16>, "(64,1001):(1,0)">
+gpu.module @kernels {
+  gpu.func @kernel(%X: !x, %Y: !y, %at: !cute.coord<"(?,0)">) kernel {
+    // expected-error @below {{expected aligned_by to be the place of a tensor with the stride 1 along columns and elements of its own in each row, among 2 tensors, found 1}}
+    cute.block.map ins(%X : !x) outs(%Y : !y) at(%at : !cute.coord<"(?,0)">) threads [1, 128] values [4, 2] {
+    ^bb0(%x: f32):
+      %most = cute.all_reduce "maximum" %x along [1] : f32
+      cute.yield %most : f32
+    } {aligned_by = 1 : i64, held}
+    gpu.return
+  }
+}
+
+// -----
+
+!x = !cute.memref<f32, gmem, align<4>, "(64,1001):(1001,1)">
+!y = !cute.memref<f32, gmem, align<16>, "(64,1001):(1,0)">
+gpu.module @kernels {
+  gpu.func @kernel(%X: !x, %Y: !y, %at: !cute.coord<"(?,0)">) kernel {
+    // expected-error @below {{expected tensors aligned to the 16 bytes of a vector where vectors begin at aligned elements, found align<4>}}
+    cute.block.map ins(%X : !x) outs(%Y : !y) at(%at : !cute.coord<"(?,0)">) threads [1, 128] values [4, 2] {
+    ^bb0(%x: f32):
+      %most = cute.all_reduce "maximum" %x along [1] : f32
+      cute.yield %most : f32
+    } {aligned_by = 0 : i64, held}
+    gpu.return
+  }
+}
+
+// -----
+
+!x = !cute.memref<f32, gmem, align<16>, "(64,1001):(1001,1)">
+!y = !cute.memref<f32, gmem, align<16>, "(64,1001):(1,0)">
+gpu.module @kernels {
+  gpu.func @kernel(%X: !x, %Y: !y, %at: !cute.coord<"(?,0)">) kernel {
+    // expected-error @below {{expected vectors of a power of two of at least 2 neighbours, and twice as many threads along columns, where vectors begin at aligned elements, found 4 and 4}}
+    cute.block.map ins(%X : !x) outs(%Y : !y) at(%at : !cute.coord<"(?,0)">) threads [1, 4] values [4, 2] {
+    ^bb0(%x: f32):
+      %most = cute.all_reduce "maximum" %x along [1] : f32
+      cute.yield %most : f32
+    } {aligned_by = 0 : i64, held}
+    gpu.return
+  }
+}
+
+// -----
+
+!x = !cute.memref<f32, gmem, align<16>, "(64,1001):(1001,1)">
+!y = !cute.memref<f32, gmem, align<16>, "(64,1001):(1,0)">
+gpu.module @kernels {
+  gpu.func @kernel(%X: !x, %Y: !y, %at: !cute.coord<"(?,0)">) kernel {
+    // expected-error @below {{expected no by_rows, columns or staged where vectors begin at aligned elements}}
+    cute.block.map ins(%X : !x) outs(%Y : !y) at(%at : !cute.coord<"(?,0)">) threads [1, 128] values [4, 2] {
+    ^bb0(%x: f32):
+      %most = cute.all_reduce "maximum" %x along [1] : f32
+      cute.yield %most : f32
+    } {aligned_by = 0 : i64, by_rows, held}
+    gpu.return
+  }
+}

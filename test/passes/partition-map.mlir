@@ -10,26 +10,26 @@
 // CHECK:         %[[THREADS:.*]] = arith.constant 64 : i32
 // CHECK:         %[[LANE:.*]] = arith.remui %{{.*}}, %[[THREADS]] : i32
 // CHECK-NOT:     arith.minsi
-// CHECK:         %[[THERE:.*]] = cute.memref.alloca() : !cute.memref<i1, rmem, "4:1">
-// CHECK:         %[[X:.*]] = cute.memref.alloca() : !cute.memref<f16, rmem, align<16>, "(4,4):(1,4)">
+// CHECK:         %[[THERE:.*]] = cute.memref.alloca() : !cute.memref<i1, rmem, "8:1">
+// CHECK:         %[[X:.*]] = cute.memref.alloca() : !cute.memref<f16, rmem, align<16>, "(4,8):(1,4)">
 // CHECK:         cute.clear(%[[X]])
-// CHECK-COUNT-4: cute.copy(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : (!cute_nvgpu.atom.universal_copy<f16, 64 b>, !cute.memref<f16, gmem
+// CHECK-COUNT-8: cute.copy(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : (!cute_nvgpu.atom.universal_copy<f16, 64 b>, !cute.memref<f16, gmem
 // CHECK:         %[[ZERO:.*]] = arith.constant 0.0{{.*}} : f32
-// CHECK:         cute.transform(%[[X]], %{{.*}}, %[[WIDE:.*]]) : (!cute.memref<f16, rmem, align<16>, "(4,4):(1,4)">, !cute.memref<i1, rmem, "(4,4):(0,1)">,
+// CHECK:         cute.transform(%[[X]], %{{.*}}, %[[WIDE:.*]]) : (!cute.memref<f16, rmem, align<16>, "(4,8):(1,4)">, !cute.memref<i1, rmem, "(4,8):(0,1)">,
 // CHECK:           %[[VALUE:.*]] = arith.extf
 // CHECK:           arith.select %{{.*}}, %[[VALUE]], %[[ZERO]] : f32
 // CHECK:         %[[ALL:.*]] = cute.memref.load_vec %[[WIDE]]
-// CHECK:         %[[PART:.*]] = vector.reduction <add>, %[[ALL]] : vector<16xf32> into f32
+// CHECK:         %[[PART:.*]] = vector.reduction <add>, %[[ALL]] : vector<32xf32> into f32
 // CHECK:         %[[SUM:.*]] = gpu.all_reduce add %[[PART]]
 // CHECK:         cute.transform(%[[X]], %[[Y:.*]]) :
 // CHECK:           arith.subf %{{.*}}, %[[SUM]] : f32
-// CHECK-COUNT-4: cute.copy(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : (!cute_nvgpu.atom.universal_copy<f32, 128 b>, !cute.memref<f32, rmem
+// CHECK-COUNT-8: cute.copy(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : (!cute_nvgpu.atom.universal_copy<f32, 128 b>, !cute.memref<f32, rmem
 // CHECK:         %[[FIRST:.*]] = arith.cmpi eq, %[[LANE]]
 // CHECK:         scf.if %[[FIRST]] {
 // CHECK:           cute.memref.store(%arg2, %{{.*}}, %[[SUM]])
-!x = !cute.memref<f16, gmem, align<16>, "(5,1000):(1000,1)">
-!y = !cute.memref<f32, gmem, align<16>, "(5,1000):(1000,1)">
-!s = !cute.memref<f32, gmem, align<16>, "(5,1000):(1,0)">
+!x = !cute.memref<f16, gmem, align<16>, "(5,2000):(2000,1)">
+!y = !cute.memref<f32, gmem, align<16>, "(5,2000):(2000,1)">
+!s = !cute.memref<f32, gmem, align<16>, "(5,2000):(1,0)">
 func.func @held(%X: !x, %Y: !y, %S: !s) {
   cute.map ins(%X : !x) outs(%Y, %S : !y, !s) {
   ^bb0(%x: f16):
@@ -43,17 +43,17 @@ func.func @held(%X: !x, %Y: !y, %S: !s) {
 
 // -----
 
-// Eight threads for a row: reductions are within the warp. What takes long is computed once for all that use it, and a row beyond the
+// Four threads for a row: reductions are within the warp. What takes long is computed once for all that use it, and a row beyond the
 // end is neither read nor written.
 // CHECK-LABEL: gpu.func @softmax_kernel(
 // CHECK:         %[[IS:.*]] = arith.cmpi slt, %[[ROW:.*]], %{{.*}} : i32
-// CHECK-COUNT-4: arith.andi %{{.*}}, %[[IS]] : i1
+// CHECK-COUNT-7: arith.andi %{{.*}}, %[[IS]] : i1
 // CHECK:         cute.transform
 // CHECK:         %[[MOST:.*]] = vector.reduction <maximumf>
-// CHECK:         gpu.subgroup_reduce maximumf %[[MOST]] cluster(size = 8)
+// CHECK:         gpu.subgroup_reduce maximumf %[[MOST]] cluster(size = 4)
 // CHECK:         math.exp
 // CHECK:         %[[PART:.*]] = vector.reduction <add>
-// CHECK:         %[[SUM:.*]] = gpu.subgroup_reduce add %[[PART]] cluster(size = 8)
+// CHECK:         %[[SUM:.*]] = gpu.subgroup_reduce add %[[PART]] cluster(size = 4)
 // CHECK-NOT:     math.exp
 // CHECK:         arith.divf %{{.*}}, %[[SUM]] : f32
 !x = !cute.memref<f32, gmem, align<16>, "(60,100):(100,1)">
@@ -140,6 +140,55 @@ func.func @scaled(%X: !x, %S: !s, %Y: !x) {
   ^bb0(%x: f32, %s: f32):
     %y = arith.mulf %x, %s : f32
     cute.yield %y : f32
+  }
+  return
+}
+
+// -----
+
+// Rows that begin anywhere: vectors begin behind as many elements as align the row, and each thread has one element beside them, of those before and behind.
+// What is the same in each row is read in two vectors, which are shifted; it is read behind the reduction, a vector at a time.
+// CHECK-LABEL: gpu.func @anywhere_kernel(
+// CHECK:         %[[OFFSET:.*]] = cute.get_scalars (%{{.*}}) : !cute.int_tuple
+// CHECK:         %[[BEFORE:.*]] = arith.subi %{{.*}}, %[[OFFSET]] : i32
+// CHECK:         %[[HEAD:.*]] = arith.andi %[[BEFORE]], %{{.*}} : i32
+// CHECK:         %[[FIRST:.*]] = arith.addi %{{.*}}, %[[HEAD]] : i32
+// CHECK:         cute.assume(%[[FIRST]]) : (i32) -> !cute.i32<divby 8>
+// CHECK-COUNT-4: cute.copy(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : (!cute_nvgpu.atom.universal_copy<f16, 128 b>, !cute.memref<f16, gmem, align<16>, "8:1">
+// CHECK:         cute.copy(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : (!cute_nvgpu.atom.universal_copy<f16, 16 b>, !cute.memref<f16, gmem
+// CHECK:         gpu.all_reduce
+// CHECK-COUNT-2: cute.copy(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : (!cute_nvgpu.atom.universal_copy<f16, 128 b>, !cute.memref<f16, gmem
+// CHECK:         vector.bitcast %{{.*}} : vector<16xf16> to vector<8xi32>
+// CHECK:         cute.copy(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : (!cute_nvgpu.atom.universal_copy<f16, 128 b>, !cute.memref<f16, rmem
+!x = !cute.memref<f16, gmem, align<16>, "(300,2001):(2001,1)">
+!w = !cute.memref<f16, gmem, align<16>, "(300,2001):(0,1)">
+func.func @anywhere(%X: !x, %W: !w, %Y: !x) {
+  cute.map ins(%X, %W : !x, !w) outs(%Y : !x) {
+  ^bb0(%x: f16, %w: f16):
+    %most = cute.all_reduce "maximum" %x along [1] : f16
+    %less = arith.subf %x, %most : f16
+    %y = arith.mulf %less, %w : f16
+    cute.yield %y : f16
+  }
+  return
+}
+
+// -----
+
+// Offsets of rows that take 64 bits: what is before the first vector has 32.
+// CHECK-LABEL: gpu.func @far_kernel(
+// CHECK:         arith.trunci %{{.*}} : i64 to i32
+// CHECK:         %[[HEAD:.*]] = arith.andi %{{.*}} : i32
+// CHECK:         %[[LONG:.*]] = arith.extsi %[[HEAD]] : i32 to i64
+// CHECK:         %[[FIRST:.*]] = arith.addi %{{.*}}, %[[LONG]] : i64
+// CHECK:         cute.assume(%[[FIRST]]) : (i64) -> !cute.i64<divby 8>
+!far = !cute.memref<f16, gmem, align<16>, "(300,2001):(2147483655,1)">
+!s = !cute.memref<f16, gmem, align<16>, "(300,2001):(1,0)">
+func.func @far(%X: !far, %S: !s) {
+  cute.map ins(%X : !far) outs(%S : !s) {
+  ^bb0(%x: f16):
+    %most = cute.all_reduce "maximum" %x along [1] : f16
+    cute.yield %most : f16
   }
   return
 }

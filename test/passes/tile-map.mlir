@@ -18,16 +18,16 @@
 // CHECK-LABEL: gpu.func @static_kernel(
 // CHECK-SAME:    %[[SCALE:[a-z0-9]*]]: f32) kernel attributes {known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 5, 1, 1>
 // CHECK:         %[[AT:.*]] = cute.make_coord(%{{.*}}) : (i32) -> !cute.coord<"(?,0)">
-// CHECK:         cute.block.map ins(%arg0 : {{.*}}) outs(%arg1, %arg2 : {{.*}}) at(%[[AT]] : !cute.coord<"(?,0)">) threads [1, 64] values [4, 4] {
+// CHECK:         cute.block.map ins(%arg0 : {{.*}}) outs(%arg1, %arg2 : {{.*}}) at(%[[AT]] : !cute.coord<"(?,0)">) threads [1, 64] values [4, 8] {
 // CHECK-NEXT:    ^bb0(%[[X:.*]]: f16):
 // CHECK:           arith.constant 2.0
 // CHECK:           arith.mulf %{{.*}}, %[[SCALE]]
 // CHECK:           cute.all_reduce "add" %{{.*}} along [1] : f32
 // CHECK:           cute.yield
 // CHECK:         } {held}
-!x = !cute.memref<f16, gmem, align<16>, "(5,1000):(1000,1)">
-!y = !cute.memref<f32, gmem, align<16>, "(5,1000):(1000,1)">
-!s = !cute.memref<f32, gmem, align<16>, "(5,1000):(1,0)">
+!x = !cute.memref<f16, gmem, align<16>, "(5,2000):(2000,1)">
+!y = !cute.memref<f32, gmem, align<16>, "(5,2000):(2000,1)">
+!s = !cute.memref<f32, gmem, align<16>, "(5,2000):(1,0)">
 func.func @static(%X: !x, %Y: !y, %S: !s, %scale: f32) {
   %two = arith.constant 2.0 : f32
   cute.map ins(%X : !x) outs(%Y, %S : !y, !s) {
@@ -67,10 +67,10 @@ func.func @static(%X: !x, %Y: !y, %S: !s, %scale: f32) {
 // CHECK:             gpu.launch_func @dynamic_kernels::@dynamic_kernel_2
 // CHECK-LABEL: gpu.func @dynamic_kernel_0(
 // CHECK:         %[[X:.*]] = cute.make_view({{.*}}) : !cute.memref<f16, gmem, align<16>, "(?,?{div=8}):(?{div=8},1)">
-// CHECK:         cute.block.map ins(%[[X]] : {{.*}} threads [1, 64] values [8, 2] {
+// CHECK:         cute.block.map ins(%[[X]] : {{.*}} threads [4, 32] values [8, 4] {
 // CHECK:         } {held}
 // CHECK-LABEL: gpu.func @dynamic_kernel_1(
-// CHECK:         cute.block.map {{.*}} threads [1, 256] values [8, 2] {
+// CHECK:         cute.block.map {{.*}} threads [1, 128] values [8, 4] {
 // CHECK:         } {held}
 // CHECK-LABEL: gpu.func @dynamic_kernel_2(
 // CHECK-NOT:     div=8
@@ -156,6 +156,72 @@ func.func @cast(%X: !x, %Y: !y) {
   ^bb0(%x: f32):
     %h = arith.truncf %x : f32 to f16
     cute.yield %h : f16
+  }
+  return
+}
+
+// -----
+
+// Rows that begin anywhere have vectors from the first aligned element on: with one tensor always, with two where a launch finds that their rows begin alike.
+// CHECK-LABEL: func.func @one(
+// CHECK-NOT:     scf.if
+// CHECK:         gpu.launch_func @one_kernels::@one_kernel
+// CHECK-LABEL: gpu.func @one_kernel(
+// CHECK:         cute.block.map {{.*}} threads [1, 64] values [8, 4] {
+// CHECK:         } {aligned_by = 0 : i64, held}
+// CHECK-NOT:   gpu.func
+!x = !cute.memref<f16, gmem, align<16>, "(300,2001):(2001,1)">
+!s = !cute.memref<f16, gmem, align<16>, "(300,2001):(1,0)">
+func.func @one(%X: !x, %S: !s) {
+  cute.map ins(%X : !x) outs(%S : !s) {
+  ^bb0(%x: f16):
+    %most = cute.all_reduce "maximum" %x along [1] : f16
+    cute.yield %most : f16
+  }
+  return
+}
+
+// -----
+
+// Where two strides are known and differ from each other by no multiple of a vector, elements are moved one by one.
+// CHECK-LABEL: gpu.func @apart_kernel(
+// CHECK:         cute.block.map {{.*}} values [1, {{[0-9]+}}] {
+// CHECK-NOT:     aligned_by
+// CHECK:         gpu.return
+!x = !cute.memref<f16, gmem, align<16>, "(300,2001):(2001,1)">
+!y = !cute.memref<f16, gmem, align<16>, "(300,2001):(2002,1)">
+func.func @apart(%X: !x, %Y: !y) {
+  cute.map ins(%X : !x) outs(%Y : !y) {
+  ^bb0(%x: f16):
+    %most = cute.all_reduce "maximum" %x along [1] : f16
+    %y = arith.subf %x, %most : f16
+    cute.yield %y : f16
+  }
+  return
+}
+
+// -----
+
+// A kernel for rows of whole vectors, one for rows that begin alike, one for any.
+// CHECK-LABEL: func.func @alike(
+// CHECK:         cf.assert %{{.*}}, "expected elements of output 0 that do not overlap
+// CHECK:         arith.cmpi eq, %{{[0-9]+}}, %{{[0-9]+}} : index
+// CHECK-NEXT:    scf.if
+// CHECK-LABEL: gpu.func @alike_kernel_0(
+// CHECK-NOT:     aligned_by
+// CHECK-LABEL: gpu.func @alike_kernel_1(
+// CHECK:         cute.block.map {{.*}} values [8, {{[0-9]+}}] {
+// CHECK:         } {aligned_by = 0 : i64}
+// CHECK-LABEL: gpu.func @alike_kernel_2(
+// CHECK:         cute.block.map {{.*}} values [1, {{[0-9]+}}] {
+// CHECK-NOT:     aligned_by
+// CHECK:         gpu.return
+!x = !cute.memref<f16, gmem, align<16>, "(?,?):(?,1)">
+func.func @alike(%X: !x, %Y: !x) {
+  cute.map ins(%X : !x) outs(%Y : !x) {
+  ^bb0(%x: f16):
+    %y = arith.negf %x : f16
+    cute.yield %y : f16
   }
   return
 }

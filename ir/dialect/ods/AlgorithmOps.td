@@ -260,6 +260,10 @@ def Cute_BlockMapOp : Cute_Op<"block.map", [AttrSizedOperandSegments]> {
     read again for each reduction that depends on others. With `columns`, it reduces so many of each row alone, from `at` on: what other blocks reduce of it is theirs. What is beyond the extents is neither read nor written. The region is as of `cute.map`, and
     reductions are along mode 1.
 
+    Rows may begin anywhere in memory: with `aligned_by`, the place of a tensor among inputs and outputs, vectors begin at the first element of a row of that tensor that is
+    aligned as they are, and threads hold one element more each, of those before and behind. All tensors that have neighbours along columns and elements of their own in each row
+    are promised to have rows that are as far from being aligned.
+
     Where nothing is reduced, inputs whose neighbours lie along rows may be `staged`: the block reads its part of them along rows, `row_vector`
     neighbours at once, into shared memory, from where threads read what they need.
 
@@ -280,7 +284,7 @@ def Cute_BlockMapOp : Cute_Op<"block.map", [AttrSizedOperandSegments]> {
                        Arg<Variadic<Cute_MemRefType>, "", [MemWrite]>:$outputs,
                        Cute_CoordType:$at, DenseI64ArrayAttr:$threads, DenseI64ArrayAttr:$values,
                        UnitAttr:$by_rows, UnitAttr:$held, OptionalAttr<I64Attr>:$columns,
-                       OptionalAttr<DenseI64ArrayAttr>:$staged, OptionalAttr<I64Attr>:$row_vector);
+                       OptionalAttr<DenseI64ArrayAttr>:$staged, OptionalAttr<I64Attr>:$row_vector, OptionalAttr<I64Attr>:$aligned_by);
   let regions = (region AnyRegion:$body);
   let assemblyFormat = [{ (`ins` `(` $inputs^ `:` qualified(type($inputs)) `)`)?
     `outs` `(` $outputs `:` qualified(type($outputs)) `)` `at` `(` $at `:` qualified(type($at)) `)`

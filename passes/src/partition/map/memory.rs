@@ -13,9 +13,14 @@ use cute_layout::{IntTuple, Layout, Tile, int, tuple};
 use melior::ir::{Type, ValueLike};
 
 impl<'c> Mapped<'c> {
-    /// Registers for an element of each of the thread's vectors.
-    pub(super) fn allocate(&self, b: Builder<'c>, element: Type<'c>) -> Result<Val<'c>, Failure> {
-        let shape = tuple([self.vector, self.vectors].map(int));
+    /// Registers for vectors of so many elements, and so many of them.
+    pub(super) fn allocate(
+        &self,
+        b: Builder<'c>,
+        element: Type<'c>,
+        values: [i64; 2],
+    ) -> Result<Val<'c>, Failure> {
+        let shape = tuple(values.map(int));
         let layout = Layout::col_major(&shape).map_err(wrong(b))?;
         let registers = MemRef {
             align: WIDEST / 8,
@@ -27,7 +32,8 @@ impl<'c> Mapped<'c> {
 
     /// Truth values in registers, one for each vector.
     pub(super) fn truths(&self, b: Builder<'c>, truths: &[Val<'c>]) -> Result<Val<'c>, Failure> {
-        let layout = Layout::leaf(self.vectors, 1).map_err(wrong(b))?;
+        let count = i64::try_from(truths.len()).unwrap_or(1);
+        let layout = Layout::leaf(count, 1).map_err(wrong(b))?;
         let ty = tensor::registers(types::int_type(b.context, 1), layout);
         let all = b.value(cute::MEMREF_ALLOCA, &[], ty.to_type(b.location)?, &[])?;
         for (at, truth) in truths.iter().enumerate() {
@@ -53,7 +59,13 @@ impl<'c> Mapped<'c> {
         values: &mut Values<'c>,
     ) -> Result<(), Failure> {
         let b = b.step("load inputs");
-        let inputs = &self.region.inputs_of(targets, values);
+        let mut inputs = self.region.inputs_of(targets, values);
+        let is_loaded = |at: usize| {
+            let argument = argument(self.region.body, at);
+            values.registers.contains_key(&key(argument))
+        };
+        inputs.retain(|at| !is_loaded(*at));
+        let inputs = &inputs;
         let staged = self.stage(b, inputs)?;
         for at in inputs {
             let registers = match staged.iter().find(|(staged, _)| staged == at) {
@@ -75,12 +87,11 @@ impl<'c> Mapped<'c> {
         held: &Held<'c>,
     ) -> Result<Val<'c>, Failure> {
         let element = memref_of(tensor).expected(b, "a tensor")?.element;
-        let registers = self.allocate(b, element)?;
+        let registers = self.allocate(b, element, held.values)?;
         if held.there.is_some() {
             b.op(cute::CLEAR, &[registers], &[], &[])?;
         }
-        let ends = [tensor, registers];
-        self.move_vectors(b, ends, self.row, &held.places, held.there, true)?;
+        self.move_held(b, [tensor, registers], held, true)?;
         Ok(registers)
     }
 
@@ -94,18 +105,11 @@ impl<'c> Mapped<'c> {
         let mut computed = Vec::new();
         for (at, output) in self.full_outputs() {
             let value = self.region.yielded(at).expected(b, "a yielded value")?;
-            computed.push((output, self.compute(b, value, values, None)?));
+            computed.push((output, self.compute(b, value, held, values, None)?));
         }
         let b = b.step("store outputs");
         for (output, registers) in computed {
-            self.move_vectors(
-                b,
-                [output, registers],
-                self.row,
-                &held.places,
-                held.there,
-                false,
-            )?;
+            self.move_held(b, [output, registers], held, false)?;
         }
         Ok(())
     }
@@ -143,16 +147,30 @@ impl<'c> Mapped<'c> {
         Ok(())
     }
 
-    /// Moves a thread's vectors at some places of a row between a tensor of rows and columns and registers, those that are there.
+    /// Moves what a thread holds at once between a tensor and registers, as far as it is there.
+    fn move_held(
+        &self,
+        b: Builder<'c>,
+        ends: [Val<'c>; 2],
+        held: &Held<'c>,
+        is_load: bool,
+    ) -> Result<(), Failure> {
+        match held.head {
+            Some(head) => self.move_shifted(b, ends, (held, head), is_load),
+            None => self.move_vectors(b, ends, self.row, held, is_load),
+        }
+    }
+
+    /// Moves a thread's vectors of a row between a tensor of rows and columns and registers, those that are there.
     pub(super) fn move_vectors(
         &self,
         b: Builder<'c>,
         [tensor, registers]: [Val<'c>; 2],
         row: Val<'c>,
-        places: &[Val<'c>],
-        there: Option<Val<'c>>,
+        held: &Held<'c>,
         is_load: bool,
     ) -> Result<(), Failure> {
+        let [vector, _] = held.values;
         let row = b.coord(
             &tuple([IntTuple::dynamic(), IntTuple::underscore()]),
             &[row],
@@ -162,15 +180,12 @@ impl<'c> Mapped<'c> {
         let layout = memref_of(row).expected(b, "a tensor")?.layout;
         let in_order = layout.mode(0).is_ok_and(|mode| !mode.shape().is_tuple());
         let length = match in_order && layout.stride().is_static() {
-            true => self.vector,
+            true => vector,
             false => 1,
         };
-        let parts = self.vector / length;
-        for (at, place) in places.iter().enumerate() {
-            let there = match there {
-                Some(there) => Some(view(b, there, &int(at as i64), 1)?),
-                None => None,
-            };
+        let parts = vector / length;
+        for (at, place) in held.places.iter().enumerate() {
+            let there = held.truth(b, at)?;
             for part in 0..parts {
                 let mut place = *place;
                 if parts > 1 {
@@ -284,6 +299,14 @@ pub(in crate::partition) fn as_number<'c>(
     }
 }
 
+impl<'c> Held<'c> {
+    /// The predicate of a vector; none where all are there.
+    pub(super) fn truth(&self, b: Builder<'c>, at: usize) -> Result<Option<Val<'c>>, Failure> {
+        let at = int(at as i64);
+        self.there.map(|there| view(b, there, &at, 1)).transpose()
+    }
+}
+
 /// The predicate at a place, `count` times.
 fn view<'c>(b: Builder<'c>, there: Val<'c>, at: &IntTuple, count: i64) -> Result<Val<'c>, Failure> {
     let at = coord(b, at.clone())?;
@@ -291,20 +314,51 @@ fn view<'c>(b: Builder<'c>, there: Val<'c>, at: &IntTuple, count: i64) -> Result
 }
 
 /// The element of a tensor at a coordinate, `count` times.
-fn repeated<'c>(
+pub(super) fn repeated<'c>(
     b: Builder<'c>,
     tensor: Val<'c>,
     at: Val<'c>,
     count: i64,
 ) -> Result<Val<'c>, Failure> {
+    let layout = Layout::leaf(count, 0).map_err(wrong(b))?;
+    view_from(b, tensor, at, layout)
+}
+
+/// A part of a thread's registers from a coordinate on, of so many neighbours and vectors.
+pub(super) fn part<'c>(
+    b: Builder<'c>,
+    tensor: Val<'c>,
+    at: &IntTuple,
+    shape: [i64; 2],
+) -> Result<Val<'c>, Failure> {
+    let at = coord(b, at.clone())?;
+    let layout = Layout::col_major(&tuple(shape.map(int))).map_err(wrong(b))?;
+    view_from(b, tensor, at, layout)
+}
+
+/// What lies in a tensor from a coordinate on, by a layout.
+fn view_from<'c>(
+    b: Builder<'c>,
+    tensor: Val<'c>,
+    at: Val<'c>,
+    layout: Layout,
+) -> Result<Val<'c>, Failure> {
     let start = b.infer(cute::GET_ITER, &[tensor], &[])?;
-    let layout = b.infer(cute::GET_LAYOUT, &[tensor], &[])?;
-    let offset = b.infer(cute::CRD2IDX, &[at, layout], &[])?;
+    let whole = b.infer(cute::GET_LAYOUT, &[tensor], &[])?;
+    let offset = b.infer(cute::CRD2IDX, &[at, whole], &[])?;
     let start = b.infer(cute::ADD_OFFSET, &[start, offset], &[])?;
+    laid_out(b, start, layout)
+}
+
+/// A tensor of that layout from a pointer on.
+pub(super) fn laid_out<'c>(
+    b: Builder<'c>,
+    start: Val<'c>,
+    layout: Layout,
+) -> Result<Val<'c>, Failure> {
     let Some(CuteType::Ptr(memref)) = CuteType::of(start.r#type()) else {
         return Err(b.error("expected a pointer"));
     };
-    let layout = Layout::leaf(count, 0).map_err(wrong(b))?;
     let value = b.static_value(types::layout_type(b.context, &layout))?;
     let ty = MemRef { layout, ..memref }.to_type(b.location)?;
     b.value(cute::MAKE_VIEW, &[start, value], ty, &[])

@@ -6,13 +6,14 @@
 
 mod memory;
 mod region;
+mod shifted;
 mod stage;
 mod threads;
 
 pub(super) use memory::{as_held, as_number};
 
 use super::wrong;
-use crate::kernel::thread_index;
+use crate::{arch::WARP, kernel::thread_index};
 use cute_arith::{Predicate, ReduceOp};
 use cute_ir::ops::{arith, cute, gpu, scf};
 use cute_ir::{
@@ -22,9 +23,10 @@ use cute_ir::{
     mlir::*,
     types::{CuteType, MemRef},
 };
-use cute_layout::IntTuple;
+use cute_layout::{IntTuple, int, tuple};
 use melior::ir::ValueLike;
 use region::Region;
+use shifted::Shift;
 use std::collections::{HashMap, HashSet};
 
 /// A `cute.block.map` that becomes what each thread does.
@@ -64,14 +66,31 @@ struct Mapped<'c> {
     row_vector: i64,
     /// True where there is one column, whichever tensor says so: all is the same along rows then.
     is_column: bool,
+    /// Where vectors begin that are not those of the first column; none where they begin there.
+    shift: Option<Shift<'c>>,
 }
 
 /// The vectors of a thread that it holds at once.
 struct Held<'c> {
+    /// Neighbours that a vector has, and vectors.
+    values: [i64; 2],
     /// Their places among the vectors of the row.
     places: Vec<Val<'c>>,
     /// An i1 for each that says whether it is there; none where all are.
     there: Option<Val<'c>>,
+    /// Elements of the thread's row before the first vector, where that is not the first column.
+    head: Option<Val<'c>>,
+}
+
+/// The time at which a thread loads inputs that no reduction is of: registers that wait hold nothing else.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Late {
+    /// With the others.
+    No,
+    /// Behind the last reduction.
+    Yes,
+    /// There too, vector by vector, each of which is stored before the next one is loaded.
+    ByVector,
 }
 
 /// The values of the region, as far as they are computed.
@@ -171,7 +190,7 @@ impl<'c> Mapped<'c> {
         let inputs = inputs.collect::<Result<Vec<_>, Failure>>()?;
         let outputs = outputs.into_iter().map(|output| memory::as_bits(b, output));
         let outputs = outputs.collect::<Result<Vec<_>, Failure>>()?;
-        Ok(Self {
+        let mut mapped = Self {
             region: Region { body, differs },
             inputs,
             outputs,
@@ -194,7 +213,12 @@ impl<'c> Mapped<'c> {
             row_vector: op.row_vector().and_then(integer_value).unwrap_or(1),
             is_column,
             types,
-        })
+            shift: None,
+        };
+        if let Some(lead) = op.aligned_by().and_then(integer_value) {
+            mapped.shift = Some(mapped.shifted(b, lead)?);
+        }
+        Ok(mapped)
     }
 
     /// Tells whether a tensor has one element for each row.
@@ -229,21 +253,60 @@ impl<'c> Mapped<'c> {
         stages: &[Vec<cute::AllReduce<'c>>],
         values: &mut Values<'c>,
     ) -> Result<(), Failure> {
-        let held = self.places(b, self.first)?;
-        self.load(b, &self.region.wanted(), &held, values)?;
+        let late = self.late(stages);
+        let first = match late {
+            Late::No => self.region.wanted(),
+            _ => stages
+                .iter()
+                .flatten()
+                .map(|reduce| reduce.value())
+                .collect(),
+        };
+        let mut all = vec![self.places(b, self.first)?];
+        all.extend(self.edge(b)?);
+        let mut parts = Vec::new();
+        for held in all {
+            let mut own = values.clone();
+            self.load(b, &first, &held, &mut own)?;
+            parts.push((held, own));
+        }
         for (at, stage) in stages.iter().enumerate() {
             self.region.advance(b, values)?;
-            for value in self.region.kept(stages, at) {
-                let registers = self.compute(b, value, values, None)?;
-                values.registers.insert(key(value), registers);
+            for (held, own) in &mut parts {
+                own.numbers.clone_from(&values.numbers);
+                for value in self.region.kept(stages, at) {
+                    let registers = self.compute(b, value, held, own, None)?;
+                    own.registers.insert(key(value), registers);
+                }
             }
             for reduce in stage {
-                let number = self.partial(b, reduce, &held, values)?;
+                let mut number = None;
+                for (held, own) in &parts {
+                    let part = self.partial(b, reduce, held, own)?;
+                    number = Some(match number {
+                        Some(before) => self.reduction(b, reduce)?.combined(b, before, part)?,
+                        None => part,
+                    });
+                }
+                let number = number.expected(b, "a thread's part")?;
                 self.finish(b, reduce, number, values)?;
             }
         }
         self.region.advance(b, values)?;
-        self.store(b, &held, values)
+        for (held, own) in &mut parts {
+            own.numbers.clone_from(&values.numbers);
+            if late == Late::ByVector {
+                for at in 0..held.places.len() {
+                    let (held, mut own) = one(b, held, own, at)?;
+                    self.load(b, &self.region.wanted(), &held, &mut own)?;
+                    self.store(b, &held, &own)?;
+                }
+                continue;
+            }
+            self.load(b, &self.region.wanted(), held, own)?;
+            self.store(b, held, own)?;
+        }
+        Ok(())
     }
 
     /// Computes each stage along whole rows, some vectors at a time, which are loaded again for each.
@@ -255,13 +318,19 @@ impl<'c> Mapped<'c> {
     ) -> Result<(), Failure> {
         for stage in stages {
             self.region.advance(b, values)?;
-            let initial = stage
-                .iter()
-                .map(|reduce| self.reduction(b, reduce)?.neutral(b));
+            let targets: Vec<_> = stage.iter().map(|reduce| reduce.value()).collect();
+            let edge = self.edge(b)?;
+            let mut beside = values.clone();
+            if let Some(edge) = &edge {
+                self.load(b, &targets, edge, &mut beside)?;
+            }
+            let initial = stage.iter().map(|reduce| match &edge {
+                Some(edge) => self.partial(b, reduce, edge, &beside),
+                None => self.reduction(b, reduce)?.neutral(b),
+            });
             let initial = initial.collect::<Result<Vec<_>, _>>()?;
             let sums = self.each(b, &initial, |l, held, sums| {
                 let mut inner = values.clone();
-                let targets: Vec<_> = stage.iter().map(|reduce| reduce.value()).collect();
                 self.load(l, &targets, held, &mut inner)?;
                 let mut next = Vec::new();
                 for (reduce, sum) in stage.iter().zip(sums) {
@@ -287,6 +356,11 @@ impl<'c> Mapped<'c> {
             self.store(l, held, &inner)?;
             Ok(Vec::new())
         })?;
+        if let Some(edge) = self.edge(b)? {
+            let mut beside = values.clone();
+            self.load(b, &yielded, &edge, &mut beside)?;
+            self.store(b, &edge, &beside)?;
+        }
         Ok(())
     }
 
@@ -348,13 +422,65 @@ impl<'c> Mapped<'c> {
             Some(truths) => Some(self.truths(b, &truths)?),
             None => None,
         };
-        Ok(Held { places, there })
+        Ok(Held {
+            values: [self.vector, self.vectors],
+            places,
+            there,
+            head: self.shift.as_ref().map(|shift| shift.head),
+        })
+    }
+
+    /// Tells when to load what no reduction is of.
+    fn late(&self, stages: &[Vec<cute::AllReduce<'c>>]) -> Late {
+        let none = Values::default();
+        let reduced: Vec<_> = stages
+            .iter()
+            .flatten()
+            .map(|reduce| reduce.value())
+            .collect();
+        let inputs = |targets: &[Val<'c>]| {
+            let all = self.region.inputs_of(targets, &none).into_iter();
+            all.filter(|at| !self.is_number(&self.types[*at])).count()
+        };
+        let others = inputs(&self.region.wanted()) - inputs(&reduced);
+        match (&self.shift, others) {
+            _ if stages.is_empty() || others == 0 => Late::No,
+            (Some(_), _) => Late::ByVector,
+            // Rows of a warp are too short to wait for it.
+            (None, 1) => Late::No,
+            (None, _) if self.threads[1] <= WARP => Late::No,
+            (None, _) => Late::Yes,
+        }
     }
 
     /// The kind of a reduction.
     fn kind(&self, b: Builder<'c>, reduce: &cute::AllReduce<'c>) -> Result<ReduceOp, Failure> {
         kind_of(reduce).expected(b, "a known kind")
     }
+}
+
+/// One of the vectors that a thread holds, and the values of its elements.
+fn one<'c>(
+    b: Builder<'c>,
+    held: &Held<'c>,
+    values: &Values<'c>,
+    at: usize,
+) -> Result<(Held<'c>, Values<'c>), Failure> {
+    let ([vector, _], own) = (held.values, int(at as i64));
+    let mut registers = HashMap::new();
+    for (of, tensor) in &values.registers {
+        let at = tuple([int(0), own.clone()]);
+        registers.insert(*of, memory::part(b, *tensor, &at, [vector, 1])?);
+    }
+    let there = held.there.map(|there| memory::part(b, there, &own, [1, 1]));
+    let held = Held {
+        values: [vector, 1],
+        places: vec![held.places[at]],
+        there: there.transpose()?,
+        head: held.head,
+    };
+    let numbers = values.numbers.clone();
+    Ok((held, Values { numbers, registers }))
 }
 
 impl Clone for Values<'_> {

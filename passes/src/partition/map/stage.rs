@@ -1,7 +1,7 @@
 //! Inputs of a map whose neighbours lie along rows: a block reads its part of them along rows into shared memory, and each thread what it
 //! needs from there.
 
-use super::{Mapped, memory::coord, word, wrong};
+use super::{Held, Mapped, memory::coord, word, wrong};
 use cute_arith::Predicate;
 use cute_ir::ops::{arith, cute, gpu};
 use cute_ir::{
@@ -35,9 +35,15 @@ impl<'c> Mapped<'c> {
     /// A thread's vectors of a tile in shared memory.
     pub(super) fn load_staged(&self, b: Builder<'c>, shared: Val<'c>) -> Result<Val<'c>, Failure> {
         let element = memref_of(shared).expected(b, "a tensor")?.element;
-        let registers = self.allocate(b, element)?;
-        let places = self.indices(b, b.i32(0)?)?;
-        self.move_vectors(b, [shared, registers], self.own_row, &places, None, true)?;
+        let values = [self.vector, self.vectors];
+        let registers = self.allocate(b, element, values)?;
+        let held = Held {
+            values,
+            places: self.indices(b, b.i32(0)?)?,
+            there: None,
+            head: None,
+        };
+        self.move_vectors(b, [shared, registers], self.own_row, &held, true)?;
         Ok(registers)
     }
 

@@ -23,6 +23,7 @@ impl<'c> Mapped<'c> {
         &self,
         b: Builder<'c>,
         value: Val<'c>,
+        held: &Held<'c>,
         values: &Values<'c>,
         else_: Option<(Val<'c>, Val<'c>)>,
     ) -> Result<Val<'c>, Failure> {
@@ -31,7 +32,7 @@ impl<'c> Mapped<'c> {
         {
             return Ok(*registers);
         }
-        let result = self.allocate(b, types::register_type(value.r#type()))?;
+        let result = self.allocate(b, types::register_type(value.r#type()), held.values)?;
         let (ops, starts) = self.region.slice(value, values);
         let mut tensors = Vec::new();
         for start in &starts {
@@ -49,7 +50,7 @@ impl<'c> Mapped<'c> {
             .map(|start| (types::register_type(start.r#type()), location_of(*start)))
             .collect();
         if let Some((there, _)) = else_ {
-            tensors.push(self.repeated(b, there)?);
+            tensors.push(repeated(b, there, held.values)?);
             arguments.push((types::int_type(b.context, 1), b.location));
         }
         tensors.push(result);
@@ -79,17 +80,6 @@ impl<'c> Mapped<'c> {
         Ok(result)
     }
 
-    /// The predicate of each vector as one of each element.
-    fn repeated(&self, b: Builder<'c>, there: Val<'c>) -> Result<Val<'c>, Failure> {
-        let memref = memref_of(there).expected(b, "a predicate")?;
-        let shape = tuple([self.vector, self.vectors].map(int));
-        let layout = Layout::new(shape, tuple([int(0), int(1)])).map_err(wrong(b))?;
-        let start = b.infer(cute::GET_ITER, &[there], &[])?;
-        let value = b.static_value(types::layout_type(b.context, &layout))?;
-        let ty = MemRef { layout, ..memref }.to_type(b.location)?;
-        b.value(cute::MAKE_VIEW, &[start, value], ty, &[])
-    }
-
     /// A reduction over a thread's vectors.
     pub(super) fn partial(
         &self,
@@ -103,7 +93,7 @@ impl<'c> Mapped<'c> {
             Some(there) => Some((there, self.reduction(b, reduce)?.neutral(b)?)),
             None => None,
         };
-        let registers = self.compute(b, reduce.value(), values, else_)?;
+        let registers = self.compute(b, reduce.value(), held, values, else_)?;
         let all = b.infer(cute::MEMREF_LOAD_VEC, &[registers], &[])?;
         let ty = reduce.value().r#type();
         let kind = format!("#vector.kind<{}>", self.reduction(b, reduce)?.name());
@@ -178,4 +168,14 @@ impl<'c> Mapped<'c> {
         };
         reduction.folded(b, (0..threads).map(part))
     }
+}
+
+/// The predicate of each vector as one of each element, of so many elements and vectors.
+fn repeated<'c>(b: Builder<'c>, there: Val<'c>, values: [i64; 2]) -> Result<Val<'c>, Failure> {
+    let memref = memref_of(there).expected(b, "a predicate")?;
+    let layout = Layout::new(tuple(values.map(int)), tuple([int(0), int(1)])).map_err(wrong(b))?;
+    let start = b.infer(cute::GET_ITER, &[there], &[])?;
+    let value = b.static_value(types::layout_type(b.context, &layout))?;
+    let ty = MemRef { layout, ..memref }.to_type(b.location)?;
+    b.value(cute::MAKE_VIEW, &[start, value], ty, &[])
 }

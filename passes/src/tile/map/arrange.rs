@@ -8,11 +8,15 @@ use crate::{
 use cute_ir::maps::is_same_along;
 use cute_layout::{IntTuple, Layout, Leaf};
 
-/// Elements of a row that a thread holds, where it is not too long.
-const HELD: i64 = 16;
+/// Elements of a row that a thread holds, where it is not too long: with fewer, registers for anything else take more of a multiprocessor's, and less of memory
+/// is on its way.
+const HELD: i64 = 32;
 
 /// The most that it holds.
 const MOST_HELD: i64 = 32;
+
+/// Elements that a thread takes at once of columns that neighbouring threads are no neighbours along, and of rows that are not held.
+const TAKEN: i64 = 16;
 
 /// Registers of a thread beside those of its elements.
 const BESIDE: i64 = 48;
@@ -39,8 +43,9 @@ const ALONE: i64 = 16;
 /// Bytes of a tensor with staged inputs that a thread holds at once.
 const STAGED: i64 = 32;
 
-/// Bytes of all banks.
-const BANKS: i64 = 128;
+/// Bytes of a column of a tile of staged inputs, and threads of a block that has one: shorter runs are read slower, and more threads at once as well.
+const COLUMN: i64 = 256;
+const STAGING: i64 = 512;
 
 /// The extents of columns for which there are kernels where only a launch knows them, of wide accesses and of any: of the finest classes that
 /// so many kernels allow, with one for longer rows of each. A class that is half empty has half as many bytes on their way.
@@ -51,6 +56,16 @@ const CLASSES: [[&[i64]; 2]; 3] = [
     ],
     [&[1024, 2048, 4096, 8192], &[1024, 4096]],
     [&[1024, 4096, 8192], &[4096]],
+];
+
+/// The same where rows that no vector divides have vectors that begin at aligned elements; there is one kernel more for rows that do not.
+const ALIGNED_CLASSES: [[&[i64]; 2]; 3] = [
+    [
+        &[1024, 1536, 2048, 3072, 4096, 6144, 8192],
+        &[1024, 2048, 3072, 4096, 6144, 8192],
+    ],
+    [&[1024, 2048, 4096, 8192], &[1024, 2048, 4096, 8192]],
+    [&[1024, 4096, 8192], &[1024, 4096]],
 ];
 
 /// The elements that the threads of a block take.
@@ -72,6 +87,8 @@ pub(super) struct Arrangement {
     pub(super) row_vector: i64,
     /// The layouts of the tensors, which may say more than their types.
     pub(super) layouts: Vec<Layout>,
+    /// The tensor, by its place, at whose aligned elements vectors begin; none where they begin at the first column.
+    pub(super) aligned_by: Option<usize>,
 }
 
 impl Arrangement {
@@ -94,72 +111,144 @@ impl<'c> Map<'c> {
             .map(|whole| whole.layout.clone())
             .collect();
         let by_rows = self.by_rows();
-        let general = |layouts: &[Layout], most: Option<i64>| {
-            let vector = match by_rows {
-                true => 1,
-                false => self.vector(layouts),
-            };
-            let crossed = self.crossed();
-            let taken = match (by_rows, self.reduces) {
-                (true, _) => self.along_rows(most),
-                (false, true) => self.reducing(vector, most),
-                (false, false) if !crossed.is_empty() => self.staged(vector),
-                (false, false) => self.plain(vector),
-            };
-            let mut taken = taken;
-            if self.ranges.is_some() {
-                // Ranges are whole multiples of what is taken at once.
-                taken.values[1] = 1 << taken.values[1].max(1).ilog2();
-            }
-            let row_vector = match vector {
-                1 => 1,
-                _ => self
-                    .row_vector(&crossed, layouts)
-                    .min(taken.values.iter().product()),
-            };
-            Arrangement {
-                threads: taken.threads,
-                values: taken.values,
-                by_rows,
-                held: taken.held && self.reduces,
-                most: most.filter(|_| taken.held),
-                staged: crossed,
-                row_vector,
-                layouts: layouts.to_vec(),
-            }
-        };
-        let last = general(&known, self.known(1));
+        let last = self.general(&known, None, self.known(1));
         let aligned = |of| self.aligned(&known, of).filter(|_| !by_rows);
-        let wide = aligned(i64::MAX);
+        let wide = aligned(i64::MAX).map(|layouts| (layouts, None));
+        let lead = self.lead(&known).filter(|_| !by_rows);
+        let shifted = lead.map(|lead| (known.clone(), Some(lead)));
         // Half as many accesses as one by one, where there are no wider ones.
         let pairs = aligned(2).filter(|pairs| {
-            wide.as_ref()
-                .is_some_and(|wide| self.vector(pairs) < self.vector(wide))
+            let wide = wide.as_ref();
+            shifted.is_none()
+                && wide.is_some_and(|(wide, _)| self.vector(pairs) < self.vector(wide))
         });
-        let mut all = Vec::new();
+        let pairs = pairs.map(|layouts| (layouts, None));
+        let any = (known.clone(), None);
         let is_open = self.reduces && self.known(1).is_none();
-        let kernels = |[first, others]: &[&[i64]; 2], levels: &[&Vec<Layout>]| {
-            first.len() + 1 + (levels.len() - 1) * (others.len() + 1)
+        let kernels = |[first, others]: &[&[i64]; 2], levels: &[&(Vec<Layout>, Option<Lead>)]| {
+            let middle = levels.len() - 1 - usize::from(shifted.is_some());
+            first.len() + 1 + middle * (others.len() + 1) + usize::from(shifted.is_some())
         };
-        let without: Vec<_> = wide.iter().chain([&known]).collect();
-        let with: Vec<_> = wide.iter().chain(&pairs).chain([&known]).collect();
-        let [finest, .., coarsest] = CLASSES;
-        let mut ways = std::iter::once((finest, &with)).chain(CLASSES.map(|of| (of, &without)));
+        let without: Vec<_> = wide.iter().chain(&shifted).chain([&any]).collect();
+        let with: Vec<_> = wide
+            .iter()
+            .chain(&shifted)
+            .chain(&pairs)
+            .chain([&any])
+            .collect();
+        let all = match shifted {
+            Some(_) => ALIGNED_CLASSES,
+            None => CLASSES,
+        };
+        let [finest, .., coarsest] = all;
+        let mut ways = std::iter::once((finest, &with)).chain(all.map(|of| (of, &without)));
         let way = ways.find(|(classes, levels)| kernels(classes, levels) <= most);
         let (classes, levels) = way.unwrap_or((coarsest, &without));
-        for (at, layouts) in levels.iter().enumerate() {
+        let mut all = Vec::new();
+        for (at, (layouts, lead)) in levels.iter().enumerate() {
             let classes = classes[at.min(1)];
-            if is_open {
-                all.extend(classes.iter().map(|most| general(layouts, Some(*most))));
+            let is_any = lead.is_none() && *layouts == known;
+            if is_open && !(is_any && shifted.is_some()) {
+                let classes = classes.iter();
+                all.extend(classes.map(|most| self.general(layouts, *lead, Some(*most))));
             }
-            all.push(general(layouts, self.known(1)));
+            all.push(self.general(layouts, *lead, self.known(1)));
         }
         // The last one is for anything, and so are those of classes that are too long to be held.
         all.pop();
         all.retain(|way| *way != last);
+        // Vectors that begin at aligned elements are for anything as well, where no tensors are compared.
+        let last = match lead {
+            Some(lead) if lead.always => all.pop().unwrap_or(last),
+            _ => last,
+        };
         all.truncate(most.saturating_sub(1));
         all.push(last);
         all
+    }
+
+    /// A kernel for columns of at most so many, where a launch brings such layouts.
+    fn general(&self, layouts: &[Layout], lead: Option<Lead>, most: Option<i64>) -> Arrangement {
+        let by_rows = self.by_rows();
+        let vector = match (by_rows, lead) {
+            (true, _) => 1,
+            (false, Some(lead)) => lead.vector,
+            (false, None) => self.vector(layouts),
+        };
+        let crossed = self.crossed();
+        let mut taken = match (by_rows, self.reduces) {
+            (true, _) => self.along_rows(most),
+            (false, true) => self.reducing(vector, most),
+            (false, false) if !crossed.is_empty() => self.staged(vector),
+            (false, false) => self.plain(vector),
+        };
+        if self.ranges.is_some() {
+            // Ranges are whole multiples of what is taken at once.
+            taken.values[1] = 1 << taken.values[1].max(1).ilog2();
+        }
+        let row_vector = match vector {
+            1 => 1,
+            _ => self
+                .row_vector(&crossed, layouts)
+                .min(taken.values.iter().product()),
+        };
+        Arrangement {
+            threads: taken.threads,
+            values: taken.values,
+            by_rows,
+            held: taken.held && self.reduces,
+            most: most.filter(|_| taken.held),
+            staged: crossed,
+            row_vector,
+            layouts: layouts.to_vec(),
+            aligned_by: lead.map(|lead| lead.tensor),
+        }
+    }
+
+    /// The tensor at whose aligned elements vectors begin, where rows that no wide access divides may begin anywhere; none where there are no such, or where
+    /// tensors are known to be as far from being aligned as each other nowhere.
+    fn lead(&self, layouts: &[Layout]) -> Option<Lead> {
+        if !self.crossed().is_empty() || self.ranges.is_some() || self.is_batched() {
+            return None;
+        }
+        let vector = self.along().map(|(_, whole)| whole.widest()).min()?;
+        if vector <= self.vector(layouts) || layouts.iter().any(|of| column(of.stride()).is_none())
+        {
+            return None;
+        }
+        let rows = |at: usize| layouts[at].stride().get(0).map(IntTuple::leaves);
+        let (tensor, _) = self.along().next()?;
+        let first = rows(tensor)?;
+        let mut always = true;
+        for (at, _) in self.along() {
+            let own = rows(at)?;
+            if at != tensor && own.len() != first.len() {
+                return None;
+            }
+            for (one, other) in first.iter().zip(&own).filter(|_| at != tensor) {
+                match (one, other) {
+                    (Leaf::Static(one), Leaf::Static(other)) if (one - other) % vector == 0 => (),
+                    (Leaf::Static(_), Leaf::Static(_)) => return None,
+                    _ => always = false,
+                }
+            }
+        }
+        let lead = Lead {
+            tensor,
+            vector,
+            always,
+        };
+        // Threads have an element each of those beside the vectors of a row.
+        let way = self.general(layouts, Some(lead), self.known(1));
+        (way.threads[1] >= 2 * vector).then_some(lead)
+    }
+
+    /// Tensors with an element for each row and column whose neighbours lie along columns, by their places.
+    pub(super) fn along(&self) -> impl Iterator<Item = (usize, &Whole<'c>)> {
+        self.full().filter(|(_, whole)| {
+            let is_along = column(whole.layout.stride()) == Some(&Leaf::Static(1));
+            is_along && !is_same_along(&whole.layout, 0)
+        })
     }
 
     /// Tells whether a thread reads elements one by one that are close to each other.
@@ -237,7 +326,10 @@ impl<'c> Map<'c> {
         let bytes = bytes.max().unwrap_or(1);
         let threads = match vector {
             1 => [WARP, WARP],
-            _ => [(BANKS / bytes).clamp(16, 64), 8],
+            _ => {
+                let rows = (COLUMN / bytes).clamp(32, 128);
+                [rows, STAGING / rows]
+            }
         };
         Taken {
             threads,
@@ -316,13 +408,13 @@ impl<'c> Map<'c> {
     /// The elements that threads take where neighbours lie along rows, of so many columns at most: a warp takes neighbouring rows.
     fn along_rows(&self, most: Option<i64>) -> Taken {
         let most = most.unwrap_or(i64::MAX);
-        let threads = power(up(most, HELD)).min(LOOPING / WARP);
+        let threads = power(up(most, TAKEN)).min(LOOPING / WARP);
         let each = up(most, threads);
         let limit = self.most_held(threads * WARP, true);
         let held = each <= limit;
         Taken {
             threads: [WARP, threads],
-            values: [1, if held { each } else { HELD.min(limit) }],
+            values: [1, if held { each } else { TAKEN.min(limit) }],
             held,
         }
     }
@@ -351,13 +443,24 @@ impl<'c> Map<'c> {
                 held: true,
             };
         }
-        let limit = HELD.min(self.most_held(LOOPING, false));
+        let limit = TAKEN.min(self.most_held(LOOPING, false));
         Taken {
             threads: [1, LOOPING],
             values: [vector, (limit / vector).max(1)],
             held: false,
         }
     }
+}
+
+/// Vectors that begin at aligned elements of rows.
+#[derive(Clone, Copy, Debug)]
+struct Lead {
+    /// The place of the tensor whose elements they are.
+    tensor: usize,
+    /// Elements of a vector.
+    vector: i64,
+    /// True where all tensors are known to be aligned alike.
+    always: bool,
 }
 
 /// The part of [`Arrangement`] that is the same for any layouts.

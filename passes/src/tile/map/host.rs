@@ -4,11 +4,16 @@ use super::{Arrangement, Map, Whole};
 use crate::tile::{
     grid::{self, Grid},
     host::{assert_extent, assert_no_overlap, assert_one_shape},
-    leaves::{extent_of_modes, open_leaves},
+    leaves::{extent_of_modes, leaves_of, open_leaves, places_of},
     variants::{both, choose, divided},
 };
 use cute_arith::Predicate;
-use cute_ir::{Failure, maps::is_same_along, mlir::*};
+use cute_ir::{
+    Expected, Failure,
+    maps::is_same_along,
+    mlir::*,
+    ops::{arith, cute},
+};
 use cute_layout::{IntTuple, Leaf};
 
 impl<'c> Map<'c> {
@@ -46,7 +51,62 @@ impl<'c> Map<'c> {
             let holds = host.compare(Predicate::Sle, columns, host.constant(index, most)?)?;
             all = both(host, all, Some(holds))?;
         }
+        if let Some(lead) = way.aligned_by {
+            all = both(
+                host,
+                all,
+                self.are_aligned_alike(host, lead, way.values[0])?,
+            )?;
+        }
         Ok(all)
+    }
+
+    /// The condition that rows of all tensors begin as far from an aligned element as those of one, by its place; none where layouts say so.
+    fn are_aligned_alike(
+        &self,
+        host: Builder<'c>,
+        lead: usize,
+        vector: i64,
+    ) -> Result<Option<Val<'c>>, Failure> {
+        let index = host.index_type();
+        let by = host.constant(index, vector)?;
+        let rest = |stride: Val<'c>| host.value(arith::REMSI, &[stride, by], index, &[]);
+        let first = self.row_strides(host, &self.tensors[lead])?;
+        let mut all = None;
+        for (_, whole) in self.along().filter(|(at, _)| *at != lead) {
+            let own = self.row_strides(host, whole)?;
+            for (one, other) in first.iter().zip(own) {
+                if one.1 && other.1 {
+                    continue;
+                }
+                let holds = host.compare(Predicate::Eq, rest(one.0)?, rest(other.0)?)?;
+                all = both(host, all, Some(holds))?;
+            }
+        }
+        Ok(all)
+    }
+
+    /// The strides along rows, of type `index`, and whether each is known.
+    fn row_strides(
+        &self,
+        host: Builder<'c>,
+        whole: &Whole<'c>,
+    ) -> Result<Vec<(Val<'c>, bool)>, Failure> {
+        let index = host.index_type();
+        let layout = host.infer(cute::GET_LAYOUT, &[whole.tensor], &[])?;
+        let leaves = leaves_of(host, layout)?;
+        let strides = &leaves[leaves.len() / 2..];
+        let known = whole.memref.layout.stride().leaves();
+        let places = self.modes[0].iter();
+        let places = places.flat_map(|mode| places_of(&whole.memref, *mode));
+        let stride = |at: usize| match strides[at] {
+            Some(value) => Ok((host.value(arith::INDEX_CAST, &[value], index, &[])?, false)),
+            None => {
+                let known = known[at].as_static().expected(host, "a number")?;
+                Ok((host.constant(index, known)?, true))
+            }
+        };
+        places.map(stride).collect()
     }
 
     /// The extent of rows (0), columns (1) or the batch (2), of type `index`.

@@ -96,6 +96,9 @@ impl<'c> Map<'c> {
                 attributes.push((name, b.unit()));
             }
         }
+        if let Some(lead) = way.aligned_by {
+            attributes.push(("aligned_by", b.i64_attribute(lead as i64)));
+        }
         if !way.staged.is_empty() {
             attributes.push(("staged", b.i64_array(&way.staged)));
             attributes.push(("row_vector", b.i64_attribute(way.row_vector)));

@@ -14,7 +14,7 @@ use crate::{
     plan::Plan,
     types::{self, MemRef, Space},
 };
-use cute_layout::{IntTuple, Layout, Leaf, Tile};
+use cute_layout::{IntTuple, Layout, Leaf, Tile, int};
 use melior::ir::ValueLike;
 
 /// Threads of a block, at most.
@@ -157,7 +157,10 @@ pub(in super::super) fn verify_block_map(op: cute::BlockMap<'_>) -> Checked {
         }
     }
     let all = [inputs, outputs].concat();
-    check_divided("columns", 1, vector, &all)?;
+    match op.aligned_by().and_then(integer_value) {
+        Some(lead) => check_aligned(&op, lead, (threads[1], vector), &all)?,
+        None => check_divided("columns", 1, vector, &all)?,
+    }
     let staged = op.staged().and_then(i64s_of).unwrap_or_default();
     let of_rows = op.row_vector().and_then(integer_value).unwrap_or(1);
     if !staged.is_empty() {
@@ -181,6 +184,52 @@ fn check_divided(what: &str, mode: usize, vector: i64, tensors: &[MemRef]) -> Ch
             .first()
             .map_or_else(String::new, |tensor| tensor.layout.shape().to_string())
     ))
+}
+
+/// Checks that vectors can begin where rows of a tensor are aligned, by its place among all.
+fn check_aligned(
+    op: &cute::BlockMap<'_>,
+    lead: i64,
+    (threads, vector): (i64, i64),
+    tensors: &[MemRef],
+) -> Checked {
+    let is_along = |tensor: &MemRef| tensor.layout.stride().get(1) == Some(&int(1));
+    let is_full = |tensor: &MemRef| is_along(tensor) && !is_same_along(&tensor.layout, 0);
+    let found = usize::try_from(lead).ok().and_then(|at| tensors.get(at));
+    if !found.is_some_and(is_full) {
+        return Err(format!(
+            "expected aligned_by to be the place of a tensor with the stride 1 along columns and elements of its own in each row, among {} \
+             tensors, found {lead}",
+            tensors.len()
+        ));
+    }
+    let bytes = |tensor: &MemRef| vector * tensor.element_bytes();
+    let mut full = tensors.iter().filter(|tensor| is_full(tensor));
+    if let Some(tensor) = full.find(|tensor| tensor.align % bytes(tensor) != 0) {
+        return Err(format!(
+            "expected tensors aligned to the {} bytes of a vector where vectors begin at aligned elements, found align<{}>",
+            bytes(tensor),
+            tensor.align
+        ));
+    }
+    if vector < 2 || vector & (vector - 1) != 0 || threads < 2 * vector {
+        return Err(format!(
+            "expected vectors of a power of two of at least 2 neighbours, and twice as many threads along columns, where vectors begin at \
+             aligned elements, found {vector} and {threads}"
+        ));
+    }
+    let others = [
+        op.by_rows().is_some(),
+        op.columns().is_some(),
+        op.staged().is_some(),
+    ];
+    if others.contains(&true) {
+        return Err(
+            "expected no by_rows, columns or staged where vectors begin at aligned elements"
+                .to_owned(),
+        );
+    }
+    Ok(())
 }
 
 /// Checks the inputs that come through shared memory.
