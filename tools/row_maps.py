@@ -82,15 +82,17 @@ def main():
     parser.add_argument("--columns", type=int, nargs="+", default=[4096, 1000, 2000, 3000, 5000, 1001, 1500, 2500, 3001, 4998])
     parser.add_argument("--rows", type=int, default=16384)
     parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--element", choices=["f16", "f32"], default="f16", help="that of all tensors in the packages")
     parser.add_argument("--only", nargs="+", default=["softmax", "rms_norm", "layer_norm"])
     options = parser.parse_args()
     packages = {path: cute_opt.Package.load(path) for path in options.packages}
     print(torch.cuda.get_device_name(0), "PyTorch", torch.__version__)
     wrong = False
     for columns in options.columns:
-        size = 4 * options.rows * columns
+        dtype = {"f16": torch.float16, "f32": torch.float32}[options.element]
+        size = 2 * dtype.itemsize * options.rows * columns
         count = max(2, -(-3 * CACHE // size))
-        new = lambda *shape: torch.randn(*shape, device="cuda", dtype=torch.float16)
+        new = lambda *shape: torch.randn(*shape, device="cuda", dtype=dtype)
         sets = [(new(options.rows, columns), new(options.rows, columns), new(columns), new(columns)) for _ in range(count)]
         for name in options.only:
             ways = {"copy": lambda s: s[1].copy_(s[0])}

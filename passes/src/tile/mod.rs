@@ -561,19 +561,24 @@ impl<'c> Gemm<'c> {
         // Prologues read what is stored, by loads that they wait for; and where somebody measures, he says what is copied.
         let may_copy =
             prologues.iter().all(Option::is_none) && !(is_open && request.candidates().is_some());
+        // A plan that is asked for is that of any launch: so is what an error names.
+        let of_any = |why: String| choose(plain, 1).err().unwrap_or(why);
         let ways = match (copied, aligned) {
             // As somebody asks for it.
-            (Some(copied), _) if copies => choose(copied, most).map_err(fail)?,
+            (Some(copied), _) if copies => choose(copied, most),
             (Some(copied), aligned) if may_copy => {
-                Self::of_tiers(&choose, [plain, copied], aligned, (most, is_open)).map_err(fail)?
+                let all = Self::of_tiers(&choose, [plain, copied], aligned, (most, is_open));
+                all.map_err(of_any)
             }
-            (_, Some(aligned)) => {
-                let mut ways = choose((&aligned, plain.1), most - 1).map_err(fail)?;
-                ways.extend(choose(plain, 1).map_err(fail)?);
-                ways
-            }
-            (_, None) => choose(plain, most).map_err(fail)?,
+            (_, Some(aligned)) => choose((&aligned, plain.1), most - 1)
+                .and_then(|mut ways| {
+                    ways.extend(choose(plain, 1)?);
+                    Ok(ways)
+                })
+                .map_err(of_any),
+            (_, None) => choose(plain, most),
         };
+        let ways = ways.map_err(fail)?;
         Ok(ways.into_iter().map(|(_, way)| way).collect())
     }
 
