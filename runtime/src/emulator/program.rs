@@ -70,6 +70,16 @@ pub(super) struct Access {
     pub is_read: bool,
     /// Bytes of a load up to the last register that an instruction reads: what is behind them comes along because memory moves in vectors, and is as if it were not read.
     pub taken: u32,
+    /// The bytes of a load that are used, as `.pragma "used_bytes_mask"` says (PTX ISA, Pragma Strings): bit i is that of byte i. The others are as if they were not read.
+    pub used: u32,
+}
+
+impl Access {
+    /// Tells whether all of its first bytes are used, of which a strong load leaves none out.
+    pub fn is_used_whole(&self, bytes: usize) -> bool {
+        let all = u32::MAX >> (32 - bytes.clamp(1, 32));
+        self.used & all == all || self.order.strong() || self.speculated
+    }
 }
 
 /// The threads that a strong access or a fence is for.

@@ -99,6 +99,45 @@ fn bits_are_set_one_after_another() {
 }
 
 #[test]
+fn bytes_that_a_pragma_leaves_out_are_not_read() {
+    // Bytes at a distance of two, up to the end of a variable, and one that comes along behind it.
+    let module = ".global .align 16 .b8 bytes[15] = {1, 9, 2, 9, 3, 9, 4, 9, 5, 9, 6, 9, 7, 9, 8};";
+    let load = |pragma: &str, at: &str| {
+        let body = format!(
+            "mov.u64 %s9, bytes; cvta.global.u64 %s9, %s9;\n{pragma}\nld.global.v4.b32 {{%r2, %r3, %r4, %r5}}, [{at}];\n\
+             and.b32 %r2, %r2, 255; bfe.u32 %r5, %r5, 16, 8; mad.lo.u32 %r5, %r5, 10, %r2; st.global.u32 [%s1], %r5;"
+        );
+        words(module, &body)
+    };
+    let used = ".pragma \"used_bytes_mask 0x5555\";";
+    assert_eq!(load(used, "%s9"), (vec![81; 64], Vec::new()));
+    for (pragma, at, kind) in [
+        ("", "%s9", Kind::OutOfBounds),
+        (".pragma \"used_bytes_mask 0xd555\";", "%s9", Kind::OutOfBounds),
+        // It is of the load behind it alone.
+        (
+            ".pragma \"used_bytes_mask 0x5555\"; mov.u32 %r2, 0;",
+            "%s9",
+            Kind::OutOfBounds,
+        ),
+        (used, "%s9+4", Kind::Misaligned),
+    ] {
+        let (_, findings) = load(pragma, at);
+        assert_eq!(findings.len(), 1, "{pragma} {at} {findings:?}");
+        assert_eq!(findings[0].kind, kind, "{pragma} {at}");
+    }
+    // Another thread writes the bytes between those that this one reads.
+    let race = |pragma: &str| {
+        let body = format!(
+            "{STRUCTURE}xor.b32 %r11, %r0, 32; shl.b32 %r11, %r11, 4; mov.u32 %r12, tile; add.u32 %r11, %r11, %r12; st.shared.u8 [%r11+1], %r0;\n\
+             {pragma}\nld.shared.u32 %r2, [%r9];\nand.b32 %r2, %r2, 255;\nst.global.u32 [%s1], %r2;"
+        );
+        words(MODULE, &body).1
+    };
+    assert_eq!(race(".pragma \"used_bytes_mask 0x1\";"), []);
+}
+
+#[test]
 fn what_comes_along_with_a_vector_is_not_read() {
     // Three words at the end of a variable, and a fourth that a compiler lets come along.
     let module = ".global .align 16 .b32 three[3] = {1, 2, 3};";

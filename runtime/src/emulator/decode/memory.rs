@@ -144,6 +144,7 @@ impl<'a> Decoder<'_, 'a> {
             speculated: false,
             is_read: false,
             taken: bytes * count as u32,
+            used: u32::MAX,
         })
     }
 
@@ -167,6 +168,7 @@ impl<'a> Decoder<'_, 'a> {
         };
         let m = self.access_modifiers(i)?;
         let mut access = self.access(i, address, &m)?;
+        access.used = self.used_bytes.unwrap_or(u32::MAX);
         let ty = m.ty.unwrap_or(Type::B32);
         let parts = self.parts(dest, m.count)?;
         self.check_vector(&parts, ty, true)?;

@@ -99,6 +99,8 @@ struct Decoder<'m, 'a> {
     global_granule: u32,
     line: u32,
     source: Option<Source<'a>>,
+    /// The bytes of the next load that a pragma says are used.
+    used_bytes: Option<u32>,
 }
 
 /// Bytes of the parameters of a kernel (PTX ISA 9.0, "Kernel Function Parameters"), at most.
@@ -167,6 +169,7 @@ fn decoder<'m, 'a>(module: &'m Module<'a>, number: usize, placed: &'m Placed) ->
         global_granule: 4,
         line: 0,
         source: None,
+        used_bytes: None,
     }
 }
 

@@ -193,5 +193,6 @@ fn in_frame(base: Reg, at: u64, bytes: u64, register: Reg) -> Box<Access> {
         speculated: false,
         is_read: false,
         taken: bytes as u32,
+        used: u32::MAX,
     })
 }

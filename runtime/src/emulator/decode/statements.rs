@@ -61,9 +61,15 @@ impl<'m, 'a> Decoder<'m, 'a> {
                     self.statements(inside)?;
                     self.names.close();
                 }
-                Statement::Instruction(instruction) => self.instruction(instruction, statements)?,
+                Statement::Instruction(instruction) => {
+                    self.instruction(instruction, statements)?;
+                    self.used_bytes = None;
+                }
+                Statement::Pragma(texts) => {
+                    self.used_bytes = texts.iter().find_map(|text| used_bytes(text));
+                }
                 // Both are looked up where they are used.
-                Statement::Targets { .. } | Statement::Prototype { .. } | Statement::Pragma(_) => {}
+                Statement::Targets { .. } | Statement::Prototype { .. } => {}
             }
         }
         Ok(())
@@ -554,4 +560,10 @@ fn carry(i: &Instruction<'_>) -> Carry {
         ) => Carry::Halves,
         _ => Carry::Nothing,
     }
+}
+
+/// The mask of a pragma that says which bytes of the next load are used; none of another one, which the emulator has no use for.
+fn used_bytes(text: &str) -> Option<u32> {
+    let mask = text.trim().strip_prefix("used_bytes_mask")?.trim();
+    u32::from_str_radix(mask.strip_prefix("0x")?, 16).ok()
 }

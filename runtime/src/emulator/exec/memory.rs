@@ -47,14 +47,13 @@ impl Context<'_> {
             let data = &mut data[..total];
             data.fill(0);
             let place = (access.space, at[lane]);
-            self.read_first(
-                warp,
-                lane,
-                pc,
-                place,
-                (&mut data[..taken], total),
-                access.order,
-            );
+            match access.is_used_whole(taken) {
+                true => {
+                    let data = (&mut data[..taken], total);
+                    self.read_first(warp, lane, pc, place, data, access.order);
+                }
+                false => self.read_used(warp, lane, pc, access, at[lane], &mut data[..taken]),
+            }
             for (part, reg) in data.chunks_exact(bytes).zip(&access.regs) {
                 let Some(reg) = reg else { continue };
                 let mut word = [0; 8];
@@ -173,6 +172,34 @@ impl Context<'_> {
     ) {
         let moved = data.len();
         self.read_first(warp, lane, pc, (space, at), (data, moved), order);
+    }
+
+    /// Reads the bytes of a load that are used, each run of neighbours by itself.
+    fn read_used(
+        &mut self,
+        warp: &Warp,
+        lane: usize,
+        pc: u32,
+        access: &Access,
+        at: u64,
+        data: &mut [u8],
+    ) {
+        let moved = access.bytes as usize * access.regs.len();
+        let (space, start) = Self::resolve(warp.rank, access.space, at);
+        if !self.aligned(warp, lane, pc, space, start, moved) {
+            return;
+        }
+        let is_used = |byte: usize| access.used >> byte & 1 == 1;
+        let mut byte = 0;
+        while byte < data.len() {
+            let run = (byte..data.len()).take_while(|byte| is_used(*byte)).count();
+            if run > 0 {
+                let place = (access.space, at + byte as u64);
+                let part = &mut data[byte..byte + run];
+                self.read_first(warp, lane, pc, place, (part, 1), access.order);
+            }
+            byte += run.max(1);
+        }
     }
 
     /// Reads the first bytes of an access that moves so many.
