@@ -190,7 +190,7 @@ fn quotient<'c>(
     reciprocal: Val<'c>,
 ) -> Result<Val<'c>, Failure> {
     let wide = b.i64_type();
-    let rounded = reciprocals::product(b, number, reciprocal, true)?;
+    let rounded = reciprocals::lowered_product(b, number, reciprocal, true)?;
     if is_unsigned {
         return Ok(rounded);
     }

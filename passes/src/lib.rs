@@ -32,7 +32,7 @@ pub mod partition;
 pub mod pipeline;
 pub mod plan;
 pub mod read_dsl;
-mod reciprocals;
+pub mod reciprocals;
 pub mod report;
 mod shared;
 pub mod simplify_indices;

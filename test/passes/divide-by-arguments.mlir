@@ -45,7 +45,7 @@ gpu.module @kernels {
       // Of a number below 2^31, without signs.
       // CHECK-NEXT: %[[WIDE:.*]] = arith.extsi %[[I]] : i32 to i64
       // CHECK-NEXT: %[[SHIFTED:.*]] = arith.shli %[[WIDE]], %c2_i64
-      // CHECK-NEXT: %{{.*}}, %[[HIGH:.*]] = arith.mulsi_extended %[[SHIFTED]], %[[UNSIGNED]]
+      // CHECK-NEXT: %[[HIGH:.*]] = llvm.call_intrinsic "llvm.nvvm.mulhi.ll"(%[[SHIFTED]], %[[UNSIGNED]])
       // CHECK-NEXT: %[[NARROW:.*]] = arith.trunci %[[HIGH]] : i64 to i32
       // CHECK-NEXT: llvm.store %[[NARROW]]
       // CHECK-NEXT: %[[BEFORE:.*]] = arith.muli %[[NARROW]], %[[D]]
@@ -56,7 +56,7 @@ gpu.module @kernels {
       %rest = arith.remui %i, %d : i32
       llvm.store %rest, %p : i32, !llvm.ptr<1>
       // With signs, a quotient below zero is rounded up. The same in 64 bits needs no product more.
-      // CHECK-NEXT: %{{.*}}, %[[SIGNED:.*]] = arith.mulsi_extended %[[SHIFTED]], %[[RECIPROCAL]]
+      // CHECK-NEXT: %[[SIGNED:.*]] = llvm.call_intrinsic "llvm.nvvm.mulhi.ll"(%[[SHIFTED]], %[[RECIPROCAL]])
       // CHECK-NEXT: %[[SIGN:.*]] = arith.shrui %[[SIGNED]], %c63_i64
       // CHECK-NEXT: %[[QUOTIENT:.*]] = arith.addi %[[SIGNED]], %[[SIGN]]
       // CHECK-NEXT: %[[NARROW_Q:.*]] = arith.trunci %[[QUOTIENT]] : i64 to i32
@@ -71,11 +71,11 @@ gpu.module @kernels {
       // A quotient of a quotient.
       // CHECK: %[[AGAIN:.*]] = arith.extsi %[[NARROW_Q]] : i32 to i64
       // CHECK: %[[SHIFTED_AGAIN:.*]] = arith.shli %[[AGAIN]], %c2_i64
-      // CHECK: arith.mulsi_extended %[[SHIFTED_AGAIN]], %[[RECIPROCAL]]
+      // CHECK: llvm.call_intrinsic "llvm.nvvm.mulhi.ll"(%[[SHIFTED_AGAIN]], %[[RECIPROCAL]])
       %twice = arith.divsi %q, %d : i32
       llvm.store %twice, %p : i32, !llvm.ptr<1>
       // A launch computes what the argument comes to, too.
-      // CHECK: arith.mulsi_extended %[[SHIFTED]], %[[OF_MORE]]
+      // CHECK: llvm.call_intrinsic "llvm.nvvm.mulhi.ll"(%[[SHIFTED]], %[[OF_MORE]])
       %most = arith.maxsi %d, %c8 : i32
       %by_most = arith.divsi %i, %most : i32
       llvm.store %by_most, %p : i32, !llvm.ptr<1>

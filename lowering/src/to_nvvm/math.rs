@@ -15,6 +15,7 @@ use cute_ir::{
     mlir::*,
     ops::{arith, llvm, math},
 };
+use cute_passes::reciprocals::upper_half;
 use melior::ir::{Type, ValueLike};
 use std::f32::consts::LOG2_E;
 
@@ -77,6 +78,11 @@ pub(super) fn math_op<'c>(rewriter: &Rewriter<'c>, op: Op<'c>) -> Result<(), Fai
     let b = Builder::before(op);
     let name = name_of(op);
     let known = FORMS.iter().any(|(known, _)| *known == name);
+    if matches!(name, arith::MULSI_EXTENDED | arith::MULUI_EXTENDED)
+        && result_of(op, 0).r#type() == b.i64_type()
+    {
+        return halves(rewriter, op);
+    }
     if name.starts_with("arith.") && !known {
         return check_arithmetic(op);
     }
@@ -97,6 +103,18 @@ pub(super) fn math_op<'c>(rewriter: &Rewriter<'c>, op: Op<'c>) -> Result<(), Fai
         _ => apply(b, name, &operands, ty)?,
     };
     replace_uses(result, new);
+    rewriter.erase(op)
+}
+
+/// Lowers a product of 128 bits to its halves.
+fn halves<'c>(rewriter: &Rewriter<'c>, op: Op<'c>) -> Result<(), Failure> {
+    let b = Builder::before(op);
+    let operands = operands_of(op);
+    let low = b.value(arith::MULI, &operands, b.i64_type(), &[])?;
+    let has_signs = name_of(op) == arith::MULSI_EXTENDED;
+    let operands = operands.try_into().ok().expected(b, "two operands")?;
+    replace_uses(result_of(op, 0), low);
+    replace_uses(result_of(op, 1), upper_half(b, operands, has_signs)?);
     rewriter.erase(op)
 }
 

@@ -113,7 +113,11 @@ fn bytes_that_a_pragma_leaves_out_are_not_read() {
     assert_eq!(load(used, "%s9"), (vec![81; 64], Vec::new()));
     for (pragma, at, kind) in [
         ("", "%s9", Kind::OutOfBounds),
-        (".pragma \"used_bytes_mask 0xd555\";", "%s9", Kind::OutOfBounds),
+        (
+            ".pragma \"used_bytes_mask 0xd555\";",
+            "%s9",
+            Kind::OutOfBounds,
+        ),
         // It is of the load behind it alone.
         (
             ".pragma \"used_bytes_mask 0x5555\"; mov.u32 %r2, 0;",
