@@ -63,7 +63,7 @@ fn element_of(ty: Type<'_>) -> String {
 pub(crate) const PRODUCER: &str = concat!("cute-opt ", env!("CARGO_PKG_VERSION"));
 
 fn run<'c>(_: &Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
-    let fail = |message: String| diag::error(module.location(), message);
+    let fail = |message: String| diag::of_option(module, message);
     let wrong = |e| fail(format!("cute-emit-package: {e}"));
     let PackageOptions { file } = PackageOptions::of(options).map_err(wrong)?;
     let file = file.ok_or_else(|| wrong("expected file=, the path of the package".to_owned()))?;
@@ -271,7 +271,7 @@ impl<'c> Argument<'c> {
         Ok(Arg::Tensor {
             name: self.name(named.map(|role| role.name.as_ref()).collect(), computes),
             element: element_of(memref.element),
-            layout: memref.layout.to_string(),
+            layout: memref.layout.text_of_tensor(),
             align: memref.align as u32,
             access,
         })
