@@ -8,6 +8,7 @@ mod choice;
 mod computes;
 mod plan;
 mod region;
+mod words;
 
 use crate::binary;
 use cute_ir::options::Options;
@@ -205,12 +206,13 @@ fn function<'c>(op: Op<'c>) -> Result<Option<Function>, Failure> {
             ),
         ));
     }
-    let plan = plan::plan(op, body)?;
+    let mut plan = plan::plan(op, body)?;
     let computes = computes::computes(op, &plan.given)?;
     let mut args = Vec::new();
     for (index, value) in arguments_of(body).into_iter().enumerate() {
         args.push(Argument { op, index }.read(value.r#type(), &computes)?);
     }
+    words::in_own_words(&mut plan.requires, &plan.values, &args);
     let name = string_of(op, "sym_name").unwrap_or("function").to_owned();
     Ok(Some(Function {
         values: plan.values,

@@ -23,11 +23,12 @@ use cute_layout::{
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 
 fn extent(memref: &MemRef, mode: usize) -> Result<i64, String> {
-    memref
-        .layout
-        .mode(mode)
-        .and_then(|m| m.size())
-        .map_err(|e| e.to_string())
+    let mode = memref.layout.mode(mode);
+    let size = mode.and_then(|mode| match mode.is_empty() {
+        true => Ok(0),
+        false => mode.size(),
+    });
+    size.map_err(|e| e.to_string())
 }
 
 pub(in super::super) fn verify_gemm(op: Op<'_>) -> Checked {

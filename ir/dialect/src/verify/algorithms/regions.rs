@@ -47,7 +47,8 @@ fn check_numbers(around: Op, what: &str, block: Blk) -> Result<(), Failure> {
             ),
         ));
     }
-    diag::each(ops, |op| {
+    // What is wrong with an op is often wrong with those that use it.
+    ops.into_iter().try_for_each(|op| {
         check_known(what, op)
             .and_then(|()| check_integers(op))
             .and_then(|()| check_predicate(op))
@@ -60,14 +61,14 @@ fn check_known(what: &str, op: Op) -> Checked {
     let is_known = match name {
         arith::CONSTANT | arith::CMPF | arith::CMPI => true,
         cute::ALL_REDUCE => what == "a map",
-        _ => ScalarOp::of_mlir(name).is_some(),
+        _ => ScalarOp::of_mlir(name).is_some() || ScalarOp::of_bits(name, true).is_some(),
     };
     if is_known {
         return Ok(());
     }
     Err(format!(
         "expected an operation on numbers in {what}, which a kernel and the host compute alike: constants, arithmetic, comparisons and \
-         conversions of arith, and functions such as math.exp; found '{name}'; {}",
+         conversions of arith, bits of integers, and functions such as math.exp; found '{name}'; {}",
         in_place_of(name)
     ))
 }
@@ -97,6 +98,7 @@ fn in_place_of(name: &str) -> &'static str {
         "arith.ceildivsi" | "arith.floordivsi" => {
             "arith.divsi rounds to zero, and arith.select corrects it"
         }
+        "math.absi" => "it is arith.maxsi of x and 0 - x",
         "arith.bitcast" => {
             "the bits of a number are a tensor of integers at the same address, which the map is given as well"
         }
@@ -131,19 +133,12 @@ fn check_integers(op: Op) -> Checked {
              '{name}'; use i32"
         ));
     }
-    let is_bitwise = matches!(name, arith::ANDI | arith::ORI);
-    let taken = operands_of(op).into_iter();
-    let mut taken = taken.filter_map(|value| types::int_width(value.r#type()));
-    if (is_bitwise || counts(name))
-        && let Some(other) = taken.find(|width| is_bitwise != (*width == 1))
+    if counts(name) && widths.contains(&1) && name != arith::CMPI
+        || name == arith::CMPI && taken_bits(op) == Some(1)
     {
-        let expected = match is_bitwise {
-            true => "truth values, i1, of which the host computes it to verify a kernel",
-            false => {
-                "numbers, as truth values have no sum and no order (arith.andi, arith.ori, arith.select)"
-            }
-        };
-        return Err(format!("expected {expected}, found i{other} in '{name}'"));
+        return Err(format!(
+            "expected numbers, as truth values have no sum and no order (arith.andi, arith.ori, arith.xori, arith.select), found i1 in '{name}'"
+        ));
     }
     if matches!(name, arith::SITOFP | arith::EXTSI) && widths.first() == Some(&1) {
         return Err(format!(
@@ -159,12 +154,20 @@ fn check_integers(op: Op) -> Checked {
     Ok(())
 }
 
+/// Bits of the first operand of an op, if that is an integer.
+fn taken_bits(op: Op) -> Option<u32> {
+    let first = operands_of(op).into_iter().next()?;
+    types::int_width(first.r#type())
+}
+
 /// Tells whether an op on integers takes numbers alone, and no truth values.
 fn counts(name: &str) -> bool {
-    matches!(
-        name,
-        arith::ADDI | arith::SUBI | arith::MULI | arith::MAXSI | arith::MINSI | arith::CMPI
-    )
+    let op = ScalarOp::of_mlir(name);
+    op.is_some_and(ScalarOp::is_of_integers)
+        || matches!(
+            name,
+            arith::ADDI | arith::SUBI | arith::MULI | arith::MAXSI | arith::MINSI | arith::CMPI
+        )
 }
 
 /// Checks that a comparison is one that the host computes: of numbers with signs, that are no NaN.
