@@ -13,7 +13,7 @@
 //
 // Of several modules nobody says which it is.
 //
-// RUN: sed 's/gpu.module @mine/gpu.module @other {}\n  gpu.module @mine/' %s > %t.mlir
+// RUN: sed 's/^  gpu.module @mine/  gpu.module @other {}\n  gpu.module @mine/' %s > %t.mlir
 // RUN: not cute-opt %t.mlir --cute-compile="arch=sm_80 package=%t.cutepkg" -o /dev/null 2>&1 | FileCheck %s --check-prefix=SEVERAL
 // SEVERAL: expected one gpu.binary for each architecture; put the kernels into one gpu.module
 

@@ -55,7 +55,7 @@ func.func @rows(%A: !a, %B: !b, %C: !c, %R: !r) {
 !b = !cute.memref<f16, gmem, align<16>, "(7,0):(16,1)">
 !c = !cute.memref<f16, gmem, align<2>, "(5,7):(7,1)">
 func.func @extents(%A: !a, %B: !b, %C: !c) {
-  // expected-error @below {{'cute.contract' op}}
+  // expected-error @below {{'cute.contract' op expected the same K of A and B, found 16 and 0: A is (5,16), B is (7,?{div=0}), C is (5,7)}}
   cute.contract ins(%A, %B) outs(%C) accumulate f32
   return
 }

@@ -212,7 +212,9 @@ impl ScalarOp {
         let signed = |x: i64| (x << unused) >> unused;
         let by = u32::try_from(y).ok().filter(|by| *by < bits);
         Some(match self {
-            Quotient => x.checked_div(y).filter(|result| signed(*result) == *result)?,
+            Quotient => x
+                .checked_div(y)
+                .filter(|result| signed(*result) == *result)?,
             Remainder => x.checked_div(y).and(x.checked_rem(y))?,
             BitAnd => x & y,
             BitOr => x | y,
@@ -260,7 +262,10 @@ mod tests {
         assert_eq!(ScalarOp::of_mlir("arith.cmpf"), None);
         for name in ["arith.andi", "arith.ori", "arith.xori"] {
             let [truths, integers] = [true, false].map(|of| ScalarOp::of_bits(name, of).unwrap());
-            assert!(!truths.is_of_integers() && integers.is_of_integers(), "{name}");
+            assert!(
+                !truths.is_of_integers() && integers.is_of_integers(),
+                "{name}"
+            );
             assert!(ScalarOp::mlir_names().any(|known| known == name));
         }
     }

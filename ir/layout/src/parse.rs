@@ -411,10 +411,7 @@ impl Layout {
 
     /// Reads what [`Layout::parse_with`] does, of a tensor that may have no elements: an extent of 0 is [`Dyn::ZERO`], as layouts have no such
     /// extent, and an unknown one may have any value.
-    pub fn parse_of_tensor(
-        text: &str,
-        parameters: Option<&Parameters<'_>>,
-    ) -> PResult<Layout> {
+    pub fn parse_of_tensor(text: &str, parameters: Option<&Parameters<'_>>) -> PResult<Layout> {
         whole(text, parameters, |c| {
             c.may_be_empty = true;
             c.layout()

@@ -248,7 +248,9 @@ enum Kind {
 
 /// The kind of a file of the cache, by its name; none of a file of somebody else.
 fn kind_of(name: &str) -> Option<Kind> {
-    let half = name.strip_prefix('.').is_some_and(|name| name.starts_with(HALF));
+    let half = name
+        .strip_prefix('.')
+        .is_some_and(|name| name.starts_with(HALF));
     let entry = name
         .strip_suffix(ENDING)
         .is_some_and(|key| key.len() == 64 && key.bytes().all(|c| c.is_ascii_hexdigit()));

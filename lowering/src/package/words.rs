@@ -15,7 +15,10 @@ pub(super) fn in_own_words(requires: &mut [Requirement], values: &[Expr], args: 
         };
         let mut leaves = Vec::new();
         leaves_of(number, values, &mut leaves);
-        let named: Vec<_> = leaves.iter().filter_map(|of| Named::of(*of, args)).collect();
+        let named: Vec<_> = leaves
+            .iter()
+            .filter_map(|of| Named::of(*of, args))
+            .collect();
         if named.is_empty() {
             continue;
         }
@@ -23,8 +26,14 @@ pub(super) fn in_own_words(requires: &mut [Requirement], values: &[Expr], args: 
             let named = Named::of((arg, leaf), args);
             named.map_or_else(String::new, |named| named.name)
         };
-        let scalar = |arg: usize| args.get(arg).map_or_else(String::new, |arg| arg.name().to_owned());
-        let wider: Vec<_> = named.iter().map(|of| format!("{} for {}", of.wider, of.name)).collect();
+        let scalar = |arg: usize| {
+            args.get(arg)
+                .map_or_else(String::new, |arg| arg.name().to_owned())
+        };
+        let wider: Vec<_> = named
+            .iter()
+            .map(|of| format!("{} for {}", of.wider, of.name))
+            .collect();
         requirement.message = format!(
             "expected {} to fit 32 bits, as what is computed of extents and strides of 32 bits has no more, found a number beyond; compile for 64: \
              write {} in the layout of the argument",

@@ -265,7 +265,8 @@ impl<'c> Matrix<'c> {
                 let whole = mode.coalesce().map_err(|e| e.to_string())?;
                 let may = role == Role::Scale || role == Role::Beside && at == 1;
                 let group = group_of(&whole).filter(|_| may);
-                let is_grouped = group.is_some_and(|group| role == Role::Scale || suits_tiles(group));
+                let is_grouped =
+                    group.is_some_and(|group| role == Role::Scale || suits_tiles(group));
                 if whole.shape().is_tuple() && !is_grouped {
                     places.get_or_insert(Places::Linear);
                 }

@@ -48,7 +48,8 @@ impl Pattern {
             text: text.to_string(),
             reason,
         };
-        let layout = Layout::parse_of_tensor(text, None).map_err(|error| fail(error.to_string()))?;
+        let layout =
+            Layout::parse_of_tensor(text, None).map_err(|error| fail(error.to_string()))?;
         let pattern = Pattern {
             text: text.to_string(),
             shape: layout.shape().clone(),
@@ -192,7 +193,8 @@ impl Pattern {
         let all = |tuple: &IntTuple| -> Option<Vec<i64>> {
             tuple.leaves().into_iter().map(known).collect()
         };
-        self.with_leaves(&all(&self.shape)?, &all(&self.stride)?).ok()
+        self.with_leaves(&all(&self.shape)?, &all(&self.stride)?)
+            .ok()
     }
 
     /// The leaves of the shape and those of the stride, where they are known.

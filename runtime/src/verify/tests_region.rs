@@ -86,8 +86,7 @@ fn exact_operations_stay_exact() {
 
 #[test]
 fn bits_are_those_of_the_type() {
-    let [i8, i32, i64] =
-        [Element::I8, Element::I32, Element::I64].map(ValueType::Number);
+    let [i8, i32, i64] = [Element::I8, Element::I32, Element::I64].map(ValueType::Number);
     let of = |x: f64, y: f64| [Ball::exact(x), Ball::exact(y)];
     for (op, [x, y], ty, value) in [
         (ScalarOp::ShiftLeft, [75.0, 4.0], i8, -80.0),
@@ -98,7 +97,11 @@ fn bits_are_those_of_the_type() {
         (ScalarOp::BitXor, [-1.0, 5.0], i32, -6.0),
         (ScalarOp::Remainder, [-7.0, 2.0], i64, -1.0),
     ] {
-        assert_eq!(apply(op, &of(x, y), ty), Ball::exact(value), "{op:?} {x} {y}");
+        assert_eq!(
+            apply(op, &of(x, y), ty),
+            Ball::exact(value),
+            "{op:?} {x} {y}"
+        );
     }
     for (op, [x, y], ty) in [
         (ScalarOp::ShiftLeft, [1.0, 8.0], i8),

@@ -153,7 +153,10 @@ impl Compilation<'_> {
         let folder = tempfile::Builder::new().prefix("cute-opt-").tempdir();
         let folder = folder.map_err(|e| {
             let all = env::temp_dir();
-            format!("cannot write {}: {e}; name another folder by TMPDIR", all.display())
+            format!(
+                "cannot write {}: {e}; name another folder by TMPDIR",
+                all.display()
+            )
         })?;
         match folder.path().to_str() {
             Some(text) if !text.contains(['"', '\'', '{', '}']) => Ok(Some(folder)),

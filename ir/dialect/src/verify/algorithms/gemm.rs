@@ -466,8 +466,8 @@ fn check_matrices([a, b, c]: [&MemRef; 3], whole: bool) -> Checked {
     ];
     for (what, (x, i), (y, j)) in same.into_iter().filter(|(_, (_, i), _)| *i < rank) {
         let [left, right] = [(x, i), (y, j)].map(|(tensor, mode)| {
-            let shape = tensor.layout.shape().modes().get(mode);
-            shape.is_none_or(|shape| shape.is_static())
+            let mode = tensor.layout.mode(mode);
+            mode.is_ok_and(|mode| mode.shape().is_static() || mode.is_empty())
         });
         // What only a launch knows is compared there.
         if !left || !right {

@@ -51,9 +51,8 @@ pub(in super::super) fn verify_all_reduce(op: cute::AllReduce<'_>) -> Checked {
 /// Tells whether a function may be what a map's region is to the host, which verifies it: private, and of numbers.
 fn is_region(function: Op) -> bool {
     let arguments = body_of(function, 0).map(arguments_of).unwrap_or_default();
-    let is_number = |value: &Val| {
-        types::is_float(value.r#type()) || types::int_width(value.r#type()).is_some()
-    };
+    let is_number =
+        |value: &Val| types::is_float(value.r#type()) || types::int_width(value.r#type()).is_some();
     string_of(function, "sym_visibility") == Some("private") && arguments.iter().all(is_number)
 }
 
