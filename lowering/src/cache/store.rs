@@ -17,8 +17,12 @@
 //! time. What a killed process leaves is a file of another name, which the next writer removes.
 
 use super::{Cache, CacheError, Key};
+use rustix::{
+    fs::{FlockOperation, flock},
+    io::Errno,
+};
 use std::{
-    fs::{self, DirBuilder, File, TryLockError},
+    fs::{self, DirBuilder, File},
     io::{self, Read, Write},
     os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
@@ -165,17 +169,16 @@ impl Cache {
         let folder = File::open(&self.folder).map_err(wrong)?;
         let began = Instant::now();
         loop {
-            match folder.try_lock() {
+            match flock(&folder, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => return Ok(Some(folder)),
-                Err(TryLockError::WouldBlock) if began.elapsed() < PATIENCE => {
+                Err(Errno::WOULDBLOCK) if began.elapsed() < PATIENCE => {
                     thread::sleep(Duration::from_millis(2));
                 }
-                Err(TryLockError::WouldBlock) => return Ok(None),
+                Err(Errno::WOULDBLOCK) => return Ok(None),
+                Err(Errno::INTR) => {}
                 // A file system without locks.
-                Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
-                    return Ok(Some(folder));
-                }
-                Err(TryLockError::Error(error)) => return Err(wrong(error)),
+                Err(Errno::OPNOTSUPP | Errno::NOLCK) => return Ok(Some(folder)),
+                Err(error) => return Err(wrong(error.into())),
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The folder of entries: what is used, what is replaced, what is removed, and by how many at once.
 
 use super::{Cache, CacheError, Key, bytes};
+use rustix::fs::{FlockOperation, flock};
 use std::{
     fs::{self, File},
     io::Write,
@@ -191,10 +192,10 @@ fn a_writer_that_stands_still_keeps_nobody() {
     let (_folder, cache) = cache();
     cache.store(&key("a"), &[b"a"]).unwrap();
     let folder = File::open(cache.folder()).unwrap();
-    folder.lock().unwrap();
+    flock(&folder, FlockOperation::LockExclusive).unwrap();
     cache.store(&key("b"), &[b"b"]).unwrap();
     assert!(load(&cache, "a").is_some() && load(&cache, "b").is_none());
-    folder.unlock().unwrap();
+    flock(&folder, FlockOperation::Unlock).unwrap();
     cache.store(&key("b"), &[b"b"]).unwrap();
     assert!(load(&cache, "b").is_some());
 }
