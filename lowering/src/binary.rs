@@ -262,7 +262,7 @@ pub(crate) fn ptx_of(object: &Object) -> String {
 }
 
 fn assemble<'c>(rewriter: &Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
-    let wrong = |e| diag::error(module.location(), format!("cute-assemble: {e}"));
+    let wrong = |e| diag::of_option(module, format!("cute-assemble: {e}"));
     let AssembleOptions { lineinfo } = AssembleOptions::of(options).map_err(wrong)?;
     diag::each(ops_named(module, gpu::BINARY)?, |op| {
         let b = Builder::before(op);

@@ -606,7 +606,7 @@ fn leaves(
     pattern: Option<&Pattern>,
     found: &Parsed,
 ) -> Result<Vec<i64>, ArgError> {
-    let Some(pattern) = pattern.filter(|_| layout != found.text()) else {
+    let Some(pattern) = pattern.filter(|of| !of.is_static() || layout != found.text()) else {
         return Ok(Vec::new());
     };
     pattern.leaves_of(found).map_err(|reason| ArgError::Layout {

@@ -16,6 +16,7 @@ folder, source = os.path.abspath(sys.argv[1]), sys.argv[2]
 shutil.rmtree(folder, ignore_errors=True)
 os.makedirs(folder)
 os.chdir(folder)
+os.makedirs("temporary")
 ptxas = os.environ.get("CUTE_PTXAS") or shutil.which("ptxas")
 if not ptxas:
     sys.exit("expected CUTE_PTXAS, or ptxas on the path")
@@ -51,7 +52,7 @@ def calls():
 def start(cache="--cache", options=OPTIONS, file="a.mlir", package="p.cutepkg", more=(), before=None, **environment):
     options += f" package={package}" if package else ""
     command = ["cute-opt", file, f"--cute-compile={options}", *more] + ([cache] if cache else [])
-    environment = {"CUTE_PTXAS": f"{folder}/ptxas", "CUTE_CACHE_DIR": f"{folder}/cache", **environment}
+    environment = {"CUTE_PTXAS": f"{folder}/ptxas", "CUTE_CACHE_DIR": f"{folder}/cache", "TMPDIR": f"{folder}/temporary", **environment}
     text = open("a.mlir") if file in ["-", "/dev/stdin"] else subprocess.DEVNULL
     return subprocess.Popen(command, env={**os.environ, **environment}, stdin=text, stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, preexec_fn=before)
@@ -75,6 +76,10 @@ def require(what, holds):
 
 def entries(ending=".kept"):
     return sorted(name for name in os.listdir("cache") if name.endswith(ending))
+
+
+def temporary():
+    return os.listdir("temporary")
 
 
 def halves():
@@ -193,13 +198,17 @@ print("damaged and foreign entries are replaced")
 
 # Folders.
 stdin, _ = run(file="-", cache=None)
-for where in ["/proc/cache", f"{folder}/a.mlir/below", f"{folder}/quote'd"]:
+for where in ["/proc/cache", f"{folder}/a.mlir/below"]:
     given, count = run(cache=f"--cache={where}")
     warnings = [line for line in given[2].decode().splitlines() if "warning: --cache:" in line]
     require(f"{where} is warned of", len(warnings) == 1 and where in warnings[0])
     piped, _ = run(file="-", cache=f"--cache={where}")
     require("and of standard input", piped[0] == 0 and piped[1:4:2] == stdin[1:4:2])
     require("and compiled", count == 1 and given[:2] + given[3:] == whole[:2] + whole[3:])
+quoted = {"cache": f"--cache={folder}/quote'd", "TMPDIR": "/proc"}
+given, _ = run(**quoted)
+require("packages are made somewhere else", b"warning: --cache: cannot write /proc" in given[2] and given[3] == whole[3])
+require("which quotes do not matter to", run(cache=quoted["cache"]) == (whole, 1) and run(cache=quoted["cache"]) == (whole, 0))
 given, _ = run(CUTE_CACHE_LIMIT="much")
 require("a bound that is none is warned of", b"CUTE_CACHE_LIMIT: expected a number" in given[2])
 run(CUTE_CACHE_DIR="", XDG_CACHE_HOME=f"{folder}/xdg")
@@ -251,13 +260,11 @@ limit = max(len(whole[1]), len(whole[3])) + 100
 (status, _, _, made), _ = run(before=killed_by_size(limit, ignored=False))
 require("it is killed with the package written", status == -signal.SIGXFSZ and made == whole[3])
 [half] = os.listdir("cache")
-require("half an entry is left", os.stat(f"cache/{half}").st_size == limit and half.startswith(".half-"))
+require("half an entry is left", os.stat(f"cache/{half}").st_size == limit and half.startswith(".part-"))
 given, count = run(before=killed_by_size(limit, ignored=True))
 require("a full disk is a warning", b"warning: --cache: the cache cannot write" in given[2] and given[3] == whole[3])
-require("half an entry is not used", run() == (whole, 1) and run() == (whole, 0))
-os.utime(f"cache/{half}", (1, 1))
-run(options=other)
-require("and is removed", halves() == [] and len(entries()) == 2)
+require("half an entry is not used, and is removed", run() == (whole, 1) and run() == (whole, 0) and halves() == [])
+require("nothing is left of packages", temporary() == [])
 
 # Killed at any time.
 shutil.rmtree("cache")

@@ -49,6 +49,14 @@
 // RUN: not cute-opt %s --cute-compile="arch=sm_80 package='gemm.cutepkg" 2>&1 | FileCheck %s --check-prefix=QUOTE
 // QUOTE: --cute-compile: expected a closing ' in ''gemm.cutepkg'
 //
+// What an option is given is known to be wrong only when the pass that reads it runs: no place of the text is named.
+// RUN: not cute-opt %s --cute-compile="arch=sm_80 measured=%t.none" 2>&1 | FileCheck %s --check-prefix=MEASURED
+// MEASURED: {{^}}error: cute-tile: measured={{.*}}.none: expected a file that can be read: No such file or directory
+// RUN: not cute-opt %s --cute-compile="arch=sm_80 set=D=3" 2>&1 | FileCheck %s --check-prefix=SET
+// SET: {{^}}error: set: expected values of the module's parameters, of which the module has none, found one of 'D'
+// RUN: not cute-opt %s --cute-compile="arch=sm_80 package=%t.none/x.cutepkg" 2>&1 | FileCheck %s --check-prefix=PACKAGE
+// PACKAGE: {{^}}error: cannot write {{.*}}.none/x.cutepkg: No such file or directory
+//
 // Where the program stands wrong, the place is named.
 // RUN: not cute-opt %s --cute-compile="arch=sm_80 tile=512x512x32" 2>&1 | FileCheck %s --check-prefix=PLACE
 // PLACE: errors.mlir:[[@LINE+13]]:3: error: 'cute.contract' op {{.*}} fits

@@ -106,6 +106,23 @@ func.func @f(%X: !t, %Y: !t) {
 
 // -----
 
+func.func @nowhere(%x: f32) {
+  // expected-error @below {{expected to be in the region of a cute.map; threads of a kernel reduce}}
+  %sum = cute.all_reduce "add" %x along [0] : f32
+  return
+}
+
+// -----
+
+!t = !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">
+func.func private @of_tensors(%X: !t, %x: f32) {
+  // expected-error @below {{expected to be in the region of a cute.map; threads of a kernel reduce}}
+  %sum = cute.all_reduce "add" %x along [0] : f32
+  return
+}
+
+// -----
+
 gpu.module @kernels {
   gpu.func @kernel(%x: f32) kernel {
     // expected-error @below {{expected to be in the region of a cute.map; threads of a kernel reduce by gpu.all_reduce or gpu.subgroup_reduce, a tensor of one thread by cute.reduce}}
@@ -303,9 +320,9 @@ func.func @f(%X: !t, %Y: !t, %Z: !t) {
 
 !t = !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">
 func.func @f(%X: !t, %Y: !t) {
-  // expected-error @below {{arith.select, cute.all_reduce), found 'math.powf'}}
   cute.map ins(%X : !t) outs(%Y : !t) {
   ^bb0(%x: f32):
+    // expected-error @below {{expected an operation on numbers in a map, which a kernel and the host compute alike: constants, arithmetic, comparisons and conversions of arith, bits of integers, and functions such as math.exp; found 'math.powf'; x^y is math.exp2 of y * math.log2(x)}}
     %y = math.powf %x, %x : f32
     cute.yield %y : f32
   }

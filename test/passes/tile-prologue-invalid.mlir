@@ -192,9 +192,9 @@ func.func @truth(%A: !t, %B: !t, %C: !t) {
 
 !t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
 func.func @operation(%A: !t, %B: !t, %C: !t) {
-  // expected-error @below {{expected a prologue of operations on numbers (arith.constant, arith.cmpf, arith.cmpi, arith.addf, }}
   cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 prologue B {
   ^bb0(%b: f16):
+    // expected-error @below {{expected an operation on numbers in a prologue, which a kernel and the host compute alike: constants,}}
     %x = math.powf %b, %b : f16
     cute.yield %x : f16
   }
@@ -206,9 +206,9 @@ func.func @operation(%A: !t, %B: !t, %C: !t) {
 !t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
 !b = !cute.memref<i8, gmem, align<16>, "(64,64):(64,1)">
 func.func @integers(%A: !t, %B: !b, %C: !t) {
-  // expected-error @below {{expected integers of 8, 32 or 64 bits, or truth values, as the host computes them to verify a kernel, found i16 in 'arith.extsi'; use i32}}
   cute.contract ins(%A, %B : !t, !b) outs(%C : !t) accumulate f32 prologue B {
   ^bb0(%b: i8):
+    // expected-error @below {{expected integers of 8, 32 or 64 bits, or truth values, as the host computes them to verify a kernel, found i16 in 'arith.extsi'; use i32}}
     %w = arith.extsi %b : i8 to i16
     %x = arith.sitofp %w : i16 to f16
     cute.yield %x : f16
@@ -220,10 +220,10 @@ func.func @integers(%A: !t, %B: !b, %C: !t) {
 
 !t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
 func.func @signs(%A: !t, %B: !t, %C: !t) {
-  // expected-error @below {{expected a number with a sign, found i1 in 'arith.sitofp'; of a truth value, 1 or 0 is arith.uitofp or arith.extui, others arith.select}}
   cute.contract ins(%A, %B : !t, !t) outs(%C : !t) accumulate f32 prologue B {
   ^bb0(%b: f16):
     %is = arith.cmpf olt, %b, %b : f16
+    // expected-error @below {{expected a number with a sign, found i1 in 'arith.sitofp'; of a truth value, 1 or 0 is arith.uitofp or arith.extui, others arith.select}}
     %x = arith.sitofp %is : i1 to f16
     cute.yield %x : f16
   }
@@ -232,18 +232,16 @@ func.func @signs(%A: !t, %B: !t, %C: !t) {
 
 // -----
 
-// Groups along K are in order with tiles along K, of which those of the table have powers of two.
-!t = !cute.memref<f16, gmem, align<16>, "(64,192):(192,1)">
-!b = !cute.memref<i8, gmem, align<16>, "(64,192):(192,1)">
-!c = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
-!g = !cute.memref<f16, gmem, align<16>, "(64,(12,16)):(1,(0,64))">
-func.func @groups(%A: !t, %B: !b, %C: !c, %scale: !g) {
-  // expected-error @below {{expected groups along K beside B that tiles divide, or that divide tiles and are vectors of 8, found groups of 12 and tiles of 64}}
-  cute.contract ins(%A, %B : !t, !b) outs(%C : !c) accumulate f32 prologue B ins(%scale : !g) {
-  ^bb0(%b: i8, %s: f16):
-    %f = arith.sitofp %b : i8 to f16
-    %x = arith.mulf %f, %s : f16
-    cute.yield %x : f16
+// Vectors that are stored at once are within groups.
+!t = !cute.memref<i8, gmem, align<16>, "(64,192):(192,1)">
+!c = !cute.memref<i32, gmem, align<16>, "(64,64):(64,1)">
+!g = !cute.memref<i8, gmem, align<16>, "(64,(8,24)):(1,(0,64))">
+func.func @groups(%A: !t, %B: !t, %C: !c, %scale: !g) {
+  // expected-error @below {{expected groups along K beside B that tiles divide, or that divide tiles and are vectors of 16, found groups of 8 and tiles of}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !c) accumulate i32 prologue B ins(%scale : !g) {
+  ^bb0(%b: i8, %s: i8):
+    %x = arith.muli %b, %s : i8
+    cute.yield %x : i8
   }
   return
 }

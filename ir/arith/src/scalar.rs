@@ -75,13 +75,31 @@ ops! {
     Le "le" 2 [] |[x, y, _]| truth(x <= y), "1 where the first is not larger, else 0.";
     Gt "gt" 2 [] |[x, y, _]| truth(x > y), "1 where the first is larger, else 0.";
     Ge "ge" 2 [] |[x, y, _]| truth(x >= y), "1 where the first is not smaller, else 0.";
-    And "and" 2 ["arith.andi"] |[x, y, _]| truth(x != 0.0 && y != 0.0), "1 where both truth values are, else 0.";
-    Or "or" 2 ["arith.ori"] |[x, y, _]| truth(x != 0.0 || y != 0.0), "1 where one of the truth values is, else 0.";
+    And "and" 2 [] |[x, y, _]| truth(x != 0.0 && y != 0.0), "1 where both truth values are, else 0.";
+    Or "or" 2 [] |[x, y, _]| truth(x != 0.0 || y != 0.0), "1 where one of the truth values is, else 0.";
+    Quotient "int_div" 2 ["arith.divsi"] |[x, y, _]| of_integers(ScalarOp::Quotient, x, y), "Quotient of integers, rounded towards zero.";
+    Remainder "int_rem" 2 ["arith.remsi"] |[x, y, _]| of_integers(ScalarOp::Remainder, x, y), "Remainder of integers, with the sign of the first.";
+    BitAnd "bit_and" 2 [] |[x, y, _]| of_integers(ScalarOp::BitAnd, x, y), "Bits that are set in both integers.";
+    BitOr "bit_or" 2 [] |[x, y, _]| of_integers(ScalarOp::BitOr, x, y), "Bits that are set in one of the integers.";
+    BitXor "bit_xor" 2 [] |[x, y, _]| of_integers(ScalarOp::BitXor, x, y), "Bits that are set in one of the integers alone.";
+    ShiftLeft "shift_left" 2 ["arith.shli"] |[x, y, _]| of_integers(ScalarOp::ShiftLeft, x, y), "Bits of the first, so many places up; zeros come from below.";
+    ShiftRight "shift_right" 2 ["arith.shrsi"] |[x, y, _]| of_integers(ScalarOp::ShiftRight, x, y), "Bits of the first, so many places down; the sign comes from above.";
+    ShiftRightUnsigned "shift_right_unsigned" 2 ["arith.shrui"] |[x, y, _]| of_integers(ScalarOp::ShiftRightUnsigned, x, y), "Bits of the first, so many places down; zeros come from above.";
     Select "select" 3 ["arith.select"] |[c, x, y]| if c != 0.0 { x } else { y }, "The second where the first is not 0, else the third.";
 }
 
 fn truth(holds: bool) -> f64 {
     f64::from(u8::from(holds))
+}
+
+/// The result of an operation on the bits of integers of 64 bits, which f64 has exactly up to 2^53.
+fn of_integers(op: ScalarOp, x: f64, y: f64) -> f64 {
+    const WHOLE: f64 = (1_u64 << 53) as f64;
+    let integer = |x: f64| (x.fract() == 0.0 && x.abs() <= WHOLE).then_some(x as i64);
+    let result = integer(x)
+        .zip(integer(y))
+        .and_then(|(x, y)| op.on_integers(64, x, y));
+    result.map_or(f64::NAN, |result| result as f64)
 }
 
 /// The result, or a NaN where an operand is one.
@@ -99,7 +117,7 @@ impl ScalarOp {
         ScalarOp::ALL.iter().copied().find(|op| op.name() == name)
     }
 
-    /// The operation that an op of MLIR is.
+    /// The operation that an op of MLIR is; none of `arith.andi`, `arith.ori` and `arith.xori`, which [`ScalarOp::of_bits`] tells apart.
     pub fn of_mlir(name: &str) -> Option<ScalarOp> {
         let mut all = ScalarOp::ALL.iter().copied();
         all.find(|op| op.mlir().contains(&name))
@@ -132,9 +150,24 @@ impl ScalarOp {
         }
     }
 
+    /// The operation that an op of MLIR on bits is, of truth values or of integers.
+    pub fn of_bits(name: &str, of_truth: bool) -> Option<ScalarOp> {
+        use ScalarOp::{And, BitAnd, BitOr, BitXor, Ne, Or};
+        match (name, of_truth) {
+            ("arith.andi", true) => Some(And),
+            ("arith.andi", false) => Some(BitAnd),
+            ("arith.ori", true) => Some(Or),
+            ("arith.ori", false) => Some(BitOr),
+            ("arith.xori", true) => Some(Ne),
+            ("arith.xori", false) => Some(BitXor),
+            _ => None,
+        }
+    }
+
     /// The names of all ops of MLIR that are operations here.
     pub fn mlir_names() -> impl Iterator<Item = &'static str> {
-        ScalarOp::ALL.iter().flat_map(|op| op.mlir()).copied()
+        let named = ScalarOp::ALL.iter().flat_map(|op| op.mlir()).copied();
+        named.chain(["arith.andi", "arith.ori", "arith.xori"])
     }
 
     /// Tells whether it compares two numbers, so that its result is a truth value.
@@ -146,7 +179,54 @@ impl ScalarOp {
     /// Tells whether there is such an operation on integers.
     pub fn takes_integers(self) -> bool {
         use ScalarOp::{Add, Convert, Max, Min, Mul, Select, Sub};
-        matches!(self, Add | Sub | Mul | Max | Min | Convert | Select) || self.compares()
+        matches!(self, Add | Sub | Mul | Max | Min | Convert | Select)
+            || self.compares()
+            || self.is_of_integers()
+    }
+
+    /// Tells whether it is an operation on integers alone.
+    pub fn is_of_integers(self) -> bool {
+        use ScalarOp::{
+            BitAnd, BitOr, BitXor, Quotient, Remainder, ShiftLeft, ShiftRight, ShiftRightUnsigned,
+        };
+        matches!(
+            self,
+            Quotient
+                | Remainder
+                | BitAnd
+                | BitOr
+                | BitXor
+                | ShiftLeft
+                | ShiftRight
+                | ShiftRightUnsigned
+        )
+    }
+
+    /// The result of an operation on integers alone, of integers with signs of so many bits; none of other operations, and where it is not defined: a
+    /// quotient by 0 or of more bits, a shift by as many bits as there are.
+    pub fn on_integers(self, bits: u32, x: i64, y: i64) -> Option<i64> {
+        use ScalarOp::{
+            BitAnd, BitOr, BitXor, Quotient, Remainder, ShiftLeft, ShiftRight, ShiftRightUnsigned,
+        };
+        let unused = 64_u32.checked_sub(bits).filter(|unused| *unused < 64)?;
+        let signed = |x: i64| (x << unused) >> unused;
+        let by = u32::try_from(y).ok().filter(|by| *by < bits);
+        Some(match self {
+            Quotient => x
+                .checked_div(y)
+                .filter(|result| signed(*result) == *result)?,
+            Remainder => x.checked_div(y).and(x.checked_rem(y))?,
+            BitAnd => x & y,
+            BitOr => x | y,
+            BitXor => x ^ y,
+            ShiftLeft => signed(x << by?),
+            ShiftRight => x >> by?,
+            ShiftRightUnsigned => {
+                let zeros = (x as u64) << unused >> unused;
+                signed((zeros >> by?) as i64)
+            }
+            _ => return None,
+        })
     }
 
     /// The result in real arithmetic, rounded to f64; comparisons and operations on truth values give 1 or 0, and a comparison
@@ -180,6 +260,39 @@ mod tests {
         assert_eq!(mlir.len(), names);
         assert_eq!(ScalarOp::named("pow"), None);
         assert_eq!(ScalarOp::of_mlir("arith.cmpf"), None);
+        for name in ["arith.andi", "arith.ori", "arith.xori"] {
+            let [truths, integers] = [true, false].map(|of| ScalarOp::of_bits(name, of).unwrap());
+            assert!(
+                !truths.is_of_integers() && integers.is_of_integers(),
+                "{name}"
+            );
+            assert!(ScalarOp::mlir_names().any(|known| known == name));
+        }
+    }
+
+    #[test]
+    fn integers_have_their_bits() {
+        use ScalarOp::*;
+        for (op, bits, [x, y], result) in [
+            (Quotient, 8, [-128, -1], None),
+            (Quotient, 32, [-128, -1], Some(128)),
+            (Quotient, 8, [5, 0], None),
+            (Remainder, 8, [5, 0], None),
+            (Remainder, 64, [i64::MIN, -1], None),
+            (ShiftLeft, 8, [0x4b, 4], Some(-0x50)),
+            (ShiftLeft, 8, [1, 8], None),
+            (ShiftLeft, 8, [1, -1], None),
+            (ShiftRight, 8, [-128, 7], Some(-1)),
+            (ShiftRightUnsigned, 8, [-1, 4], Some(15)),
+            (ShiftRightUnsigned, 8, [-1, 0], Some(-1)),
+            (ShiftRightUnsigned, 32, [-1, 31], Some(1)),
+            (ShiftRightUnsigned, 64, [-1, 63], Some(1)),
+            (BitXor, 8, [-128, 127], Some(-1)),
+            (Add, 8, [1, 1], None),
+        ] {
+            assert_eq!(op.on_integers(bits, x, y), result, "{op:?} {bits} {x} {y}");
+        }
+        assert!(BitAnd.exact(&[0.5, 1.0]).is_nan() && BitAnd.exact(&[1e300, 1.0]).is_nan());
     }
 
     #[test]
@@ -223,6 +336,14 @@ mod tests {
             (Ge, &[f64::NAN, 2.0], 0.0),
             (And, &[1.0, 0.0], 0.0),
             (Or, &[1.0, 0.0], 1.0),
+            (Quotient, &[-7.0, 2.0], -3.0),
+            (Remainder, &[-7.0, 2.0], -1.0),
+            (BitAnd, &[-4.0, 6.0], 4.0),
+            (BitOr, &[-4.0, 6.0], -2.0),
+            (BitXor, &[-4.0, 6.0], -6.0),
+            (ShiftLeft, &[-3.0, 4.0], -48.0),
+            (ShiftRight, &[-3.0, 1.0], -2.0),
+            (ShiftRightUnsigned, &[6.0, 1.0], 3.0),
             (Select, &[1.0, 5.0, 6.0], 5.0),
             (Select, &[0.0, 5.0, 6.0], 6.0),
         ] {

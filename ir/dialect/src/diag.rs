@@ -23,6 +23,15 @@ pub fn error(location: Location, message: impl AsRef<str>) -> Failure {
     error_with_notes(location, message, &[])
 }
 
+/// Emits an error of an option, which no text has a place of: at the module that is compiled where it stands in a text, else without a place.
+pub fn of_option(module: Op, message: impl AsRef<str>) -> Failure {
+    let location = match mlir::place_of(module.location()) {
+        Some(_) => module.location(),
+        None => Location::unknown(mlir::context_of(module)),
+    };
+    error(location, message)
+}
+
 /// Emits an error with notes, each at a location of its own.
 pub fn error_with_notes(
     location: Location,

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use crate::error::{LayoutError, Result};
 use crate::leaf::{Leaf, Truth, require};
-use crate::tuple::{IntTuple, MAX_DEPTH, MAX_LEAVES, int};
+use crate::tuple::{IntTuple, MAX_DEPTH, MAX_LEAVES, int, tuple};
 
 /// A function from coordinates to offsets: the inner product of the natural coordinate and the stride.
 ///
@@ -364,6 +364,28 @@ impl Layout {
         }
         shape.check_bounds()?;
         Layout::new(shape.clone(), basis(shape, &mut SmallVec::new())?)
+    }
+
+    /// The text that [`Layout::parse_of_tensor`] reads, in which an extent of a tensor without elements is 0.
+    pub fn text_of_tensor(&self) -> String {
+        fn zeros(all: &IntTuple) -> IntTuple {
+            match all {
+                IntTuple::Leaf(Leaf::Dynamic(leaf)) if leaf.is_zero() => int(0),
+                IntTuple::Leaf(_) => all.clone(),
+                IntTuple::Tuple(modes) => tuple(modes.iter().map(zeros)),
+            }
+        }
+        match self.is_empty() {
+            true => format!("{}:{}", zeros(&self.shape), self.stride),
+            false => self.to_string(),
+        }
+    }
+
+    /// Tells whether it is of a tensor that is known to have no elements.
+    pub fn is_empty(&self) -> bool {
+        let leaves = self.shape.leaves().into_iter();
+        let mut zeros = leaves.filter(|leaf| matches!(leaf, Leaf::Dynamic(of) if of.is_zero()));
+        zeros.next().is_some()
     }
 
     /// Tells whether every extent and stride is known. Basis strides of known value are static.

@@ -29,6 +29,8 @@ struct Cursor<'a> {
     pos: usize,
     leaves: usize,
     parameters: Option<&'a Parameters<'a>>,
+    /// Tells whether an extent may be 0.
+    may_be_empty: bool,
 }
 
 impl<'a> Cursor<'a> {
@@ -38,6 +40,7 @@ impl<'a> Cursor<'a> {
             pos: 0,
             leaves: 0,
             parameters,
+            may_be_empty: false,
         }
     }
 
@@ -150,10 +153,13 @@ impl<'a> Cursor<'a> {
         self.expect(b'=')?;
         let at = self.pos;
         d.div = self.number("a divisor")?;
-        if d.div < 1 {
+        if d.div < 0 {
             return Err(ParseError {
                 offset: at,
-                message: format!("expected a positive divisor, found {}", d.div),
+                message: format!(
+                    "expected a positive divisor, or 0 of a number that is 0, found {}",
+                    d.div
+                ),
             });
         }
         self.expect(b'}')?;
@@ -175,7 +181,10 @@ impl<'a> Cursor<'a> {
                 self.pos += 1;
                 return Ok(Leaf::Underscore);
             }
-            _ => Leaf::Static(self.number(what)?),
+            _ => match self.number(what)? {
+                0 if kind == Kind::Shape && self.may_be_empty => Leaf::Dynamic(Dyn::ZERO),
+                known => Leaf::Static(known),
+            },
         };
         if kind != Kind::Stride || self.peek() != Some(b'@') {
             return Ok(value);
@@ -398,6 +407,15 @@ impl Layout {
     /// Reads what [`Layout::parse`] does, with parameters where integers and layouts may stand. Errors: as there, and those of parameters.
     pub fn parse_with(text: &str, parameters: &Parameters<'_>) -> PResult<Layout> {
         whole(text, Some(parameters), Cursor::layout)
+    }
+
+    /// Reads what [`Layout::parse_with`] does, of a tensor that may have no elements: an extent of 0 is [`Dyn::ZERO`], as layouts have no such
+    /// extent, and an unknown one may have any value.
+    pub fn parse_of_tensor(text: &str, parameters: Option<&Parameters<'_>>) -> PResult<Layout> {
+        whole(text, parameters, |c| {
+            c.may_be_empty = true;
+            c.layout()
+        })
     }
 }
 

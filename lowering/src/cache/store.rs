@@ -12,16 +12,22 @@
 //! | 8 each | the lengths of the parts |
 //! | | the parts |
 //!
-//! It is written beside its place and renamed, so that a reader finds all of it or nothing. What a killed process leaves is
-//! a file of another name, which is removed when it is old.
+//! It is written beside its place and renamed, so that a reader finds all of it or nothing. One writer at a time has the folder, by a lock
+//! that the system takes back from a killed process: it makes room before it writes, so that the files together are within the bound at any
+//! time. What a killed process leaves is a file of another name, which the next writer removes.
 
 use super::{Cache, CacheError, Key};
+use rustix::{
+    fs::{FlockOperation, flock},
+    io::Errno,
+};
 use std::{
     fs::{self, DirBuilder, File},
     io::{self, Read, Write},
     os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
-    time::{Duration, SystemTime},
+    thread,
+    time::{Duration, Instant, SystemTime},
 };
 use tempfile::NamedTempFile;
 
@@ -33,10 +39,14 @@ const CHECKED: usize = 48;
 const HEADER: usize = 80;
 /// The end of an entry's name.
 const ENDING: &str = ".kept";
-/// The beginning of the name of a file that is being written; a package that is written there has another dot before.
+/// The beginning of the name of an entry that is being written.
+const PART: &str = ".part-";
+/// The beginning of the names of files that former versions write, which take no lock; of a package it has another dot before.
 const HALF: &str = ".half-";
-/// The time after which nobody writes any more to a file that is being written.
+/// The time after which nobody writes any more to one of these.
 const ABANDONED: Duration = Duration::from_secs(600);
+/// The time that a writer waits for another one, of which nobody knows whether it goes on.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The byte strings that were kept under a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,7 +103,7 @@ impl Cache {
     }
 
     /// Keeps an entry, in place of one that is there, and removes those that were not used for the longest time where there is
-    /// no room for it. One that is larger than the whole cache may be is not kept.
+    /// no room for it. One that is larger than the whole cache may be is not kept, nor one for which another writer leaves no time.
     ///
     /// # Errors
     /// [`CacheError::Io`]: a folder that cannot be made, listed or written.
@@ -102,44 +112,83 @@ impl Cache {
         if bytes.len() as u64 > self.limit {
             return Ok(());
         }
+        self.make_folder()?;
+        let Some(_alone) = self.lock()? else {
+            return Ok(());
+        };
         let path = self.path(key);
-        let mut half = self.half()?;
-        let written = half
-            .write_all(&bytes)
-            .and_then(|()| half.as_file().sync_all());
-        written.map_err(|error| self.cannot("write", half.path(), error))?;
-        // What others are writing counts, so that writers together keep the bound.
-        if !self.make_room(&path)? {
+        if !self.make_room(&path, bytes.len() as u64)? {
             return Ok(());
         }
-        match half.persist(&path) {
+        let mut part = self.part()?;
+        let written = part
+            .write_all(&bytes)
+            .and_then(|()| part.as_file().sync_all());
+        written.map_err(|error| self.cannot("write", part.path(), error))?;
+        match part.persist(&path) {
             Ok(_) => Ok(()),
             Err(failed) => Err(self.cannot("write", &path, failed.error)),
         }
     }
 
-    /// A file in the folder to write to, which is removed with the value, and by others if this process is killed.
+    /// Checks that entries can be kept, before something takes its time to be made for that.
     ///
     /// # Errors
     /// [`CacheError::Io`]: a folder that cannot be made or written.
-    pub fn half(&self) -> Result<NamedTempFile, CacheError> {
+    pub fn check(&self) -> Result<(), CacheError> {
+        self.make_folder()?;
+        let file = tempfile::tempfile_in(&self.folder);
+        file.map_err(|error| self.cannot("write", &self.folder, error))?;
+        Ok(())
+    }
+
+    /// A file in the folder to write to, which is removed with the value, and by others if this process is killed, or does not have the folder to
+    /// itself.
+    ///
+    /// # Errors
+    /// [`CacheError::Io`]: a folder that cannot be made or written.
+    pub fn part(&self) -> Result<NamedTempFile, CacheError> {
+        self.make_folder()?;
+        let part = tempfile::Builder::new()
+            .prefix(PART)
+            .tempfile_in(&self.folder);
+        part.map_err(|error| self.cannot("write", &self.folder, error))
+    }
+
+    fn make_folder(&self) -> Result<(), CacheError> {
         let made = DirBuilder::new()
             .recursive(true)
             .mode(0o700)
             .create(&self.folder);
-        made.map_err(|error| self.cannot("make", &self.folder, error))?;
-        let file = tempfile::Builder::new()
-            .prefix(HALF)
-            .tempfile_in(&self.folder);
-        file.map_err(|error| self.cannot("write", &self.folder, error))
+        made.map_err(|error| self.cannot("make", &self.folder, error))
     }
 
-    /// Removes what was abandoned, and the oldest entries until all files together are within the bound; the entry at `path`,
-    /// which is about to be replaced, does not count. Tells whether they are.
-    fn make_room(&self, path: &Path) -> Result<bool, CacheError> {
+    /// The folder, which nobody else writes to while the value is there; none where somebody else does for too long.
+    fn lock(&self) -> Result<Option<File>, CacheError> {
+        let wrong = |error| self.cannot("lock", &self.folder, error);
+        let folder = File::open(&self.folder).map_err(wrong)?;
+        let began = Instant::now();
+        loop {
+            match flock(&folder, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(Some(folder)),
+                Err(Errno::WOULDBLOCK) if began.elapsed() < PATIENCE => {
+                    thread::sleep(Duration::from_millis(2));
+                }
+                Err(Errno::WOULDBLOCK) => return Ok(None),
+                Err(Errno::INTR) => {}
+                // A file system without locks.
+                Err(Errno::OPNOTSUPP | Errno::NOLCK) => return Ok(Some(folder)),
+                Err(error) => return Err(wrong(error.into())),
+            }
+        }
+    }
+
+    /// Removes what was abandoned, and the oldest entries until all files together are within the bound with `needed` bytes more; first the
+    /// entry at `path`, which is about to be replaced. Tells whether they are.
+    fn make_room(&self, path: &Path, needed: u64) -> Result<bool, CacheError> {
         let list = |error| self.cannot("list", &self.folder, error);
         let now = SystemTime::now();
-        let mut total = 0u64;
+        let mut total = needed;
         let mut entries = Vec::new();
         for file in fs::read_dir(&self.folder).map_err(list)? {
             let file = file.map_err(list)?;
@@ -153,19 +202,22 @@ impl Cache {
             };
             let used = figures.modified().unwrap_or(SystemTime::UNIX_EPOCH);
             let age = now.duration_since(used).unwrap_or_default();
-            if kind == Kind::Half && age > ABANDONED && fs::remove_file(file.path()).is_ok() {
-                continue;
-            }
-            if file.path() == path {
+            let is_abandoned = match kind {
+                Kind::Entry => false,
+                Kind::Part => true,
+                Kind::Half => age > ABANDONED,
+            };
+            if is_abandoned && fs::remove_file(file.path()).is_ok() {
                 continue;
             }
             total = total.saturating_add(figures.len());
             if kind == Kind::Entry {
-                entries.push((used, file.path(), figures.len()));
+                let stays = file.path() != path;
+                entries.push((stays, used, file.path(), figures.len()));
             }
         }
         entries.sort();
-        for (_, path, length) in entries {
+        for (_, _, path, length) in entries {
             if total <= self.limit {
                 break;
             }
@@ -193,18 +245,22 @@ impl Cache {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Entry,
+    Part,
     Half,
 }
 
 /// The kind of a file of the cache, by its name; none of a file of somebody else.
 fn kind_of(name: &str) -> Option<Kind> {
-    let half = name.strip_prefix('.').unwrap_or(name).starts_with(HALF);
+    let half = name
+        .strip_prefix('.')
+        .is_some_and(|name| name.starts_with(HALF));
     let entry = name
         .strip_suffix(ENDING)
         .is_some_and(|key| key.len() == 64 && key.bytes().all(|c| c.is_ascii_hexdigit()));
-    match (name.starts_with(HALF) || half, entry) {
-        (true, _) => Some(Kind::Half),
-        (_, true) => Some(Kind::Entry),
+    match name {
+        _ if name.starts_with(PART) => Some(Kind::Part),
+        _ if name.starts_with(HALF) || half => Some(Kind::Half),
+        _ if entry => Some(Kind::Entry),
         _ => None,
     }
 }

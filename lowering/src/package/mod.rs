@@ -8,6 +8,7 @@ mod choice;
 mod computes;
 mod plan;
 mod region;
+mod words;
 
 use crate::binary;
 use cute_ir::options::Options;
@@ -63,7 +64,7 @@ fn element_of(ty: Type<'_>) -> String {
 pub(crate) const PRODUCER: &str = concat!("cute-opt ", env!("CARGO_PKG_VERSION"));
 
 fn run<'c>(_: &Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
-    let fail = |message: String| diag::error(module.location(), message);
+    let fail = |message: String| diag::of_option(module, message);
     let wrong = |e| fail(format!("cute-emit-package: {e}"));
     let PackageOptions { file } = PackageOptions::of(options).map_err(wrong)?;
     let file = file.ok_or_else(|| wrong("expected file=, the path of the package".to_owned()))?;
@@ -205,12 +206,13 @@ fn function<'c>(op: Op<'c>) -> Result<Option<Function>, Failure> {
             ),
         ));
     }
-    let plan = plan::plan(op, body)?;
+    let mut plan = plan::plan(op, body)?;
     let computes = computes::computes(op, &plan.given)?;
     let mut args = Vec::new();
     for (index, value) in arguments_of(body).into_iter().enumerate() {
         args.push(Argument { op, index }.read(value.r#type(), &computes)?);
     }
+    words::in_own_words(&mut plan.requires, &plan.values, &args);
     let name = string_of(op, "sym_name").unwrap_or("function").to_owned();
     Ok(Some(Function {
         values: plan.values,
@@ -271,7 +273,7 @@ impl<'c> Argument<'c> {
         Ok(Arg::Tensor {
             name: self.name(named.map(|role| role.name.as_ref()).collect(), computes),
             element: element_of(memref.element),
-            layout: memref.layout.to_string(),
+            layout: memref.layout.text_of_tensor(),
             align: memref.align as u32,
             access,
         })

@@ -185,7 +185,10 @@ fn operation(op: Op<'_>) -> Result<ScalarOp, Failure> {
         arith::CMPI => predicate
             .and_then(Predicate::numbered)
             .and_then(ScalarOp::of_cmpi),
-        name => ScalarOp::of_mlir(name),
+        name => {
+            let width = results_of(op).first().and_then(|of| int_width(of.r#type()));
+            ScalarOp::of_bits(name, width == Some(1)).or_else(|| ScalarOp::of_mlir(name))
+        }
     };
     found.ok_or_else(|| unknown(op))
 }

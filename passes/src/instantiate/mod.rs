@@ -37,7 +37,7 @@ pub const PASS: PassSpec = PassSpec {
 
 fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
     let options =
-        InstantiateOptions::of(options).map_err(|wrong| diag::error(module.location(), wrong))?;
+        InstantiateOptions::of(options).map_err(|wrong| diag::of_option(module, wrong))?;
     let known = settable(module);
     let named = each(options.set.names(), |name| match known.contains_key(name) {
         true => Ok(()),
@@ -88,8 +88,8 @@ fn unknown(module: Op<'_>, name: &str, known: &BTreeMap<&str, Kind>) -> Failure 
         ),
         None => did_you_mean(name, known.keys().copied()),
     };
-    diag::error(
-        module.location(),
+    diag::of_option(
+        module,
         format!(
             "set: expected values of the module's parameters, {has}, found one of '{name}'{meant}"
         ),
@@ -203,8 +203,8 @@ impl<'c> Instantiation<'c, '_> {
                      nothing; leave {name} out here, or out of set"
                 ),
             ),
-            None => diag::error(
-                module.location(),
+            None => diag::of_option(
+                module,
                 format!(
                     "set: the value of {name} changes nothing, for what has this parameter is not made; expected a cute.instantiate of its module"
                 ),

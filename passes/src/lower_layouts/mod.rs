@@ -47,7 +47,7 @@ pub const PASS: PassSpec = PassSpec {
 };
 
 fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
-    let wrong = |e| diag::error(module.location(), format!("cute-lower-layouts: {e}"));
+    let wrong = |e| diag::of_option(module, format!("cute-lower-layouts: {e}"));
     let LayoutOptions { checks } = LayoutOptions::of(options).map_err(wrong)?;
     let mut lowering = Lowering {
         rewriter,

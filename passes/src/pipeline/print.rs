@@ -64,7 +64,7 @@ pub(crate) const PASS: PassSpec = PassSpec {
 };
 
 fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
-    let wrong = |e| diag::error(module.location(), format!("cute-print-schedule: {e}"));
+    let wrong = |e| diag::of_option(module, format!("cute-print-schedule: {e}"));
     let PrintOptions { format } = PrintOptions::of(options).map_err(wrong)?;
     let mut all = String::new();
     for kernel in kernels(module) {

@@ -76,7 +76,7 @@ const DEFAULT_ARCH: Arch = Arch {
 };
 
 fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
-    let wrong = |e| diag::error(module.location(), format!("cute-report: {e}"));
+    let wrong = |e| diag::of_option(module, format!("cute-report: {e}"));
     let ReportOptions { arch, json } = ReportOptions::of(options).map_err(wrong)?;
     let report = of_module(module, arch);
     let Some(file) = json else {

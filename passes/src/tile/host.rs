@@ -12,12 +12,12 @@ use crate::plan::clusters_at_once;
 use cute_arith::Predicate;
 use cute_ir::ops::{arith, cf, cute, gpu};
 use cute_ir::{
-    Expected, Failure,
+    Expected, Failure, diag,
     mlir::*,
     types::{MemRef, memref_of},
 };
-use cute_layout::{IntTuple, Leaf};
-use melior::ir::ValueLike;
+use cute_layout::{IntTuple, Layout, Leaf};
+use melior::ir::{ValueLike, operation::OperationLike};
 
 /// The grid of a launch.
 #[derive(Clone, Copy)]
@@ -223,6 +223,24 @@ pub(super) fn assert_extent<'c>(
     let holds = host.compare(by, extent, number)?;
     host.op(cf::ASSERT, &[holds], &[], &[("msg", host.string(message))])?;
     Ok(())
+}
+
+/// Checks that modes along which something is reduced are not known to have no elements: an output has those modes too, and no elements then, so that what is
+/// reduced of nothing has no place.
+pub(super) fn check_reduced(op: Op<'_>, layout: &Layout, modes: &[usize]) -> Result<(), Failure> {
+    let is_empty = |mode: &&usize| layout.mode(**mode).is_ok_and(|mode| mode.is_empty());
+    match modes.iter().find(is_empty) {
+        None => Ok(()),
+        Some(mode) => Err(diag::error(
+            op.location(),
+            format!(
+                "'{}' op reduces along mode {mode}, which has no elements, so that an output of that shape, {}, has none either; expected at least one \
+                 element: what comes of none, as 0 of a sum, is stored by a cute.map of one element along the mode",
+                name_of(op),
+                layout.text_of_tensor()
+            ),
+        )),
+    }
 }
 
 impl<'c> Gemm<'c> {

@@ -102,10 +102,10 @@ pub(super) fn view_at<'c>(
     b.value(cute::MAKE_VIEW, &[start, value], ty, &[])
 }
 
-/// The larger one of a value and a number.
+/// The larger one of a value and a number, or 1 in place of 0: of an extent and what divides it, which 0 does where there are no elements.
 pub(super) fn at_least<'c>(b: Builder<'c>, value: Val<'c>, least: i64) -> Result<Val<'c>, Failure> {
     let ty = value.r#type();
-    let least = b.constant(ty, least)?;
+    let least = b.constant(ty, least.max(1))?;
     b.value(arith::MAXSI, &[value, least], ty, &[])
 }
 

@@ -235,6 +235,12 @@ impl<'c> Matrices<'c> {
     }
 }
 
+/// Tells whether tiles along K consist of groups of that many elements or are within them, and vectors within groups; tiles are multiples of 16 there,
+/// and vectors of 8 elements are the widest of those that are multiplied most. In other groups each element has its coordinates.
+fn suits_tiles(group: i64) -> bool {
+    group % 16 == 0 || group == 8
+}
+
 impl<'c> Matrix<'c> {
     fn read(
         (role, has_groups): (Role, bool),
@@ -258,7 +264,9 @@ impl<'c> Matrix<'c> {
             if mode.shape().is_tuple() {
                 let whole = mode.coalesce().map_err(|e| e.to_string())?;
                 let may = role == Role::Scale || role == Role::Beside && at == 1;
-                let is_grouped = may && group_of(&whole).is_some();
+                let group = group_of(&whole).filter(|_| may);
+                let is_grouped =
+                    group.is_some_and(|group| role == Role::Scale || suits_tiles(group));
                 if whole.shape().is_tuple() && !is_grouped {
                     places.get_or_insert(Places::Linear);
                 }
@@ -316,7 +324,8 @@ impl<'c> Matrix<'c> {
 
     /// The same along rows (0) or columns (1).
     pub(super) fn group_along(&self, mode: usize) -> Option<i64> {
-        group_of(&self.layout.mode(mode).ok()?)
+        let group = group_of(&self.layout.mode(mode).ok()?)?;
+        (self.role != Role::Beside || suits_tiles(group)).then_some(group)
     }
 
     /// Tells whether all elements along rows (0) or columns (1) are one.

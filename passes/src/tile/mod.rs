@@ -77,7 +77,7 @@ cute_ir::options! {
 }
 
 fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Result<(), Failure> {
-    let fail = |message: String| diag::error(module.location(), format!("cute-tile: {message}"));
+    let fail = |message: String| diag::of_option(module, format!("cute-tile: {message}"));
     let TileOptions {
         arch,
         avoid,
@@ -87,9 +87,9 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
     let given = measured.as_deref().map(plan::read_table).transpose();
     let given = given.map_err(fail)?;
     let archs = arch.map_or_else(|| Archs::read(""), Ok).map_err(fail)?;
-    // All kernels go into one module: a package has one image for an architecture.
-    let mut home = None;
     target_modules(module, &archs)?;
+    // All kernels go into one module, a package having one image for an architecture: beside those that somebody wrote, if there are such.
+    let mut home = only_module(module, &archs)?;
     let functions = ops_of(body_of(module, 0).expected(module, "a body")?);
     let mut names = Names::of(&functions);
     let functions = functions
@@ -138,15 +138,16 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
 
 /// The names that kernels of a module, and the regions beside them, are made of.
 struct Names {
-    /// The symbols of the module, and those that were made for names that were given before.
+    /// The symbols of the module and of kernels in it, and those that were made for names that were given before.
     taken: HashSet<String>,
 }
 
 impl Names {
     fn of(symbols: &[Op<'_>]) -> Self {
-        let names = symbols
-            .iter()
-            .filter_map(|op| string_of(*op, "sym_name").map(str::to_owned));
+        let written = symbols.iter().filter(|op| name_of(**op) == gpu::MODULE);
+        let written = written.flat_map(|op| body_of(*op, 0).map(ops_of).unwrap_or_default());
+        let all = symbols.iter().copied().chain(written);
+        let names = all.filter_map(|op| string_of(op, "sym_name").map(str::to_owned));
         Self {
             taken: names.collect(),
         }
@@ -219,6 +220,19 @@ fn target_modules<'c>(module: Op<'c>, archs: &Archs) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// The module of kernels that were written by hand, if it is the only one and for these architectures alone.
+fn only_module<'c>(module: Op<'c>, archs: &Archs) -> Result<Option<Op<'c>>, Failure> {
+    let ops = ops_of(body_of(module, 0).expected(module, "a body")?);
+    let mut modules = ops.into_iter().filter(|op| name_of(*op) == gpu::MODULE);
+    let (Some(only), None) = (modules.next(), modules.next()) else {
+        return Ok(None);
+    };
+    let found = arch::of_module(only).map_err(|e| diag::error(only.location(), e))?;
+    let wanted = archs.all().count();
+    let same = found.len() == wanted && archs.all().all(|arch| found.contains(&arch));
+    Ok(same.then_some(only))
 }
 
 /// The text of `targets` of a `gpu.module`.

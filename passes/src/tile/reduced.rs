@@ -7,6 +7,7 @@
 
 use super::{
     Gemm, all_reduce,
+    host::check_reduced,
     kernel::Place,
     leaves::{leaves_of, places_of, view_at},
     map::Map,
@@ -373,6 +374,7 @@ impl<'c> Gemm<'c> {
                     continue;
                 }
                 let mode = reduced.matrix.place(axis);
+                check_reduced(self.op, &reduced.matrix.memref.layout, &[mode])?;
                 let extent = self.dimension(host, reduced.matrix, axis)?;
                 let there = host.compare(Predicate::Sge, extent, host.constant(index, 1)?)?;
                 let message = format!(

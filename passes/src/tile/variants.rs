@@ -241,6 +241,9 @@ pub(super) fn divided<'c>(
 fn is_multiple<'c>(host: Builder<'c>, value: Val<'c>, of: i64) -> Result<Val<'c>, Failure> {
     let index = host.index_type();
     let value = host.value(arith::INDEX_CAST, &[value], index, &[])?;
+    if of == 0 {
+        return host.compare(Predicate::Eq, value, host.constant(index, 0)?);
+    }
     let by = host.constant(index, of)?;
     let rest = host.value(arith::REMSI, &[value, by], index, &[])?;
     host.compare(Predicate::Eq, rest, host.constant(index, 0)?)

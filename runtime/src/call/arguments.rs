@@ -112,10 +112,10 @@ impl Asked {
                     let want = |known: Option<i64>| match known {
                         Some(value) => Want::Known(value),
                         None => open.next().map_or(Want::Known(-1), |(leaf, register)| {
-                            let most = if leaf.width == 32 {
-                                i64::from(i32::MAX)
-                            } else {
-                                i64::MAX
+                            let most = match (leaf.div, leaf.width) {
+                                (0, _) => 0,
+                                (_, 32) => i64::from(i32::MAX),
+                                _ => i64::MAX,
                             };
                             Want::Open {
                                 most,

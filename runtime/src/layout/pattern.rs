@@ -22,7 +22,7 @@ pub struct Pattern {
 pub struct DynamicLeaf {
     /// 32 or 64 bits.
     pub width: u32,
-    /// A number that divides it.
+    /// A number that divides it; 0 where it is 0.
     pub div: i64,
     /// Tells whether it is a stride.
     pub stride: bool,
@@ -48,7 +48,8 @@ impl Pattern {
             text: text.to_string(),
             reason,
         };
-        let layout = Layout::parse(text).map_err(|error| fail(error.to_string()))?;
+        let layout =
+            Layout::parse_of_tensor(text, None).map_err(|error| fail(error.to_string()))?;
         let pattern = Pattern {
             text: text.to_string(),
             shape: layout.shape().clone(),
@@ -94,8 +95,8 @@ impl Pattern {
     /// Elements of each top-level mode, where they are known.
     pub fn mode_sizes(&self) -> Vec<Option<i64>> {
         let size = |mode: &IntTuple| -> Option<i64> {
-            let leaves = mode.static_leaves()?;
-            leaves.into_iter().try_fold(1i64, i64::checked_mul)
+            let mut leaves = mode.leaves().into_iter().map(known);
+            leaves.try_fold(1i64, |size, leaf| size.checked_mul(leaf?))
         };
         self.shape.modes().iter().map(size).collect()
     }
@@ -156,7 +157,12 @@ impl Pattern {
                                 "{what}[{place}] is {value}, which 32 bits do not hold; compile for ?{{i64}} there"
                             ));
                         }
-                        if leaf.div > 1 && value % leaf.div != 0 {
+                        if leaf.is_zero() && value != 0 {
+                            return Err(format!(
+                                "{what}[{place}] is {value}, and was compiled for 0"
+                            ));
+                        }
+                        if !leaf.admits(value) {
                             return Err(format!(
                                 "{what}[{place}] is {value}, which {} does not divide; {}",
                                 leaf.div,
@@ -180,6 +186,15 @@ impl Pattern {
             }
         }
         Ok(values)
+    }
+
+    /// The only layout that it takes, if what a launch brings can be nothing but zeros.
+    pub(crate) fn only(&self) -> Option<Parsed> {
+        let all = |tuple: &IntTuple| -> Option<Vec<i64>> {
+            tuple.leaves().into_iter().map(known).collect()
+        };
+        self.with_leaves(&all(&self.shape)?, &all(&self.stride)?)
+            .ok()
     }
 
     /// The leaves of the shape and those of the stride, where they are known.
@@ -229,7 +244,7 @@ impl Pattern {
     /// A stride for each leaf.
     fn strides_for(&self, shape: &[i64]) -> Result<Vec<i64>, String> {
         let leaves = self.stride.leaves();
-        let known: Vec<Option<i64>> = leaves.iter().map(|leaf| leaf.as_static()).collect();
+        let known: Vec<Option<i64>> = leaves.iter().map(|leaf| known(leaf)).collect();
         let large = || "the tensor spans more than 2^40 elements; choose a smaller one".to_string();
         let mut span = 1i64;
         for (&size, stride) in shape.iter().zip(&known) {
@@ -242,7 +257,7 @@ impl Pattern {
         }
         let mut strides: Vec<i64> = known.iter().map(|stride| stride.unwrap_or(0)).collect();
         for place in order {
-            if let Leaf::Dynamic(leaf) = leaves[place] {
+            if let (None, Leaf::Dynamic(leaf)) = (known[place], leaves[place]) {
                 let div = leaf.div.max(1);
                 strides[place] = next_multiple(span, div).ok_or_else(large)?;
                 span = (shape[place] - 1)
@@ -266,6 +281,14 @@ impl fmt::Display for Pattern {
     }
 }
 
+/// The value of a leaf, where it is known: what 0 divides is 0.
+fn known(leaf: &Leaf) -> Option<i64> {
+    match leaf {
+        Leaf::Dynamic(leaf) if leaf.is_zero() => Some(0),
+        leaf => leaf.as_static(),
+    }
+}
+
 /// The next multiple of `div`, at least 1, of a positive number.
 fn next_multiple(value: i64, div: i64) -> Option<i64> {
     let up = value.checked_add(div - 1)?;
@@ -276,6 +299,18 @@ fn next_multiple(value: i64, div: i64) -> Option<i64> {
 fn split(at: usize, mode: &IntTuple, size: i64) -> Result<Vec<i64>, String> {
     let leaves = mode.leaves();
     let mut rest = size;
+    if leaves.iter().any(|leaf| known(leaf) == Some(0)) {
+        let known: Option<Vec<i64>> = leaves.iter().map(|leaf| known(leaf)).collect();
+        return match (known, size) {
+            (Some(known), 0) => Ok(known),
+            (None, 0) => Err(format!(
+                "mode {at} is {mode}, whose leaves do not follow from its size; give the layout"
+            )),
+            _ => Err(format!(
+                "mode {at} has {size} elements, and was compiled for none"
+            )),
+        };
+    }
     for known in leaves.iter().filter_map(|leaf| leaf.as_static()) {
         if rest < 1 || rest % known != 0 {
             return Err(format!(

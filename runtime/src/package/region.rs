@@ -584,7 +584,7 @@ impl Region {
 
 /// Tells whether an operation takes values of those types and gives one of that type.
 fn suits(op: ScalarOp, operands: &[ValueType], result: ValueType) -> bool {
-    use ScalarOp::{And, Convert, Or, Select};
+    use ScalarOp::{And, Convert, Eq, Ne, Or, Select};
     let number = |ty: &ValueType| matches!(ty, ValueType::Number(_));
     let float = |ty: &ValueType| matches!(ty, ValueType::Number(e) if e.is_float());
     match op {
@@ -593,6 +593,7 @@ fn suits(op: ScalarOp, operands: &[ValueType], result: ValueType) -> bool {
             operands.first() == Some(&ValueType::I1) && operands[1..].iter().all(|ty| *ty == result)
         }
         Convert => number(&result) && operands.iter().all(number),
+        Eq | Ne if operands.iter().all(|ty| *ty == ValueType::I1) => result == ValueType::I1,
         op if op.compares() => {
             result == ValueType::I1
                 && operands.iter().all(number)
@@ -600,10 +601,10 @@ fn suits(op: ScalarOp, operands: &[ValueType], result: ValueType) -> bool {
         }
         op => {
             operands.iter().all(|ty| *ty == result)
-                && if op.takes_integers() {
-                    number(&result)
-                } else {
-                    float(&result)
+                && match (op.is_of_integers(), op.takes_integers()) {
+                    (true, _) => number(&result) && !float(&result),
+                    (_, true) => number(&result),
+                    _ => float(&result),
                 }
         }
     }

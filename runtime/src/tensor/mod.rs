@@ -391,13 +391,11 @@ pub fn tensor_given(arg: &Arg, given: &Given) -> Result<HostTensor, ArgError> {
                         error,
                     })?
                 }
-                _ => {
-                    return Err(ArgError::Missing {
-                        name: name(),
-                        what: format!("a shape for layout {layout}"),
-                        statement: Statement::Shape,
-                    });
-                }
+                _ => pattern.only().ok_or_else(|| ArgError::Missing {
+                    name: name(),
+                    what: format!("a shape for layout {layout}"),
+                    statement: Statement::Shape,
+                })?,
             };
             pattern
                 .leaves_of(&found)

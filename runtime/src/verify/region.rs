@@ -13,7 +13,7 @@
 //! - 2^-51 for what f64 itself loses here.
 //!
 //! A product of a value with itself is not negative. Integers are exact; one that another integer type does not hold is what its lower
-//! bits are there. What is rounded to a whole number is one of those that lie between the ends. A comparison of intervals that overlap is
+//! bits are there. Of their quotients, remainders and bits something is said where they are known. What is rounded to a whole number is one of those that lie between the ends. A comparison of intervals that overlap is
 //! undecided, and `select` then gives what holds both. An infinity is one that is exact, as masks of scores are, and goes through sums, maxima and exponentials.
 //! Nothing is said of another result that may be no finite number of its type (a quotient
 //! by what may be 0, a root of what may be negative, an integer out of range), nor of what follows from it.
@@ -367,6 +367,16 @@ pub(super) fn apply(op: ScalarOp, of: &[Ball], ty: ValueType) -> Ball {
             Ball::truth(value, decided)
         }
         _ if !of.iter().all(Ball::is_known) => Ball::UNKNOWN,
+        (op, [x, y]) if op.is_of_integers() => match ty {
+            ValueType::Number(element) if x.is_decided() && y.is_decided() => {
+                let bits = 8 * element.size() as u32;
+                let result = op.on_integers(bits, x.value as i64, y.value as i64);
+                let result = result.map(|result| result as f64);
+                let result = result.filter(|result| result.abs() < WHOLE);
+                result.map_or(Ball::UNKNOWN, Ball::exact).held_by(element)
+            }
+            _ => Ball::UNKNOWN,
+        },
         _ if of.iter().any(Ball::is_infinity) && !takes_infinities(op) => Ball::UNKNOWN,
         _ => match interval(op, of, ty) {
             Some([low, high]) if value.is_infinite() => Ball::between(value, low, high).rounded(ty),
@@ -461,7 +471,9 @@ fn interval(op: ScalarOp, of: &[Ball], ty: ValueType) -> Option<[f64; 2]> {
             let lost = REFERENCE * low.abs().max(high.abs());
             Some([low + e - lost, high + f + lost])
         }
-        // They give truth values, or what they take.
+        // They give truth values, or what they take, or are of integers that are known.
+        Quotient | Remainder | BitAnd | BitOr | BitXor | ShiftLeft | ShiftRight
+        | ShiftRightUnsigned => None,
         Eq | Ne | Lt | Le | Gt | Ge | And | Or | Select => None,
     }
 }

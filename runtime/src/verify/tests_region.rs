@@ -85,6 +85,39 @@ fn exact_operations_stay_exact() {
 }
 
 #[test]
+fn bits_are_those_of_the_type() {
+    let [i8, i32, i64] = [Element::I8, Element::I32, Element::I64].map(ValueType::Number);
+    let of = |x: f64, y: f64| [Ball::exact(x), Ball::exact(y)];
+    for (op, [x, y], ty, value) in [
+        (ScalarOp::ShiftLeft, [75.0, 4.0], i8, -80.0),
+        (ScalarOp::ShiftLeft, [75.0, 4.0], i32, 1200.0),
+        (ScalarOp::ShiftRight, [-80.0, 4.0], i8, -5.0),
+        (ScalarOp::ShiftRightUnsigned, [-80.0, 4.0], i8, 11.0),
+        (ScalarOp::ShiftRightUnsigned, [-80.0, 4.0], i32, 268435451.0),
+        (ScalarOp::BitXor, [-1.0, 5.0], i32, -6.0),
+        (ScalarOp::Remainder, [-7.0, 2.0], i64, -1.0),
+    ] {
+        assert_eq!(
+            apply(op, &of(x, y), ty),
+            Ball::exact(value),
+            "{op:?} {x} {y}"
+        );
+    }
+    for (op, [x, y], ty) in [
+        (ScalarOp::ShiftLeft, [1.0, 8.0], i8),
+        (ScalarOp::ShiftRightUnsigned, [1.0, -1.0], i32),
+        (ScalarOp::Quotient, [1.0, 0.0], i32),
+        (ScalarOp::Quotient, [-128.0, -1.0], i8),
+        // f64 has not all integers there.
+        (ScalarOp::ShiftRightUnsigned, [-1.0, 1.0], i64),
+    ] {
+        assert!(!apply(op, &of(x, y), ty).is_known(), "{op:?} {x} {y}");
+    }
+    let about = [Ball::between(2.0, 1.0, 3.0), Ball::exact(1.0)];
+    assert!(!apply(ScalarOp::BitAnd, &about, i32).is_known());
+}
+
+#[test]
 fn what_is_not_defined_is_not_said() {
     let zero = Ball::around(0.01, 0.1);
     let one = Ball::exact(1.0);

@@ -84,7 +84,7 @@ fn written(folder: &Path, part: &str, text: &str) -> Option<PathBuf> {
     if fs::read_to_string(&file).is_ok_and(|there| there == text) {
         return Some(file);
     }
-    let mut half = Cache::at(file.parent()?).half().ok()?;
+    let mut half = Cache::at(file.parent()?).part().ok()?;
     half.write_all(text.as_bytes()).ok()?;
     let mut permissions = half.as_file().metadata().ok()?.permissions();
     permissions.set_readonly(true);

@@ -1,8 +1,8 @@
 //! `--cache`: what a command would do, done from what was kept when it was done before.
 //!
 //! An entry holds the package, the module that was printed and what was said. Where there is none, the same command without
-//! `--cache` runs as a child, so that what is kept is what it gives, and with the package in the cache's folder, where nobody else
-//! writes it meanwhile. What fails is not kept.
+//! `--cache` runs as a child, so that what is kept is what it gives, and with the package in a temporary folder, where nobody else
+//! writes it meanwhile and it takes nothing of the cache's room. What fails is not kept.
 
 use crate::command::Request;
 use cute_lowering::{
@@ -18,12 +18,12 @@ use std::{
         fs::MetadataExt,
         process::{CommandExt, ExitStatusExt},
     },
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, Output, Stdio},
     thread,
     time::SystemTime,
 };
-use tempfile::NamedTempFile;
+use tempfile::TempDir;
 
 /// Does what is asked, and returns the exit status of the command, or none where it is still to be done without the cache.
 ///
@@ -109,6 +109,11 @@ struct Done<'a> {
     package: Option<&'a [u8]>,
 }
 
+/// The package in the folder where it is made.
+fn package_in(place: &TempDir) -> PathBuf {
+    place.path().join("made.cutepkg")
+}
+
 impl Compilation<'_> {
     /// Does the command by the cache as far as possible, and returns its exit status.
     fn done(&self, cache: &Cache) -> i32 {
@@ -140,19 +145,26 @@ impl Compilation<'_> {
     }
 
     /// A place for the package while it is made, where one is asked for.
-    fn place(&self, cache: &Cache) -> Result<Option<NamedTempFile>, String> {
-        let place = cache.half().map_err(|e| e.to_string())?;
-        let path = place.path();
-        match path.to_str() {
-            Some(text) if !text.contains(['"', '\'', '{', '}']) => {}
-            _ => {
-                return Err(format!(
-                    "expected a folder in UTF-8 without quotes and braces, found {}; name another one",
-                    cache.folder().display()
-                ));
-            }
+    fn place(&self, cache: &Cache) -> Result<Option<TempDir>, String> {
+        cache.check().map_err(|e| e.to_string())?;
+        if self.options.package.is_none() {
+            return Ok(None);
         }
-        Ok(self.options.package.is_some().then_some(place))
+        let folder = tempfile::Builder::new().prefix("cute-opt-").tempdir();
+        let folder = folder.map_err(|e| {
+            let all = env::temp_dir();
+            format!(
+                "cannot write {}: {e}; name another folder by TMPDIR",
+                all.display()
+            )
+        })?;
+        match folder.path().to_str() {
+            Some(text) if !text.contains(['"', '\'', '{', '}']) => Ok(Some(folder)),
+            _ => Err(format!(
+                "expected a folder for temporary files in UTF-8 without quotes and braces, found {}; name another one by TMPDIR",
+                env::temp_dir().display()
+            )),
+        }
     }
 
     /// The outcome that an entry holds, if it is one of such a command.
@@ -174,9 +186,9 @@ impl Compilation<'_> {
     }
 
     /// Runs the command in a child, hands on what it gives, and keeps that.
-    fn compile_and_keep(&self, cache: &Cache, key: &Key, place: Option<NamedTempFile>) -> i32 {
+    fn compile_and_keep(&self, cache: &Cache, key: &Key, place: Option<TempDir>) -> i32 {
         let options = CompileOptions {
-            package: place.as_ref().map(|place| place.path().to_path_buf()),
+            package: place.as_ref().map(package_in),
             ..self.options.clone()
         };
         let mut arguments = vec![format!("--cute-compile={}", options.text())];
@@ -189,7 +201,7 @@ impl Compilation<'_> {
         if !child.status.success() {
             return self.fail(&child);
         }
-        let package = match place.map(|place| fs::read(place.path())).transpose() {
+        let package = match place.map(|place| fs::read(package_in(&place))).transpose() {
             Ok(package) => package,
             Err(error) => return failed(&format!("cannot read the package back: {error}")),
         };

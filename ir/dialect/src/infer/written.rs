@@ -82,7 +82,7 @@ pub(crate) fn operand_types<'c>(
 fn vaguer(inferred: &Value, declared: &Value) -> bool {
     let (a, b) = (inferred.leaves(), declared.leaves());
     let same = |(a, b): (&Leaf, &Leaf)| match (a, b) {
-        (Leaf::Dynamic(a), Leaf::Dynamic(b)) => a.width == b.width && a.div % b.div == 0,
+        (Leaf::Dynamic(a), Leaf::Dynamic(b)) => a.width == b.width && a.is_within(b),
         _ => a.to_string() == b.to_string(),
     };
     a.len() == b.len() && a.into_iter().zip(b).all(same)

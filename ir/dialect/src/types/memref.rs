@@ -177,7 +177,7 @@ impl<'c> MemRef<'c> {
         let swizzle = self.swizzle.map(|s| s.to_string()).unwrap_or_default();
         let layout = match &self.inner {
             Some((swizzle, offset)) => format!("{swizzle} o {offset} o {}", self.layout),
-            None => self.layout.to_string(),
+            None => self.layout.text_of_tensor(),
         };
         let texts = [self.space.name(), &swizzle, &layout];
         type_of(
@@ -219,6 +219,13 @@ impl<'c> MemRef<'c> {
             return Err(format!(
                 "expected an alignment of at least the element's {} bytes, found {align}",
                 memref.element_bytes()
+            ));
+        }
+        if memref.layout.is_empty() && memref.space != Space::Gmem {
+            return Err(format!(
+                "expected positive extents of a tensor in {}, found {}; a tensor in gmem alone may have no elements",
+                memref.space,
+                memref.layout.text_of_tensor()
             ));
         }
         let is_shared = matches!(memref.space, Space::Smem | Space::Dsmem);

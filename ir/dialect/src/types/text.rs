@@ -49,6 +49,7 @@ pub(crate) fn evaluate(
 ) -> Result<String, String> {
     let tuple = |kind| IntTuple::parse_with(text, kind, parameters).map(|t| t.to_string());
     let layout = || Layout::parse_with(text, parameters);
+    let of_tensor = || Layout::parse_of_tensor(text, Some(parameters));
     let composed = || {
         let composed = ComposedLayout::parse_with(text, parameters).map_err(|e| e.to_string())?;
         // A text whose parameters are unknown may mean more than it says.
@@ -66,13 +67,13 @@ pub(crate) fn evaluate(
         Kind::Tile => Tile::parse_with(text, parameters).map(|t| t.to_string()),
         Kind::Swizzle => Swizzle::parse_with(text, parameters).map(|s| s.to_string()),
         Kind::ComposedLayout => return composed(),
-        Kind::MemRef => match layout() {
+        Kind::MemRef => match of_tensor() {
             Err(_) if has_word(text, "o") => {
                 let composed = ComposedLayout::parse_with(text, parameters);
                 let composed = composed.map_err(|e| e.to_string())?;
                 return of_composed(&composed).map(memref_text);
             }
-            layout => layout.map(|l| l.to_string()),
+            layout => layout.map(|l| l.text_of_tensor()),
         },
         _ => return Err("expected a type whose text may name parameters".to_owned()),
     };
@@ -199,7 +200,7 @@ fn without_blanks(text: &str) -> String {
 fn memref_text(parts: (Option<(Swizzle, IntTuple)>, Layout)) -> String {
     match parts {
         (Some((swizzle, offset)), layout) => format!("{swizzle} o {offset} o {layout}"),
-        (None, layout) => layout.to_string(),
+        (None, layout) => layout.text_of_tensor(),
     }
 }
 
@@ -211,7 +212,8 @@ pub(super) fn parse_memref_layout(
     text: &str,
 ) -> Result<(Option<(Swizzle, IntTuple)>, Layout), String> {
     if !text.contains('o') {
-        return Ok((None, parse_layout(text)?));
+        let layout = Layout::parse_of_tensor(text, None);
+        return Ok((None, layout.map_err(|e| e.to_string())?));
     }
     of_composed(&ComposedLayout::parse(text).map_err(|e| e.to_string())?)
 }

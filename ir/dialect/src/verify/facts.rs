@@ -100,9 +100,9 @@ pub(super) fn verify_compute_values(op: cute::ComputeValues<'_>) -> Checked {
 fn weaker_leaf(strong: &Leaf, weak: &Leaf) -> bool {
     match (strong, weak) {
         (Leaf::Static(value), Leaf::Dynamic(d)) => {
-            value % d.div == 0 && (d.width == 64 || i32::try_from(*value).is_ok())
+            d.admits(*value) && (d.width == 64 || i32::try_from(*value).is_ok())
         }
-        (Leaf::Dynamic(a), Leaf::Dynamic(b)) => a.width == b.width && a.div % b.div == 0,
+        (Leaf::Dynamic(a), Leaf::Dynamic(b)) => a.width == b.width && a.is_within(b),
         (a, b) => a == b,
     }
 }

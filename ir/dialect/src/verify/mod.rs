@@ -66,6 +66,7 @@ type Checked = Result<(), String>;
 /// somebody wrote. Errors: those of the verifier, as a diagnostic at the op.
 pub fn verify(op: Op<'_>) -> Result<(), Failure> {
     let name = name_of(op);
+    algorithms::check_regions(op)?;
     let result = match name {
         cute::STATIC => with(cute::Static::of(op), values::verify_static),
         cute::MAKE_INT_TUPLE

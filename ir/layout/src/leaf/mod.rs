@@ -23,7 +23,7 @@ pub use truth::Truth;
 pub struct Dyn {
     /// Width in bits: 32 or 64.
     pub width: u32,
-    /// A number that is known to divide it; 1 says nothing.
+    /// A number that is known to divide it; 1 says nothing, and 0 divides 0 alone.
     pub div: i64,
     /// The computation of its value, where that is tracked.
     pub term: Term,
@@ -34,14 +34,35 @@ impl Dyn {
     pub const I32: Dyn = Dyn::new(32, 1);
     /// `?{i64}`.
     pub const I64: Dyn = Dyn::new(64, 1);
+    /// `?{div=0}`: the extent of a tensor without elements, which is 0 whenever it is asked for.
+    pub const ZERO: Dyn = Dyn::new(32, 0);
 
-    /// An integer of `width` bits (32 or 64) that `div`, at least 1, divides.
+    /// An integer of `width` bits (32 or 64) that `div` divides.
     pub const fn new(width: u32, div: i64) -> Dyn {
         Dyn {
             width,
             div,
             term: Term::Untracked,
         }
+    }
+
+    /// Tells whether it is known to be 0.
+    pub const fn is_zero(&self) -> bool {
+        self.div == 0
+    }
+
+    /// Tells whether an integer is one that it may be, as far as divisors say.
+    pub const fn admits(&self, value: i64) -> bool {
+        match self.div {
+            0 => value == 0,
+            // The remainder of a division by 1 or -1 is 0, also where the quotient overflows.
+            div => value.wrapping_rem(div) == 0,
+        }
+    }
+
+    /// Tells whether each integer that it may be is one that `other` may be, as far as divisors say.
+    pub const fn is_within(&self, other: &Dyn) -> bool {
+        other.admits(self.div)
     }
 
     /// The same, as input `index` of a trace.

@@ -142,7 +142,7 @@ impl<'a, I: Iterator<Item = (usize, &'a Leaf)>> Filler<'a, '_, I> {
                 Err(misfit(format!("`{have}` of {} bits", have.width)))
             }
             // What the type promises beyond what the operand carries is the program's to keep.
-            Leaf::Dynamic(have) if have.div % want.div != 0 => {
+            Leaf::Dynamic(have) if !have.is_within(want) => {
                 let mut promised = have.clone();
                 promised.div = want.div;
                 Ok(Leaf::Dynamic(promised))
@@ -150,7 +150,7 @@ impl<'a, I: Iterator<Item = (usize, &'a Leaf)>> Filler<'a, '_, I> {
             Leaf::Static(v) if want.width == 32 && i32::try_from(*v).is_err() => {
                 Err(misfit(v.to_string()))
             }
-            Leaf::Static(v) if v % want.div != 0 => Err(misfit(v.to_string())),
+            Leaf::Static(v) if !want.admits(*v) => Err(misfit(v.to_string())),
             Leaf::Static(v) => Ok(Leaf::Dynamic(Dyn {
                 term: Term::Traced(Arc::new(Expr::Const(*v))),
                 ..want.clone()

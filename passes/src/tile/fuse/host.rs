@@ -5,7 +5,7 @@ use crate::{
     arch::WARP,
     fused::{COLUMNS, INNER, OUTER, ROWS},
     tile::{
-        host::{assert_extent, assert_no_overlap, assert_one_shape},
+        host::{assert_extent, assert_no_overlap, assert_one_shape, check_reduced},
         leaves::{extent_of_modes, open_leaves},
         variants::{both, divided},
     },
@@ -39,6 +39,9 @@ impl<'c> Fuse<'c> {
         assert_one_shape(host, tensors)?;
         let columns = self.reduces.then_some(COLUMNS);
         for axis in columns.into_iter().chain([INNER]) {
+            for whole in &self.tensors {
+                check_reduced(self.op, &whole.memref.layout, &self.modes[axis])?;
+            }
             if self.known(axis).is_some() {
                 continue;
             }

@@ -3,7 +3,7 @@
 use super::{Arrangement, Map, Whole};
 use crate::tile::{
     grid::{self, Grid},
-    host::{assert_extent, assert_no_overlap, assert_one_shape},
+    host::{assert_extent, assert_no_overlap, assert_one_shape, check_reduced},
     leaves::{extent_of_modes, leaves_of, open_leaves, places_of},
     variants::{both, choose, divided},
 };
@@ -144,6 +144,9 @@ impl<'c> Map<'c> {
         let tensors = self.tensors.iter();
         let tensors = tensors.map(|whole| (whole.tensor, &whole.memref, whole.name.as_str()));
         assert_one_shape(host, tensors)?;
+        for whole in self.tensors.iter().filter(|_| self.reduces) {
+            check_reduced(self.op, &whole.memref.layout, &self.modes[1])?;
+        }
         if self.reduces && self.known(1).is_none() {
             let columns = self.extent(host, 1)?;
             let least = (Predicate::Sge, 1);

@@ -342,6 +342,17 @@ fn epilogues_that_cannot_be_are_refused() {
     );
     op(0, RegionOp::apply(ScalarOp::Lt, [0, 1], "f32"), "suit lt");
     op(0, RegionOp::apply(ScalarOp::And, [0, 1], "i1"), "suit and");
+    op(0, RegionOp::apply(ScalarOp::Ne, [0, 1], "f32"), "suit ne");
+    op(
+        0,
+        RegionOp::apply(ScalarOp::BitAnd, [0, 1], "f32"),
+        "suit bit_and",
+    );
+    op(
+        0,
+        RegionOp::apply(ScalarOp::ShiftLeft, [0, 1], "i1"),
+        "suit shift_left",
+    );
     op(
         0,
         RegionOp::apply(ScalarOp::Select, [0, 1, 1], "f32"),

@@ -8,14 +8,14 @@ use super::prologue::{verify_factor_transform, verify_prologues};
 use super::reduced::check_outputs;
 use crate::hopper::SENT_AT_ONCE;
 use crate::mlir::*;
-use crate::ops::{arith, cute};
+use crate::ops::cute;
 use crate::{
     algorithm::{self, Product},
     args::{CooperativeGemmArgs, GemmArgs, Scale},
     contract, hopper, reduced, tensor,
     types::{self, CuteType, MemRef, Space, memref_of},
 };
-use cute_arith::{MAX_REGION_OPS, Predicate, ReduceOp, ScalarOp};
+use cute_arith::ReduceOp;
 use cute_layout::{
     Layout,
     atoms::{Elem, Source},
@@ -23,11 +23,12 @@ use cute_layout::{
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 
 fn extent(memref: &MemRef, mode: usize) -> Result<i64, String> {
-    memref
-        .layout
-        .mode(mode)
-        .and_then(|m| m.size())
-        .map_err(|e| e.to_string())
+    let mode = memref.layout.mode(mode);
+    let size = mode.and_then(|mode| match mode.is_empty() {
+        true => Ok(0),
+        false => mode.size(),
+    });
+    size.map_err(|e| e.to_string())
 }
 
 pub(in super::super) fn verify_gemm(op: Op<'_>) -> Checked {
@@ -234,126 +235,13 @@ pub(in super::super) fn verify_contract(op: cute::Contract<'_>) -> Checked {
     match op.epilogue() {
         Some(block) => {
             one_block(block)?;
-            check_body(block, &arguments, &yields)?;
-            check_numbers("an epilogue", block, &[])
+            check_body(block, &arguments, &yields)
         }
         None if yields.len() > 1 || arguments.len() > 1 => Err(
             "expected an epilogue, a region that says what is stored in each tensor behind outs, found none".to_owned(),
         ),
         None => Ok(()),
     }
-}
-
-/// Checks that all ops of a region are operations on numbers, which a kernel and the host compute alike, or some others.
-pub(super) fn check_numbers(what: &str, block: Blk, others: &[&'static str]) -> Checked {
-    let mut ops = ops_of(block);
-    ops.pop();
-    if ops.len() > MAX_REGION_OPS {
-        return Err(format!(
-            "expected {what} of at most {MAX_REGION_OPS} operations, found {}; compute the rest by a cute.map of its own",
-            ops.len()
-        ));
-    }
-    let is_known = |op: &Op| {
-        let name = name_of(*op);
-        match name {
-            arith::CONSTANT | arith::CMPF | arith::CMPI => true,
-            _ => ScalarOp::of_mlir(name).is_some() || others.contains(&name),
-        }
-    };
-    let Some(other) = ops.iter().find(|op| !is_known(op)) else {
-        return ops
-            .into_iter()
-            .try_for_each(|op| check_integers(op).and_then(|()| check_predicate(op)));
-    };
-    let known: Vec<_> = [arith::CONSTANT, arith::CMPF, arith::CMPI]
-        .into_iter()
-        .chain(ScalarOp::mlir_names())
-        .chain(others.iter().copied())
-        .collect();
-    Err(format!(
-        "expected {what} of operations on numbers ({}), found '{}'",
-        known.join(", "),
-        name_of(*other)
-    ))
-}
-
-/// Checks that integers of an op are as wide as those of tensors, or truth values, which have no sign.
-fn check_integers(op: Op) -> Checked {
-    let values = operands_of(op).into_iter().chain(results_of(op));
-    let widths = values.filter_map(|value| types::int_width(value.r#type()));
-    let widths: Vec<u32> = widths.collect();
-    let name = name_of(op);
-    if let Some(other) = widths.iter().find(|width| ![1, 8, 32, 64].contains(*width)) {
-        return Err(format!(
-            "expected integers of 8, 32 or 64 bits, or truth values, as the host computes them to verify a kernel, found i{other} in \
-             '{name}'; use i32"
-        ));
-    }
-    let is_bitwise = matches!(name, arith::ANDI | arith::ORI);
-    let taken = operands_of(op).into_iter();
-    let mut taken = taken.filter_map(|value| types::int_width(value.r#type()));
-    if (is_bitwise || counts(name))
-        && let Some(other) = taken.find(|width| is_bitwise != (*width == 1))
-    {
-        let expected = match is_bitwise {
-            true => "truth values, i1, of which the host computes it to verify a kernel",
-            false => {
-                "numbers, as truth values have no sum and no order (arith.andi, arith.ori, arith.select)"
-            }
-        };
-        return Err(format!("expected {expected}, found i{other} in '{name}'"));
-    }
-    if matches!(name, arith::SITOFP | arith::EXTSI) && widths.first() == Some(&1) {
-        return Err(format!(
-            "expected a number with a sign, found i1 in '{name}'; of a truth value, 1 or 0 is arith.uitofp or arith.extui, others \
-             arith.select"
-        ));
-    }
-    if matches!(name, arith::TRUNCI | arith::FPTOSI) && widths.last() == Some(&1) {
-        return Err(format!(
-            "expected a number as the result of '{name}', found i1; a truth value is a comparison"
-        ));
-    }
-    Ok(())
-}
-
-/// Tells whether an op on integers takes numbers alone, and no truth values.
-fn counts(name: &str) -> bool {
-    matches!(
-        name,
-        arith::ADDI | arith::SUBI | arith::MULI | arith::MAXSI | arith::MINSI | arith::CMPI
-    )
-}
-
-/// Checks that a comparison is one that the host computes: of numbers with signs, that are no NaN.
-fn check_predicate(op: Op) -> Checked {
-    let (name, predicate) = (name_of(op), integer_of(op, "predicate"));
-    let of_integers = predicate.and_then(Predicate::numbered);
-    let (compares, known) = match name {
-        arith::CMPI => (
-            of_integers.and_then(ScalarOp::of_cmpi),
-            "eq, ne, slt, sle, sgt or sge, as numbers of tensors have signs; of unsigned bytes, arith.extui to i32",
-        ),
-        arith::CMPF => (
-            predicate.and_then(ScalarOp::of_cmpf),
-            "one of oeq, ogt, oge, olt, ole, one and the unordered ones of these; a NaN is what is not equal to itself",
-        ),
-        _ => return Ok(()),
-    };
-    if compares.is_some() {
-        return Ok(());
-    }
-    let found = match (name, predicate) {
-        (arith::CMPI, _) => of_integers.map_or("none", Predicate::name),
-        (_, Some(0)) => "false",
-        (_, Some(7)) => "ord",
-        (_, Some(14)) => "uno",
-        _ => "true",
-    };
-    Err(format!(
-        "expected a predicate of '{name}' that the host computes to verify a kernel, {known}; found {found}"
-    ))
 }
 
 /// Checks that a tensor has the shape of a matrix of the product, which has a name, as far as both are known.
@@ -578,8 +466,8 @@ fn check_matrices([a, b, c]: [&MemRef; 3], whole: bool) -> Checked {
     ];
     for (what, (x, i), (y, j)) in same.into_iter().filter(|(_, (_, i), _)| *i < rank) {
         let [left, right] = [(x, i), (y, j)].map(|(tensor, mode)| {
-            let shape = tensor.layout.shape().modes().get(mode);
-            shape.is_none_or(|shape| shape.is_static())
+            let mode = tensor.layout.mode(mode);
+            mode.is_ok_and(|mode| mode.shape().is_static() || mode.is_empty())
         });
         // What only a launch knows is compared there.
         if !left || !right {

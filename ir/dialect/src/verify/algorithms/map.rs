@@ -2,7 +2,7 @@
 
 use super::super::Checked;
 use super::elementwise::{check_body, one_block};
-use super::gemm::{check_numbers, check_shape, check_space};
+use super::gemm::{check_shape, check_space};
 use super::reduced::{check_reducible, known_kinds};
 use crate::{
     algorithm,
@@ -33,11 +33,12 @@ pub(in super::super) fn verify_all_reduce(op: cute::AllReduce<'_>) -> Checked {
             "expected the modes that are reduced, ascending, such as along [1], found {along:?}"
         ));
     }
-    let around = parent_op(op.op()).map(name_of);
-    if !matches!(
-        around,
-        Some(cute::MAP | cute::BLOCK_MAP | cute::BLOCK_FUSE | func::FUNC)
-    ) {
+    let is_in_region = parent_op(op.op()).is_some_and(|around| match name_of(around) {
+        cute::MAP | cute::BLOCK_MAP | cute::BLOCK_FUSE => true,
+        func::FUNC => is_region(around),
+        _ => false,
+    });
+    if !is_in_region {
         return Err(
             "expected to be in the region of a cute.map; threads of a kernel reduce by gpu.all_reduce or gpu.subgroup_reduce, a tensor \
              of one thread by cute.reduce"
@@ -45,6 +46,14 @@ pub(in super::super) fn verify_all_reduce(op: cute::AllReduce<'_>) -> Checked {
         );
     }
     Ok(())
+}
+
+/// Tells whether a function may be what a map's region is to the host, which verifies it: private, and of numbers.
+fn is_region(function: Op) -> bool {
+    let arguments = body_of(function, 0).map(arguments_of).unwrap_or_default();
+    let is_number =
+        |value: &Val| types::is_float(value.r#type()) || types::int_width(value.r#type()).is_some();
+    string_of(function, "sym_visibility") == Some("private") && arguments.iter().all(is_number)
 }
 
 pub(in super::super) fn verify_map(op: cute::Map<'_>) -> Checked {
@@ -290,7 +299,6 @@ fn check_tensors<'c>(
         .map(|tensor| algorithm::argument_type(tensor.element));
     let yields: Vec<_> = outs.iter().map(|tensor| tensor.element).collect();
     check_body(block, &arguments.collect::<Vec<_>>(), &yields)?;
-    check_numbers("a region", block, &[cute::ALL_REDUCE])?;
     Ok((ins, outs))
 }
 

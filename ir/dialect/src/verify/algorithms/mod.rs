@@ -1,6 +1,6 @@
 //! Tensors and what is done with them: copies (`copy.rs`), products (`gemm.rs`), regions of what is multiplied (`prologue.rs`),
 //! copies of tiles within bounds (`tile.rs`), elementwise ops (`elementwise.rs`), maps of whole tensors (`map.rs`), candidates for products (`candidates.rs`), outputs that are reduced
-//! (`reduced.rs`).
+//! (`reduced.rs`), what regions are made of (`regions.rs`).
 
 mod candidates;
 mod copy;
@@ -10,6 +10,7 @@ mod located;
 mod map;
 mod prologue;
 mod reduced;
+mod regions;
 mod tile;
 
 pub(super) use candidates::*;
@@ -17,6 +18,7 @@ pub(super) use copy::*;
 pub(super) use elementwise::*;
 pub(super) use gemm::*;
 pub(super) use map::*;
+pub(super) use regions::check_regions;
 pub(super) use tile::*;
 
 use super::{Checked, facts::is_on_device, tensor};
