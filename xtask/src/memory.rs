@@ -56,6 +56,11 @@ pub fn programs(workspace: &Workspace, setup: &Setup, others: &[&str]) -> Result
     Ok(folder)
 }
 
+/// The options by which valgrind translates code in less time: as most of it runs a few times only, that is most of a run. Traces of calls, which
+/// they may cut short, are told by the second run.
+const TRANSLATION: &str =
+    "--vex-guest-chase=no --vex-iropt-level=1 --vex-iropt-register-updates=sp-at-mem-access";
+
 /// The program that stands for cute-opt. Where something is found, it is run once more for the names of functions, and for where memory came from.
 fn wrapper(valgrind: &Path, bare: &Path, named: &Path) -> String {
     let quoted = |path: &Path| format!("'{}'", path.display().to_string().replace('\'', "'\\''"));
@@ -65,7 +70,7 @@ fn wrapper(valgrind: &Path, bare: &Path, named: &Path) -> String {
     );
     format!(
         "#!/bin/sh\n\
-         {valgrind} --keep-stacktraces=none {} \"$@\"\n\
+         {valgrind} --keep-stacktraces=none {TRANSLATION} {} \"$@\"\n\
          status=$?\n\
          [ $status -ne 99 ] || {valgrind} {} \"$@\" >/dev/null\n\
          exit $status\n",

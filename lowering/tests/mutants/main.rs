@@ -19,12 +19,14 @@ mod list;
 mod maps;
 mod views;
 
-use common::{Gemm, Outcome, compile, parallel, run_with};
+use common::{Gemm, Outcome, compile, generated, parallel, run_on};
 use cute_lowering::{CompileOptions, Options};
 use cute_runtime::emulator::Config;
-use cute_runtime::tensor::Given;
+use cute_runtime::package::Arg;
+use cute_runtime::tensor::{Given, HostTensor};
 use cute_runtime::{Function, ImageSource, Package};
 use list::{Entry, Verdict};
+use std::sync::OnceLock;
 
 /// A pipeline that is mutated.
 struct Subject {
@@ -263,16 +265,44 @@ const OTHERS: [Subject; 4] = [
     ),
 ];
 
-/// The verdict on a mutant in the first order that showed something.
-fn judge(subject: &Subject, package: &Package, function: &Function) -> Verdict {
-    for seed in 0..subject.seeds() {
+/// The arguments of a pipeline by seed, which its mutants share.
+struct Inputs {
+    args: Vec<Arg>,
+    by_seed: Vec<OnceLock<Vec<HostTensor>>>,
+}
+
+impl Inputs {
+    fn of(subject: &Subject, function: &Function) -> Inputs {
+        Inputs {
+            args: function.args.clone(),
+            by_seed: (0..subject.seeds()).map(|_| OnceLock::new()).collect(),
+        }
+    }
+
+    /// Runs a mutant with a seed. One whose arguments are other ones has some of its own.
+    fn run(&self, subject: &Subject, package: &Package, function: &Function, seed: u64) -> Outcome {
         // Most are wrong in every block, so that the first one tells.
         let config = Config {
             sms: subject.sms,
             stop_at_findings: true,
             ..common::config(seed)
         };
-        match run_with(package, function, &subject.given(), config) {
+        let own = || generated(function, &subject.given(), seed);
+        if function.args != self.args {
+            return match own() {
+                Ok(before) => run_on(package, function, &before, config),
+                Err(error) => Outcome::Refused(error),
+            };
+        }
+        let before = self.by_seed[seed as usize].get_or_init(|| own().expect("arguments"));
+        run_on(package, function, before, config)
+    }
+}
+
+/// The verdict on a mutant in the first order that showed something.
+fn judge(subject: &Subject, inputs: &Inputs, package: &Package, function: &Function) -> Verdict {
+    for seed in 0..subject.seeds() {
+        match inputs.run(subject, package, function, seed) {
             Outcome::Right { .. } => {}
             Outcome::Findings(findings) => return Verdict::Finding(findings[0].kind.name()),
             Outcome::Wrong(_) => return Verdict::WrongResult,
@@ -311,8 +341,10 @@ fn mutants_of(subject: &Subject) -> Vec<Entry> {
     let options = CompileOptions::parse(subject.options).unwrap();
     let package = compile(&cute_ir::context(), &subject.text(), &options).unwrap();
     let function = package.function(None).unwrap();
+    let inputs = Inputs::of(subject, function);
+    let judge = |package: &Package, function: &Function| judge(subject, &inputs, package, function);
     assert!(
-        judge(subject, &package, function) == Verdict::Survived,
+        judge(&package, function) == Verdict::Survived,
         "{}: wrong without a mutation",
         subject.name
     );
@@ -327,7 +359,7 @@ fn mutants_of(subject: &Subject) -> Vec<Entry> {
         mutants.retain(|mutant| mutant.synchronizes && subject.mutated > Mutated::Maps);
     }
     let mut entries: Vec<Entry> = parallel(&mutants, |mutant| Entry {
-        verdict: judge(subject, &with_ptx(&package, mutant.text(&module)), function),
+        verdict: judge(&with_ptx(&package, mutant.text(&module)), function),
         id: mutant.id.clone(),
         kind: mutant.kind,
         place: mutant.place.clone(),
@@ -335,12 +367,12 @@ fn mutants_of(subject: &Subject) -> Vec<Entry> {
     });
     let maps = maps::mutants(function);
     entries.extend(parallel(&maps, |(entry, function)| Entry {
-        verdict: judge(subject, &package, function),
+        verdict: judge(&package, function),
         ..entry.clone()
     }));
     if let (Mutated::Views, Source::Product(problem)) = (subject.mutated, &subject.source) {
         entries.extend(views::mutants(problem, &options, &|package| {
-            judge(subject, package, function)
+            judge(package, function)
         }));
     }
     entries

@@ -1,6 +1,6 @@
 //! A block at work: its warps take turns, and meet at barriers.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::address;
 use super::clocks::{Clocks, Release};
@@ -189,7 +189,7 @@ impl<'a> Block<'a> {
             speculated: None,
             carries: false,
             holes: None,
-            read_behind: HashMap::new(),
+            read_behind: Default::default(),
             clocks: Clocks::with_agents(
                 numbers as usize,
                 kernel.copies_arrive,
@@ -206,6 +206,7 @@ impl<'a> Block<'a> {
             issued: Default::default(),
             progress: 0,
             fences: Default::default(),
+            factors: Default::default(),
             printed: String::new(),
             watch: watch(launch, linear, (warps * ranks) as usize),
         };

@@ -134,6 +134,23 @@ fn covers(times: &[u32], other: &[u32]) -> bool {
     times.iter().zip(other).all(|(mine, other)| mine >= other)
 }
 
+/// The things that happen before what one does now.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'c> {
+    /// The one itself, where all that it did does.
+    thread: Option<u32>,
+    times: &'c [u32],
+}
+
+impl Known<'_> {
+    /// Tells whether what `other` did at that time of its own is among them.
+    #[inline]
+    pub(super) fn has(&self, other: u32, time: u32) -> bool {
+        let known = self.times.get(other as usize);
+        self.thread == Some(other) || known.is_some_and(|known| *known >= time)
+    }
+}
+
 pub(super) struct Clocks {
     own: Vec<u32>,
     knows: Vec<Knowledge>,
@@ -283,7 +300,15 @@ impl Clocks {
 
     /// Tells whether what `other` did at that time of its own happens before what `thread` does now.
     pub(super) fn ordered(&self, thread: u32, other: u32, time: u32) -> bool {
-        thread == other || self.knows[thread as usize].times[other as usize] >= time
+        self.known(thread).has(other, time)
+    }
+
+    /// The things that happen before what a thread does now.
+    pub(super) fn known(&self, thread: u32) -> Known<'_> {
+        Known {
+            thread: Some(thread),
+            times: &self.knows[thread as usize].times,
+        }
     }
 
     /// The same, for a thread of another block.

@@ -7,7 +7,7 @@ mod speculated;
 use std::collections::BTreeMap;
 
 use super::address::{RANK_BITS, SHARED_START, block_of_place};
-use super::clocks::{Agent, Clocks};
+use super::clocks::{Agent, Clocks, Known};
 use history::{Access, Histories};
 use speculated::Loads;
 pub(super) use speculated::{Deferred, Needed, What};
@@ -33,6 +33,10 @@ fn thread_of(epoch: Epoch) -> u32 {
 
 fn time_of(epoch: Epoch) -> u32 {
     epoch as u32
+}
+
+fn has(known: &Known<'_>, epoch: Epoch) -> bool {
+    known.has(thread_of(epoch), time_of(epoch))
 }
 
 #[derive(Clone, Copy, Default)]
@@ -96,10 +100,14 @@ impl By<'_> {
     }
 
     fn knows(&self, epoch: Epoch) -> bool {
-        let (other, time) = (thread_of(epoch), time_of(epoch));
+        has(&self.known(), epoch)
+    }
+
+    /// The things that happen before the access.
+    fn known(&self) -> Known<'_> {
         match self.agent {
-            Some(_) => self.clocks.ordered_proxied(self.thread, other, time),
-            None => self.clocks.ordered(self.thread, other, time),
+            Some(_) => self.clocks.known_to_proxy(self.thread),
+            None => self.clocks.known(self.thread),
         }
     }
 
@@ -253,6 +261,9 @@ impl Shared {
     ) -> Option<Conflict> {
         let mine = by.epoch();
         let mut found = None;
+        let known = by.known();
+        // What lies together was often written together.
+        let mut last = 0;
         for index in self.range(at, bytes) {
             let g = self.granules[index];
             let conflict = if by.strong != 0 || g.write & HISTORY != 0 {
@@ -269,10 +280,11 @@ impl Shared {
                     Some(by.conflict(Trouble::InFlight, g.write, g.write_inst))
                 } else if g.write == 0 {
                     Some(by.conflict(Trouble::Uninitialized, 0, by.inst))
-                } else if !by.knows(g.write) {
-                    Some(by.conflict(Trouble::AfterWrite, g.write, g.write_inst))
-                } else {
+                } else if g.write == last || has(&known, g.write) {
+                    last = g.write;
                     None
+                } else {
+                    Some(by.conflict(Trouble::AfterWrite, g.write, g.write_inst))
                 }
             };
             // What is missing may be carried on, other conflicts are not.
@@ -431,9 +443,11 @@ impl Shared {
         }
         let range = self.range(at, bytes);
         let first = range.start;
+        let known = by.known();
         for index in range {
             let g = self.granules[index];
-            let races = g.write != 0 && g.write & (HISTORY | IN_FLIGHT) == 0 && !by.knows(g.write);
+            let races =
+                g.write != 0 && g.write & (HISTORY | IN_FLIGHT) == 0 && !has(&known, g.write);
             let equal =
                 races && value.is_some_and(|value| self.holds_already(index, index - first, value));
             let conflict = if by.strong != 0 || g.write & HISTORY != 0 {

@@ -4,9 +4,9 @@
 //! is unordered with it, until a proxy fence stands between the two (PTX ISA, "Proxies" and "Async proxy"). So a thread has its knowledge
 //! twice: what happened before it, and the part of that which happened before a proxy fence.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
-use super::{Clocks, News, View};
+use super::{Clocks, Known, News, View};
 
 /// `mbarrier` objects and warpgroups that have a clock, at most: one for every two threads of a cluster, and never fewer than these.
 const LEAST_SHARED: usize = 128;
@@ -30,7 +30,7 @@ pub(in crate::emulator) struct Agents {
     threads: usize,
     /// `mbarrier` objects and warpgroups, in the order in which they appear.
     shared: Vec<Agent>,
-    places: HashMap<Agent, u32>,
+    places: FxHashMap<Agent, u32>,
     end: usize,
 }
 
@@ -40,7 +40,7 @@ impl Agents {
             first,
             threads: 0,
             shared: Vec::new(),
-            places: HashMap::new(),
+            places: FxHashMap::default(),
             end: first,
         }
     }
@@ -109,8 +109,18 @@ impl Clocks {
 
     /// Tells whether what happened at that time is known to the asynchronous proxy, for operations that the thread starts.
     pub(in crate::emulator) fn ordered_proxied(&self, thread: u32, other: u32, time: u32) -> bool {
-        let proxied = self.knows[thread as usize].proxied.as_ref();
-        proxied.is_some_and(|times| times[other as usize] >= time)
+        self.known_to_proxy(thread).has(other, time)
+    }
+
+    /// The things that are known to the asynchronous proxy, for operations that a thread starts.
+    pub(in crate::emulator) fn known_to_proxy(&self, thread: u32) -> Known<'_> {
+        Known {
+            thread: None,
+            times: self.knows[thread as usize]
+                .proxied
+                .as_deref()
+                .unwrap_or_default(),
+        }
     }
 
     /// The thread has seen that an agent's operations are complete until that time, which implies a proxy fence for them.

@@ -119,10 +119,9 @@ impl Context<'_> {
     /// Registers that are free, for those who wait for them.
     pub(crate) fn wake_for_registers(&self, warps: &mut [Warp]) {
         for warp in warps {
-            let free = self.free_registers(warp.rank);
             for group in &mut warp.groups {
                 if let Wait::Registers(needed) = group.wait
-                    && needed <= free
+                    && needed <= self.free_registers(warp.rank)
                 {
                     group.wait = Wait::Nothing;
                 }

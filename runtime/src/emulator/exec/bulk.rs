@@ -44,7 +44,7 @@ pub(in crate::emulator) struct Bulks {
     /// Waits of threads that have groups.
     waits: HashSet<u32>,
     /// The pattern in which a load with a map writes 128 bytes, and the load.
-    patterns: HashMap<u64, (MapSwizzle, u32)>,
+    patterns: FxHashMap<u64, (MapSwizzle, u32)>,
 }
 
 impl Bulks {

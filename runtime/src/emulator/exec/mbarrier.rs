@@ -1,7 +1,7 @@
 //! `mbarrier` objects: phases that end when all arrivals and all bytes that they expect have come. (PTX ISA, "Parallel
 //! Synchronization and Communication Instructions: mbarrier".)
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 
 use super::bulk::MOST_BYTES;
 use super::*;
@@ -11,7 +11,7 @@ use crate::emulator::shared::By;
 /// The objects of a block, by address.
 #[derive(Default)]
 pub(in crate::emulator) struct Mbarriers {
-    objects: HashMap<u64, Object>,
+    objects: FxHashMap<u64, Object>,
     /// The objects whose phase has ended since others were told.
     completed: Vec<u64>,
     /// `progress` when waits timed out last.
@@ -34,13 +34,13 @@ struct Object {
     /// The clocks of what completes here: bulk copies, and stores of threads.
     agents: Vec<u32>,
     /// The last phase that each thread has seen the end of, and its own time then.
-    seen: HashMap<u32, (u64, u32)>,
+    seen: FxHashMap<u32, (u64, u32)>,
     /// The knowledge of those who arrived.
     arriving: View,
     /// The same for the phases that are over.
     done: View,
     /// The threads that have arrived, in any phase.
-    arrivers: HashSet<u32>,
+    arrivers: FxHashSet<u32>,
     /// Tells whether each arrival counted as one of those that it was made for.
     even: bool,
     /// Phases of which a thread has seen the end, from the first one on.
@@ -148,10 +148,10 @@ impl Context<'_> {
                         fenced: false,
                         handed: None,
                         agents: Vec::new(),
-                        seen: HashMap::new(),
+                        seen: FxHashMap::default(),
                         arriving: View::default(),
                         done: View::default(),
-                        arrivers: HashSet::new(),
+                        arrivers: FxHashSet::default(),
                         even: true,
                         seen_to: 0,
                         unseen: 0,

@@ -26,11 +26,14 @@ mod wmma;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use super::address;
 use super::clocks::{Clocks, View};
 use super::finding::{Collector, Kind, Thread};
 use super::global::{Global, Handed, Seen};
 use super::lanes::{LANES, Mask, Row, lanes, select};
+use super::mma::Factors;
 use super::program::{Guard, Initial, Kernel, Op, Pred, Reg, Space, Special};
 use super::report::Counts;
 use super::shared::Shared;
@@ -213,7 +216,7 @@ pub(super) struct Context<'a> {
     /// The bytes that it has brought so.
     pub holes: Option<Box<unwritten::Holes>>,
     /// The instructions whose results are known to be read behind them, or not.
-    pub read_behind: HashMap<(u32, Reg), bool>,
+    pub read_behind: FxHashMap<(u32, Reg), bool>,
     pub clocks: Clocks,
     pub random: SplitMix,
     /// Instructions executed so far, by warps.
@@ -227,10 +230,12 @@ pub(super) struct Context<'a> {
     pub cluster: ClusterState,
     /// Products that not all warps have issued, by warpgroup.
     pub issued: BTreeMap<u32, Issued>,
+    /// The factors that `wgmma` have read.
+    pub factors: Factors,
     /// Counts what others may wait for: as long as it grows, nobody is stuck.
     pub progress: u64,
     /// The fences of each thread.
-    pub fences: HashMap<u32, Fences>,
+    pub fences: FxHashMap<u32, Fences>,
     pub printed: String,
     /// The notes and choices of a block that is watched.
     pub watch: Option<Box<Watch<'a>>>,

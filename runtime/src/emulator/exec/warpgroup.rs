@@ -248,8 +248,6 @@ impl Context<'_> {
         let Some(chunks) = self.chunks_of(warp, lane, pc, b_bits, place, agent) else {
             return;
         };
-        let mut b = vec![0.0; k * mma.n];
-        mma.b_of_chunks(&chunks, &mut b);
         let mut sum = vec![0.0; WARP_ROWS * mma.n];
         let mut rows = vec![ZEROS; op.d.len()];
         if accumulates {
@@ -259,11 +257,14 @@ impl Context<'_> {
             }
             mma.read_d(&rows, &mut sum);
         }
+        if let Some(reg) = op.metadata {
+            self.check(warp, reg, mask & mma.giving(), pc);
+        }
+        let b = self.factors.of(mma, (warp.rank, b_bits), chunks);
         match op.metadata {
-            None => mma.multiply(&a, &b, &mut sum),
+            None => mma.multiply(&a, b, &mut sum),
             Some(reg) => {
-                self.check(warp, reg, mask & mma.giving(), pc);
-                let misplaced = mma.multiply_sparse(&a, &b, &mut sum, warp.row(reg));
+                let misplaced = mma.multiply_sparse(&a, b, &mut sum, warp.row(reg));
                 // What nobody wrote has been told.
                 let defined = warp.defined[reg as usize];
                 if let Some(misplaced) = misplaced.filter(|it| defined >> it.lane & 1 != 0) {

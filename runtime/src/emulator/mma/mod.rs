@@ -18,12 +18,15 @@ mod wmma;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
 use cute_layout::atoms::{BitOp, Elem, MmaAtom};
 
 pub(super) use matrix::{Matrices, transpose};
 pub(super) use metadata::Misplaced;
 pub(super) use sparse::SparseMma;
-pub(super) use warpgroup::{CHUNK, Descriptor, WARP_ROWS, WarpgroupMma, ZEROS};
+pub(super) use warpgroup::{CHUNK, Descriptor, Factors, WARP_ROWS, WarpgroupMma, ZEROS};
 pub(super) use wmma::{Fragment, MATRIX, Move, REGISTERS, Wmma};
 
 use super::alu::{
@@ -81,6 +84,19 @@ impl Mma {
     /// `mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32` without its first word. Errors: a modifier that is
     /// not known or not in its place; a shape that has no such types.
     pub(super) fn of(modifiers: &[&str]) -> Result<Mma, Unknown> {
+        static KNOWN: Mutex<BTreeMap<String, Mma>> = Mutex::new(BTreeMap::new());
+        // Kernels have few of them, many times, and are decoded for each launch.
+        let name = modifiers.join(".");
+        let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(mma) = known().get(&name) {
+            return Ok(mma.clone());
+        }
+        let mma = Mma::read(modifiers)?;
+        known().insert(name, mma.clone());
+        Ok(mma)
+    }
+
+    fn read(modifiers: &[&str]) -> Result<Mma, Unknown> {
         let mut mods = Mods::new("mma", modifiers);
         mods.required(&[("sync", ())])?;
         mods.required(&[("aligned", ())])?;

@@ -1,5 +1,7 @@
 //! The elements of a matrix that each lane holds in each of its registers.
 
+use std::sync::Arc;
+
 use cute_layout::Layout;
 use cute_layout::atoms::Elem;
 
@@ -11,7 +13,7 @@ pub(super) struct Table {
     /// Bits of an element.
     bits: usize,
     /// The place of each value of each lane.
-    places: Vec<[u16; LANES]>,
+    places: Arc<[[u16; LANES]]>,
 }
 
 /// Lanes between the first of one quad pair and the first of the next.
@@ -53,13 +55,16 @@ impl Table {
         }
         Some(Table {
             bits: usize::try_from(element.bits()).ok()?,
-            places,
+            places: places.into(),
         })
     }
 
     /// The table of values whose places are given, for each of them by lane.
     pub(super) fn with_places(bits: usize, places: Vec<[u16; LANES]>) -> Table {
-        Table { bits, places }
+        Table {
+            bits,
+            places: places.into(),
+        }
     }
 
     /// Bits of an element.

@@ -5,6 +5,7 @@
 //! instruction. PTX leaves order and precision open.
 
 use cute_layout::atoms::Elem;
+use rustc_hash::FxHashMap;
 
 use super::metadata::{Metadata, Misplaced};
 use super::{E4M3, E5M2, TYPES, can_saturate, shape};
@@ -166,76 +167,110 @@ impl WarpgroupMma {
         (WARP_ROWS * self.n * self.k) as u64
     }
 
-    /// The element of a type at a place among those side by side in bytes.
-    fn number(&self, ty: Elem, bytes: &[u8], place: usize) -> f64 {
-        let bit = place * self.element_bits();
-        let bytes = &bytes[bit / 8..];
-        let half = || u16::from_le_bytes([bytes[0], bytes[1]]);
+    /// The elements of a type that lie side by side in bytes, as many as there are places for.
+    fn numbers(&self, ty: Elem, bytes: &[u8], to: &mut [f64]) {
+        // The type is asked once, so that the compiler makes vectors of the loops.
+        let halves = bytes
+            .chunks_exact(2)
+            .map(|x| u16::from_le_bytes([x[0], x[1]]));
+        let each = to.iter_mut();
         match ty {
             // A product of these is their conjunction.
-            Elem::B1 => (bytes[0] >> (bit % 8) & 1).into(),
-            Elem::F16 => f16_to_f64(half().into()),
-            Elem::BF16 => bf16_to_f32(half()).into(),
-            Elem::TF32 => {
-                let bits = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+            Elem::B1 => each
+                .enumerate()
+                .for_each(|(place, to)| *to = (bytes[place / 8] >> (place % 8) & 1).into()),
+            Elem::F16 => each
+                .zip(halves)
+                .for_each(|(to, half)| *to = f16_to_f64(half.into())),
+            Elem::BF16 => each
+                .zip(halves)
+                .for_each(|(to, half)| *to = bf16_to_f32(half).into()),
+            Elem::TF32 => each.zip(bytes.chunks_exact(4)).for_each(|(to, x)| {
+                let bits = u32::from_le_bytes([x[0], x[1], x[2], x[3]]);
                 // The 13 low bits are not looked at.
-                f32::from_bits(bits & !0x1fff).into()
-            }
-            Elem::F8E4M3 => E4M3[usize::from(bytes[0])],
-            Elem::F8E5M2 => E5M2[usize::from(bytes[0])],
-            Elem::I8 => (bytes[0] as i8).into(),
-            _ => bytes[0].into(),
+                *to = f32::from_bits(bits & !0x1fff).into();
+            }),
+            Elem::F8E4M3 => each
+                .zip(bytes)
+                .for_each(|(to, x)| *to = E4M3[usize::from(*x)]),
+            Elem::F8E5M2 => each
+                .zip(bytes)
+                .for_each(|(to, x)| *to = E5M2[usize::from(*x)]),
+            Elem::I8 => each.zip(bytes).for_each(|(to, x)| *to = (*x as i8).into()),
+            _ => each.zip(bytes).for_each(|(to, x)| *to = (*x).into()),
         }
     }
 
     /// A, 16 rows by K, of chunks as [`Descriptor::chunks`] gives them.
     pub(crate) fn a_of_chunks(&self, chunks: &[[u8; CHUNK]], a: &mut [f64]) {
         let k = self.k;
-        self.spread(
-            self.a,
-            self.transpose[0],
-            (chunks, ROW_BYTES / CHUNK),
-            WARP_ROWS,
-            |row, at, value| {
-                a[row * k + at] = value;
-            },
-        );
+        let chunks = (chunks, ROW_BYTES / CHUNK);
+        match self.transpose[0] {
+            false => self.along(self.a, chunks, |row, at, values| {
+                a[row * k + at..][..values.len()].copy_from_slice(values);
+            }),
+            true => self.across(self.a, chunks.0, WARP_ROWS, |row, at, values| {
+                let lines = a[row * k..].chunks_mut(k);
+                lines
+                    .zip(values)
+                    .for_each(|(line, value)| line[at] = *value);
+            }),
+        }
         self.negated(0, a);
     }
 
     /// B, K by N, of chunks as [`Descriptor::chunks`] gives them.
-    pub(crate) fn b_of_chunks(&self, chunks: &[[u8; CHUNK]], b: &mut [f64]) {
+    fn b_of_chunks(&self, chunks: &[[u8; CHUNK]], b: &mut [f64]) {
         let n = self.n;
-        let chunks = (chunks, self.chunks_of_b());
-        self.spread(self.b, self.transpose[1], chunks, n, |column, at, value| {
-            b[at * n + column] = value;
-        });
+        match self.transpose[1] {
+            false => self.along(
+                self.b,
+                (chunks, self.chunks_of_b()),
+                |column, at, values| {
+                    let lines = b[at * n..].chunks_mut(n);
+                    lines
+                        .zip(values)
+                        .for_each(|(line, value)| line[column] = *value);
+                },
+            ),
+            true => self.across(self.b, chunks, n, |column, at, values| {
+                b[at * n + column..][..values.len()].copy_from_slice(values);
+            }),
+        }
         self.negated(1, b);
     }
 
-    fn spread(
+    /// Takes chunks that lie along K apart, so many a row: `put` gets a row, where in K the first element of a chunk is, and all of them.
+    fn along(
         &self,
         ty: Elem,
-        transposed: bool,
         (chunks, in_row): (&[[u8; CHUNK]], usize),
-        extent: usize,
-        mut put: impl FnMut(usize, usize, f64),
+        mut put: impl FnMut(usize, usize, &[f64]),
     ) {
-        let each = 8 * CHUNK / self.element_bits();
-        for (index, chunk) in chunks.iter().enumerate() {
-            for place in 0..each {
-                let value = self.number(ty, chunk, place);
-                match transposed {
-                    false => put(index / in_row, index % in_row * each + place, value),
-                    true => {
-                        let row_of_chunks = extent / each;
-                        put(
-                            index % row_of_chunks * each + place,
-                            index / row_of_chunks,
-                            value,
-                        );
-                    }
-                }
+        let mut values = [0.0; 8 * CHUNK];
+        let values = &mut values[..8 * CHUNK / self.element_bits()];
+        for (row, chunks) in chunks.chunks(in_row).enumerate() {
+            for (index, chunk) in chunks.iter().enumerate() {
+                self.numbers(ty, chunk, values);
+                put(row, index * values.len(), values);
+            }
+        }
+    }
+
+    /// Takes chunks apart that lie along M or N: `put` gets the first row of a chunk, its place in K, and the elements of the rows from there.
+    fn across(
+        &self,
+        ty: Elem,
+        chunks: &[[u8; CHUNK]],
+        extent: usize,
+        mut put: impl FnMut(usize, usize, &[f64]),
+    ) {
+        let mut values = [0.0; 8 * CHUNK];
+        let values = &mut values[..8 * CHUNK / self.element_bits()];
+        for (at, chunks) in chunks.chunks(extent / values.len()).enumerate() {
+            for (index, chunk) in chunks.iter().enumerate() {
+                self.numbers(ty, chunk, values);
+                put(index * values.len(), at, values);
             }
         }
     }
@@ -256,38 +291,52 @@ impl WarpgroupMma {
                 let word = (*word as u32).to_le_bytes();
                 let at = lane / 4 + register % 2 * 8;
                 let start = lane % 4 * each + register / 2 * (self.k / 2);
-                for place in 0..each {
-                    a[at * self.k + start + place] = self.number(self.a, &word, place);
-                }
+                let to = &mut a[at * self.k + start..][..each];
+                self.numbers(self.a, &word, to);
             }
         }
         self.negated(0, a);
     }
 
-    /// The row of 16 and the column of what a lane holds in a register of D; the second element of two lies beside it.
-    fn place(&self, register: usize, lane: usize) -> (usize, usize) {
-        let packed = self.d == Elem::F16;
-        let (pair, half) = match packed {
-            true => (register / 2, register % 2),
-            false => (register / 4, register / 2 % 2),
-        };
-        let column = if packed { 0 } else { register % 2 };
-        (lane / 4 + half * 8, pair * 8 + lane % 4 * 2 + column)
+    /// The first of eight rows, and the first of eight columns, of what lanes hold in a register of D: each four lanes a row, in which two columns
+    /// lie between one and the next. Of two elements in a register the second one lies beside the first.
+    fn place(&self, register: usize) -> (usize, usize) {
+        match self.d == Elem::F16 {
+            true => (register % 2 * 8, register / 2 * 8),
+            false => (register / 2 % 2 * 8, register / 4 * 8 + register % 2),
+        }
     }
 
     /// Accumulators, 16 rows by N, of registers.
     pub(crate) fn read_d(&self, rows: &[Row], sum: &mut [f64]) {
+        match self.d {
+            Elem::F16 => self.read_pairs(rows, sum),
+            Elem::I32 => self.read_words(rows, sum, |word| (word as i32).into()),
+            _ => self.read_words(rows, sum, |word| f32::from_bits(word as u32).into()),
+        }
+    }
+
+    fn read_pairs(&self, rows: &[Row], sum: &mut [f64]) {
         for (register, row) in rows.iter().enumerate() {
-            for (lane, word) in row.iter().enumerate() {
-                let (at, column) = self.place(register, lane);
-                let to = &mut sum[at * self.n + column..];
-                match self.d {
-                    Elem::F16 => {
-                        to[0] = f16_to_f64(word & 0xffff);
-                        to[1] = f16_to_f64(word >> 16 & 0xffff);
-                    }
-                    Elem::I32 => to[0] = (*word as i32).into(),
-                    _ => to[0] = f32::from_bits(*word as u32).into(),
+            let (first, column) = self.place(register);
+            let lines = sum[first * self.n..].chunks_mut(self.n);
+            for (line, words) in lines.zip(row.chunks_exact(4)) {
+                for (to, word) in line[column..].chunks_exact_mut(2).zip(words) {
+                    to[0] = f16_to_f64(word & 0xffff);
+                    to[1] = f16_to_f64(word >> 16 & 0xffff);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn read_words(&self, rows: &[Row], sum: &mut [f64], number: impl Fn(u64) -> f64) {
+        for (register, row) in rows.iter().enumerate() {
+            let (first, column) = self.place(register);
+            let lines = sum[first * self.n..].chunks_mut(self.n);
+            for (line, words) in lines.zip(row.chunks_exact(4)) {
+                for (to, word) in line[column..].iter_mut().step_by(2).zip(words) {
+                    *to = number(*word);
                 }
             }
         }
@@ -295,21 +344,42 @@ impl WarpgroupMma {
 
     /// Registers of accumulators, 16 rows by N.
     pub(crate) fn write_d(&self, sum: &[f64], rows: &mut [Row]) {
+        match self.d {
+            Elem::F16 => self.write_pairs(sum, rows),
+            // Exact: 32 products of bytes, or 256 of bits, and a number of 32 bits.
+            Elem::I32 if self.saturate => {
+                self.write_words(sum, rows, |x| u64::from(x as i32 as u32));
+            }
+            Elem::I32 => self.write_words(sum, rows, |x| u64::from(x as i64 as u32)),
+            _ => self.write_words(sum, rows, |x| match x.is_nan() {
+                true => Format::F32.nan,
+                false => u64::from((x as f32).to_bits()),
+            }),
+        }
+    }
+
+    fn write_pairs(&self, sum: &[f64], rows: &mut [Row]) {
+        let half = |x: f64| narrow(x, Format::F16, Mode::Rn);
         for (register, row) in rows.iter_mut().enumerate() {
-            for (lane, word) in row.iter_mut().enumerate() {
-                let (at, column) = self.place(register, lane);
-                let from = &sum[at * self.n + column..];
-                *word = match self.d {
-                    Elem::F16 => {
-                        let half = |x: f64| narrow(x, Format::F16, Mode::Rn);
-                        half(from[1]) << 16 | half(from[0])
-                    }
-                    // Exact: 32 products of bytes, or 256 of bits, and a number of 32 bits.
-                    Elem::I32 if self.saturate => u64::from(from[0] as i32 as u32),
-                    Elem::I32 => u64::from(from[0] as i64 as u32),
-                    _ if from[0].is_nan() => Format::F32.nan,
-                    _ => u64::from((from[0] as f32).to_bits()),
-                };
+            let (first, column) = self.place(register);
+            let lines = sum[first * self.n..].chunks(self.n);
+            for (line, words) in lines.zip(row.chunks_exact_mut(4)) {
+                for (from, word) in line[column..].chunks_exact(2).zip(words) {
+                    *word = half(from[1]) << 16 | half(from[0]);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn write_words(&self, sum: &[f64], rows: &mut [Row], bits: impl Fn(f64) -> u64) {
+        for (register, row) in rows.iter_mut().enumerate() {
+            let (first, column) = self.place(register);
+            let lines = sum[first * self.n..].chunks(self.n);
+            for (line, words) in lines.zip(row.chunks_exact_mut(4)) {
+                for (from, word) in line[column..].iter().step_by(2).zip(words) {
+                    *word = bits(*from);
+                }
             }
         }
     }
@@ -348,6 +418,46 @@ impl WarpgroupMma {
                 }
             }
         }
+    }
+}
+
+/// Factors B that were read from shared memory, by the rank of the block and the descriptor: the warps of a warpgroup read the same one.
+#[derive(Default)]
+pub(crate) struct Factors(FxHashMap<(u32, u64), Factor>);
+
+struct Factor {
+    mma: WarpgroupMma,
+    chunks: Vec<[u8; CHUNK]>,
+    numbers: Vec<f64>,
+}
+
+/// Factors that are kept, at most.
+const MOST_FACTORS: usize = 32;
+
+impl Factors {
+    /// B, K by N, of chunks as [`Descriptor::chunks`] gives them for the descriptor of a block.
+    pub(crate) fn of(
+        &mut self,
+        mma: &WarpgroupMma,
+        place: (u32, u64),
+        chunks: Vec<[u8; CHUNK]>,
+    ) -> &[f64] {
+        if self.0.len() == MOST_FACTORS && !self.0.contains_key(&place) {
+            self.0.clear();
+        }
+        let factor = self.0.entry(place).or_insert_with(|| Factor {
+            mma: *mma,
+            chunks: Vec::new(),
+            numbers: Vec::new(),
+        });
+        // Memory may have changed in between.
+        if factor.mma != *mma || factor.chunks != chunks {
+            factor.numbers.clear();
+            factor.numbers.resize(mma.k_of_b() * mma.n, 0.0);
+            mma.b_of_chunks(&chunks, &mut factor.numbers);
+            (factor.mma, factor.chunks) = (*mma, chunks);
+        }
+        &factor.numbers
     }
 }
 

@@ -4,7 +4,7 @@
 //! come after both. So every access is kept until a later one makes it superfluous: one that comes
 //! after it, and conflicts with whatever it conflicts with.
 
-use super::{By, Conflict, Epoch, IN_FLIGHT, Trouble, thread_of};
+use super::{By, Conflict, Epoch, IN_FLIGHT, Trouble, has, thread_of};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Access {
@@ -75,6 +75,41 @@ struct History {
     accesses: Vec<Access>,
     /// Writes that come after no other one: who comes after none of these reads what nobody wrote.
     first: Vec<Epoch>,
+    /// The number of reads behind the last write.
+    reads: usize,
+    /// The place among these of the one that was met again last.
+    again: usize,
+}
+
+impl History {
+    fn of(accesses: Vec<Access>, first: Vec<Epoch>) -> History {
+        let mut history = History {
+            accesses,
+            first,
+            ..History::default()
+        };
+        history.count_reads();
+        history
+    }
+
+    fn count_reads(&mut self) {
+        let reads = self.accesses.iter().rev();
+        self.reads = reads.take_while(|access| !access.writes).count();
+    }
+
+    /// Tells whether a read was seen since the last write.
+    fn has_again(&mut self, access: &Access) -> bool {
+        let reads = &self.accesses[self.accesses.len() - self.reads..];
+        let is_it = |at: &usize| reads.get(*at).is_some_and(|read| read.is_again(access));
+        // Threads ask in turn, as they did before.
+        let near = [self.again + 1, self.again, 0];
+        let found = near
+            .into_iter()
+            .find(is_it)
+            .or_else(|| (0..reads.len()).find(is_it));
+        self.again = found.unwrap_or_default();
+        found.is_some()
+    }
 }
 
 #[derive(Default)]
@@ -87,10 +122,8 @@ impl Histories {
     /// A new one, with accesses of which at most the first is a write.
     pub(super) fn start(&mut self, accesses: Vec<Access>) -> u32 {
         let writes = accesses.iter().filter(|access| access.writes);
-        let history = History {
-            first: writes.map(|access| access.epoch).collect(),
-            accesses,
-        };
+        let first = writes.map(|access| access.epoch).collect();
+        let history = History::of(accesses, first);
         match self.free.pop() {
             Some(slot) => {
                 self.all[slot as usize] = history;
@@ -113,15 +146,11 @@ impl Histories {
     pub(super) fn access(&mut self, slot: u32, access: Access, by: &By<'_>) -> Option<Conflict> {
         let history = &mut self.all[slot as usize];
         // Many threads ask an mbarrier object again and again: a read that was seen, and no write since, tells nothing new.
-        let mut since = history
-            .accesses
-            .iter()
-            .rev()
-            .take_while(|before| !before.writes);
-        if !access.writes && since.any(|before| before.is_again(&access)) {
+        if !access.writes && history.has_again(&access) {
             return None;
         }
-        let knows = |epoch: Epoch| epoch & IN_FLIGHT == 0 && by.knows(epoch);
+        let known = by.known();
+        let knows = |epoch: Epoch| epoch & IN_FLIGHT == 0 && has(&known, epoch);
         let mut found = history
             .accesses
             .iter()
@@ -146,6 +175,7 @@ impl Histories {
             .accesses
             .retain(|before| !(access.covers(before) && knows(before.epoch)));
         history.accesses.push(access);
+        history.count_reads();
         found
     }
 
@@ -168,6 +198,7 @@ impl Histories {
             .any(|other| other.is_again(&access))
         {
             history.accesses.remove(at);
+            history.count_reads();
         }
     }
 
