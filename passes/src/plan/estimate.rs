@@ -293,7 +293,8 @@ struct Lines {
 /// Blocks are dealt out to multiprocessors evenly. Those that one runs at once take turns at its tensor cores and its share of
 /// memory; a block alone waits for each of its tiles, of which all stages but one are under way. Global memory gives A and B, and takes C, no faster than it can.
 ///
-/// A block of a plan that splits K has a part of the turns, and behind all blocks a second kernel moves the sums once more.
+/// A block of a plan that splits K has a part of the turns, and behind all blocks a second kernel moves the sums once more. Where ranges along K are dealt out, all blocks that run at once
+/// have as many turns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     tile: [i64; 3],
@@ -301,6 +302,8 @@ pub struct Estimate {
     cluster: i64,
     /// Blocks that share a tile's sums.
     split: i64,
+    /// Blocks of a multiprocessor that ranges along K are dealt out to, of which so many share a tile at most; 0 for none.
+    stream: i64,
     /// Blocks of a cluster that share them.
     shared: i64,
     /// Tells whether M is the mean of the rows of a group, and the batch the number of groups.
@@ -468,6 +471,7 @@ impl Estimate {
             tile: plan.step(),
             cluster: plan.blocks_of_cluster(),
             split: plan.split,
+            stream: 0,
             shared: 1,
             of_groups: false,
             sums: plan.tile[0] * plan.tile[1] * atom.d.bits() / 8,
@@ -624,6 +628,7 @@ impl Estimate {
             tile: [m * cm, n * cn, k],
             cluster: blocks,
             split: of.split,
+            stream: 0,
             shared: ck,
             of_groups: false,
             sums: m * n * sum_bits / 8,
@@ -723,6 +728,11 @@ impl Estimate {
         Self { split, ..self }
     }
 
+    /// The estimate of the same plan where ranges along K are dealt out to so many blocks of a multiprocessor; 0 for none.
+    pub(super) fn with_stream(self, stream: i64) -> Self {
+        Self { stream, ..self }
+    }
+
     /// The estimate of the same plan where factors of elements of so many bits are copied into a workspace first; 0 of one that is not.
     pub(super) fn with_packed(self, packed: [i64; 2]) -> Self {
         Self { packed, ..self }
@@ -803,7 +813,11 @@ impl Estimate {
                 at_once = n.apply(Op::Mul, [&clusters, &own])?;
             }
         }
-        if self.split > 1 {
+        let dealt = match self.stream {
+            0 => None,
+            _ => Some(self.dealt(n, [&blocks, &turns], sms)?),
+        };
+        if self.split > 1 && dealt.is_none() {
             let split = n.constant(self.split)?;
             turns = n.apply(Op::CeilDivS, [&turns, &split])?;
             blocks = n.apply(Op::Mul, [&blocks, &split])?;
@@ -820,7 +834,14 @@ impl Estimate {
             let turns = n.apply(Op::Mul, [&turns, &turn])?;
             n.apply(Op::Add, [&turns, &n.constant(self.beside)?])
         };
-        let time = if self.teams > 1 {
+        let time = if let Some([own_turns, tiles, _]) = &dealt {
+            let at_once = n.apply(Op::MinS, [&own, &n.constant(self.stream)?])?;
+            let busy = n.apply(Op::Mul, [&at_once, &busy_of_turn])?;
+            let turn = n.apply(Op::MaxS, [&busy, &n.constant(self.wait)?])?;
+            let turns = n.apply(Op::Mul, [own_turns, &turn])?;
+            let beside = n.apply(Op::Mul, [tiles, &n.constant(self.beside)?])?;
+            n.apply(Op::Add, [&turns, &beside])?
+        } else if self.teams > 1 {
             let beside = n.constant(self.beside)?;
             let turns = n.apply(Op::Mul, [&turns, &busy_of_turn])?;
             let turns = n.apply(Op::Add, [&turns, &n.constant(roles::HANDOVER)?])?;
@@ -867,7 +888,30 @@ impl Estimate {
         if self.split <= 1 {
             return Ok(time);
         }
-        n.apply(Op::Add, [&time, &self.second(n, &blocks)?])
+        let sums = dealt.map_or(blocks, |[.., sums]| sums);
+        n.apply(Op::Add, [&time, &self.second(n, &sums)?])
+    }
+
+    /// Computes what a block has in all where so many tiles of so many turns are dealt out by even ranges: turns, and tiles to store; and the tiles of sums that all blocks leave.
+    fn dealt<N: Arithmetic>(
+        &self,
+        n: &N,
+        [tiles, turns]: [&N::Value; 2],
+        sms: &N::Value,
+    ) -> Result<[N::Value; 3], N::Error> {
+        let wave = n.apply(Op::Mul, [sms, &n.constant(self.stream)?])?;
+        let all = n.apply(Op::Mul, [tiles, turns])?;
+        let even = n.apply(Op::CeilDivS, [&all, &wave])?;
+        let shares = n.constant((self.split - 1).max(1))?;
+        let least = n.apply(Op::CeilDivS, [turns, &shares])?;
+        // Each range begins and ends within a tile.
+        let most = n.apply(Op::Mul, [&wave, &n.constant(2)?])?;
+        let parts = n.apply(Op::Mul, [tiles, &n.constant(self.split)?])?;
+        Ok([
+            n.apply(Op::MaxS, [&even, &least])?,
+            n.apply(Op::CeilDivS, [tiles, &wave])?,
+            n.apply(Op::MinS, [&parts, &most])?,
+        ])
     }
 
     /// Tiles along M of so many groups of so many rows on average: of each group the last tile is half full on average, and each has one.
