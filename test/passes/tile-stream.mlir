@@ -33,8 +33,11 @@
 // CHECK:             cute.block.copy C
 //
 // CHECK-LABEL: gpu.func @gemm_kernel_parts(
-// CHECK:         %[[FIRST:.*]] = arith.divui
-// CHECK:         %[[LAST:.*]] = arith.divui
+// CHECK:         %[[FROM:.*]] = arith.muli
+// CHECK:         %[[TO:.*]] = arith.addi %[[FROM]],
+// CHECK:         %[[FIRST:.*]] = arith.divui %[[FROM]],
+// CHECK:         %[[BEFORE:.*]] = arith.subi %[[TO]],
+// CHECK:         %[[LAST:.*]] = arith.divui %[[BEFORE]],
 // CHECK:         %[[SHARED:.*]] = arith.cmpi ne, %[[FIRST]], %[[LAST]]
 // CHECK:         scf.if %[[SHARED]]
 // CHECK:           %[[IS:.*]] = arith.cmpi ule, %{{.*}}, %[[LAST]]
