@@ -7,7 +7,7 @@
 // RUN: not cute-opt %S/../../examples/gemm_f16_512.mlir --cute-tile="arch=sm_80 stream=33" 2>&1 | FileCheck %s --check-prefix=MOST
 // RUN: not cute-opt %S/../../examples/gemm_f16_512.mlir --cute-tile="arch=sm_80 stream=1 tile=256x256x64" 2>&1 | FileCheck %s --check-prefix=LARGE
 //
-// WGMMA: gemm_f16_512.mlir:5:3: error: 'cute.contract' op asks for stream, whose ranges along K blocks of warps take here yet, and for what warpgroups multiply; expected instructions=mma, or split alone; tile={{.*}} stream=none{{.*}} fits
+// WGMMA: gemm_f16_512.mlir:5:3: error: 'cute.contract' op asks for stream, whose ranges along K blocks of warpgroups do not take here yet, and for wgmma, clusters or teams; expected instructions=mma without them, or split alone; tile={{.*}} stream=none{{.*}} fits
 // ONE:   gemm_f16_512.mlir:5:3: error: 'cute.contract' op asks for stream, whose ranges share tiles, and for split=1; expected split=2 or more, the blocks that share a tile at most, or stream=none; tile={{.*}} stream=none fits
 // MOST:  error: cute-tile: stream: expected none, auto, or 1 to 32 blocks that a multiprocessor runs at once, found '33'
 // LARGE: gemm_f16_512.mlir:5:3: error: 'cute.contract' op {{.*}}; tile={{.*}} fits

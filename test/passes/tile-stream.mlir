@@ -1,4 +1,4 @@
-// Tiles behind the last whole wave are dealt out by even ranges along K: a block goes through the segments of its range, and the second kernel adds those of shared tiles.
+// The last tiles are dealt out by even ranges along K: a block goes through the segments of its range, and the second kernel adds those of shared tiles.
 //
 // RUN: cute-opt %s --cute-tile="arch=sm_80 tile=64x64x32 warps=2x2 stages=2 stream=2 split=3" | FileCheck %s
 // RUN: cute-opt %s --cute-tile="arch=sm_80 tile=64x64x32 warps=2x2 stages=2 stream=auto split=3" | FileCheck %s --check-prefix=AUTO

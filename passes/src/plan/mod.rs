@@ -476,7 +476,7 @@ fn chosen<'c>(
             return Ok(Vec::new());
         }
         if request.is_streamed() {
-            return Err("asks for stream, whose ranges along K blocks of warps take here yet, and for what warpgroups multiply; expected instructions=mma, or split alone".to_owned());
+            return Err("asks for stream, whose ranges along K blocks of warpgroups do not take here yet, and for wgmma, clusters or teams; expected instructions=mma without them, or split alone".to_owned());
         }
         let candidates = |problem: &Problem<'c>, splits: &[i64]| {
             let (problem, exchanged) = problem.for_warpgroups()?;

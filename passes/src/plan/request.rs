@@ -213,7 +213,7 @@ cute_ir::options! {
         split: Option<i64> = None, "",
             "Blocks that share the sums of a tile along K, which a second kernel adds, where 1 is one kernel; chosen where not given";
         stream: Option<Stream> = None, "",
-            "Blocks of a multiprocessor that the tiles behind the last whole wave are dealt out to by even ranges along K (stream-K), of which split share a tile at most: none, auto for as many as run at once, or a number; none where not given";
+            "Blocks of a multiprocessor that the last tiles are dealt out to by even ranges along K where they fill no whole wave (stream-K), of which split share a tile at most: none, auto for as many as run at once, or a number; none where not given";
         instructions: Option<Instructions> = None, "",
             "The instructions that multiply: mma, of warps, or wgmma, of warpgroups with operands that TMA brings (sm_90a); chosen where not given";
         cluster: Option<Cluster> = None, "",

@@ -30,6 +30,7 @@ mod scales;
 mod split;
 mod stream;
 mod variants;
+mod view;
 
 use crate::{
     arch,

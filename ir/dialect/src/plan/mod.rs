@@ -35,7 +35,7 @@ pub struct Plan<'c> {
     /// Blocks that share the sums of a tile of C, each along a range of K; with more than 1 a second kernel adds what they leave in
     /// a workspace.
     pub split: i64,
-    /// Blocks of a multiprocessor among which what is behind the last whole wave of tiles is dealt out by even ranges along K, of which [`Plan::split`] at most share a
+    /// Blocks of a multiprocessor that the last tiles are dealt out to by even ranges along K where they fill no whole wave, of which [`Plan::split`] at most share a
     /// tile; 0 for none.
     pub stream: i64,
     /// Blocks along M, N and K of a cluster. Those along M and N share loads, those along M of B, those along N of A; those along K share a tile of C, a range of K each.

@@ -354,15 +354,17 @@ fn ranges_are_dealt_out_where_that_is_asked_for() {
     assert!(plan.shared(Operand::C).unwrap().0.swizzle.is_some());
     let name = super::super::Avoid::name_of(&plan);
     assert_eq!(name, "128x128x64-2x2-3-2-2stream");
-    assert_eq!(
-        super::super::Avoid::read(&name).unwrap().0,
-        [name.as_str()]
-    );
+    assert_eq!(super::super::Avoid::read(&name).unwrap().0, [name.as_str()]);
     assert!(super::super::Avoid::read("128x128x64-2x2-3-2-0stream").is_err());
     // Nothing was measured that would say where it pays.
     for extents in [[3000; 3], [2048, 2304, 8192], [256, 256, 16384]] {
         let request = Request::default();
-        assert_eq!(chosen(&problem(&context, extents), &request, arch("sm_90a")).unwrap().stream, 0);
+        assert_eq!(
+            chosen(&problem(&context, extents), &request, arch("sm_90a"))
+                .unwrap()
+                .stream,
+            0
+        );
     }
 }
 
