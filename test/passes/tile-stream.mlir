@@ -2,6 +2,14 @@
 //
 // RUN: cute-opt %s --cute-tile="arch=sm_80 tile=64x64x32 warps=2x2 stages=2 stream=2 split=3" | FileCheck %s
 // RUN: cute-opt %s --cute-tile="arch=sm_80 tile=64x64x32 warps=2x2 stages=2 stream=auto split=3" | FileCheck %s --check-prefix=AUTO
+// RUN: cute-opt %s --cute-tile="arch=sm_80 tile=64x64x32 warps=2x2 stages=2 stream=2 split=2" | FileCheck %s --check-prefix=PAIR
+//
+// Of two that share a tile at most none has a range that is shorter than it, and a whole wave is dealt out with the rest.
+// PAIR:         %[[WAVE:.*]] = arith.muli %{{.*}}, %{{.*}}
+// PAIR-NEXT:     %[[BEHIND:.*]] = arith.remsi %{{.*}}, %[[WAVE]]
+// PAIR-NEXT:     %[[MORE:.*]] = arith.addi %[[BEHIND]], %[[WAVE]]
+// PAIR-NEXT:     arith.minsi %{{.*}}, %[[MORE]]
+//
 // AUTO: split = 3, stream = {{[1-9]}}
 //
 // CHECK-LABEL: func.func @gemm
@@ -9,8 +17,8 @@
 // CHECK:         %[[TWO:.*]] = arith.constant 2 : index
 // CHECK:         %[[WAVE:.*]] = arith.muli %[[SMS]], %[[TWO]]
 // CHECK:         %[[BEHIND:.*]] = arith.remsi %{{.*}}, %[[WAVE]]
-// CHECK:         %[[MORE:.*]] = arith.addi %[[BEHIND]], %[[WAVE]]
-// CHECK:         arith.minsi %{{.*}}, %[[MORE]]
+// CHECK-NEXT:    %[[ALL:.*]] = arith.muli %[[BEHIND]],
+// CHECK:         arith.cmpi sle, %[[ALL]],
 // CHECK:         %[[W:.*]] = cute.workspace
 // CHECK:         gpu.launch_func {{ *}}@gemm_kernels::@gemm_kernel {{.*}}%[[W]]
 // CHECK:         scf.if

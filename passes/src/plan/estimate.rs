@@ -334,6 +334,20 @@ impl Lines {
     }
 }
 
+/// The work of a block where ranges along K are dealt out.
+struct Dealt<T> {
+    /// Turns of its tiles of whole waves.
+    whole: T,
+    /// Turns of its range.
+    last: T,
+    /// Blocks of a multiprocessor that have a range at once.
+    at_once: T,
+    /// Tiles that it stores.
+    tiles: T,
+    /// Tiles of sums that all blocks leave.
+    sums: T,
+}
+
 impl Estimate {
     /// The estimate of a plan by which warps copy and multiply, of some speed and these registers. Errors: as of [`Registers::of`].
     pub(super) fn of_warps(
@@ -756,12 +770,16 @@ impl Estimate {
             let turns = n.apply(Op::Mul, [&turns, &turn])?;
             n.apply(Op::Add, [&turns, &n.constant(self.beside)?])
         };
-        let time = if let Some([own_turns, tiles, _]) = &dealt {
-            let at_once = n.apply(Op::MinS, [&own, &n.constant(self.stream)?])?;
-            let busy = n.apply(Op::Mul, [&at_once, &busy_of_turn])?;
-            let turn = n.apply(Op::MaxS, [&busy, &n.constant(self.wait)?])?;
-            let turns = n.apply(Op::Mul, [own_turns, &turn])?;
-            let beside = n.apply(Op::Mul, [tiles, &n.constant(self.beside)?])?;
+        let time = if let Some(dealt) = &dealt {
+            let part = |turns: &N::Value, at_once: &N::Value| {
+                let busy = n.apply(Op::Mul, [at_once, &busy_of_turn])?;
+                let turn = n.apply(Op::MaxS, [&busy, &n.constant(self.wait)?])?;
+                n.apply(Op::Mul, [turns, &turn])
+            };
+            let whole = part(&dealt.whole, &n.constant(self.stream)?)?;
+            let last = part(&dealt.last, &dealt.at_once)?;
+            let turns = n.apply(Op::Add, [&whole, &last])?;
+            let beside = n.apply(Op::Mul, [&dealt.tiles, &n.constant(self.beside)?])?;
             n.apply(Op::Add, [&turns, &beside])?
         } else if self.teams > 1 {
             let beside = n.constant(self.beside)?;
@@ -810,30 +828,47 @@ impl Estimate {
         if self.split <= 1 {
             return Ok(time);
         }
-        let sums = dealt.map_or(blocks, |[.., sums]| sums);
+        let sums = dealt.map_or(blocks, |dealt| dealt.sums);
         n.apply(Op::Add, [&time, &self.second(n, &sums)?])
     }
 
-    /// Computes what a block has in all where so many tiles of so many turns are dealt out by even ranges: turns, and tiles to store; and the tiles of sums that all blocks leave.
+    /// Computes what is whose where so many tiles of so many turns are dealt out by even ranges.
     fn dealt<N: Arithmetic>(
         &self,
         n: &N,
         [tiles, turns]: [&N::Value; 2],
         sms: &N::Value,
-    ) -> Result<[N::Value; 3], N::Error> {
+    ) -> Result<Dealt<N::Value>, N::Error> {
         let wave = n.apply(Op::Mul, [sms, &n.constant(self.stream)?])?;
-        let all = n.apply(Op::Mul, [tiles, turns])?;
+        // Where two share a tile at most, ranges are of a tile or more, and the last whole wave is dealt out as well.
+        let is_of_two = self.split <= 2;
+        let (of_wave, dealt) = match is_of_two {
+            true => (n.constant(0)?, tiles.clone()),
+            false => (
+                n.apply(Op::DivS, [tiles, &wave])?,
+                n.apply(Op::RemS, [tiles, &wave])?,
+            ),
+        };
+        let is_some = n.apply(Op::MinS, [&dealt, &n.constant(1)?])?;
+        let all = n.apply(Op::Mul, [&dealt, turns])?;
         let even = n.apply(Op::CeilDivS, [&all, &wave])?;
         let shares = n.constant((self.split - 1).max(1))?;
         let least = n.apply(Op::CeilDivS, [turns, &shares])?;
-        // Each range begins and ends within a tile.
-        let most = n.apply(Op::Mul, [&wave, &n.constant(2)?])?;
-        let parts = n.apply(Op::Mul, [tiles, &n.constant(self.split)?])?;
-        Ok([
-            n.apply(Op::MaxS, [&even, &least])?,
-            n.apply(Op::CeilDivS, [tiles, &wave])?,
-            n.apply(Op::MinS, [&parts, &most])?,
-        ])
+        let last = n.apply(Op::MaxS, [&even, &least])?;
+        let ranges = n.apply(Op::Mul, [&dealt, &shares])?;
+        let ranges = n.apply(Op::MinS, [&ranges, &wave])?;
+        // Of a range and of a tile one segment each.
+        let segments = match is_of_two {
+            true => n.apply(Op::Mul, [&ranges, &n.constant(2)?])?,
+            false => n.apply(Op::Add, [&ranges, &dealt])?,
+        };
+        Ok(Dealt {
+            whole: n.apply(Op::Mul, [&of_wave, turns])?,
+            last: n.apply(Op::Mul, [&is_some, &last])?,
+            at_once: n.apply(Op::CeilDivS, [&ranges, sms])?,
+            tiles: n.apply(Op::CeilDivS, [tiles, &wave])?,
+            sums: segments,
+        })
     }
 
     /// Tiles along M of so many groups of so many rows on average: of each group the last tile is half full on average, and each has one.

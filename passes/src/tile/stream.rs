@@ -1,8 +1,8 @@
 //! Products whose last tiles are dealt out by even ranges along K (stream-K: Osama, Merrill, Cecka, Garland, Owens, "Stream-K: Work-centric Parallel Decomposition for Dense
 //! Matrix-Matrix Multiplication on the GPU", 2023).
 //!
-//! Tiles that fill whole waves of blocks have a block each. Of those behind them, and of one whole wave with them, the tiles along K stand one tile's behind the other's, and
-//! each of as many blocks as run at once has a range of them. What a range has of a tile is a segment. A tile within one range is stored where it was computed. The sums of the
+//! Tiles that fill whole waves of blocks have a block each. Of those behind them, and of one whole wave with them where ranges are no shorter than a tile, the tiles along K stand one
+//! tile's behind the other's, and each of as many blocks as run at once has a range of them. What a range has of a tile is a segment. A tile within one range is stored where it was computed. The sums of the
 //! segments of another one are in a workspace, and the second kernel adds them in their order: no block waits for another one, and results do not depend on which was first.
 //!
 //! From one segment to the next, the number of the range or that of the tile grows by one, or both do. So their sum is a number of the segment's own, and those of a tile's
@@ -67,10 +67,12 @@ impl<'c> Gemm<'c> {
         let [zero, one] = [constant(0)?, constant(1)?];
         let sms = host.value(cute::SM_COUNT, &[], index, &[])?;
         let wave = number(arith::MULI, sms, constant(self.plan.stream)?)?;
-        // Behind whole waves, and one of them: a part of a wave would be ranges that are much shorter than a tile.
         let behind = number(arith::REMSI, tiles, wave)?;
-        let more = number(arith::ADDI, behind, wave)?;
-        let more = number(arith::MINSI, tiles, more)?;
+        // Where two share a tile at most no range is shorter than a tile, so that a whole wave is dealt out with what is behind it.
+        let more = match self.plan.split {
+            ..=2 => number(arith::MINSI, tiles, number(arith::ADDI, behind, wave)?)?,
+            _ => behind,
+        };
         let all = number(arith::MULI, more, along_k)?;
         // Whole waves need no ranges, and of no K there are none. Kernels count in 32 bits.
         let is_broken = host.compare(Predicate::Sgt, behind, zero)?;

@@ -321,13 +321,13 @@ fn k_is_split_where_that_is_worth_a_second_kernel() {
 fn ranges_are_dealt_out_where_that_is_asked_for() {
     let context = cute_ir::context();
     let archs = arch("sm_90a").into();
-    let of = |extents: [i64; 3], stream| {
+    let by = |extents: [i64; 3], stream, split| {
         let request = Request {
             tile: Some([128, 128, 64]),
             warps: Some([2, 2]),
             stages: Some(3),
             stream,
-            split: stream.map(|_| 2),
+            split,
             ..Request::default()
         };
         let made =
@@ -338,16 +338,21 @@ fn ranges_are_dealt_out_where_that_is_asked_for() {
         let time = one.time.estimate.known(extents, 1, 132);
         (one.plan.clone(), one.asking.clone(), time)
     };
+    let of = |extents, stream: Option<Stream>| by(extents, stream, stream.map(|_| 2));
     // As many as have shared memory: 96 KiB each.
-    let (plan, asking, time) = of([3000; 3], Some(Stream::Auto));
+    let (plan, asking, _) = of([3000; 3], Some(Stream::Auto));
     assert_eq!((plan.split, plan.stream), (2, 2));
     assert!(asking.contains("split=2 stream=2"), "{asking}");
     assert_eq!(of([3000; 3], Some(Stream::Blocks(2))).0, plan);
     assert_eq!(of([3000; 3], Some(Stream::Blocks(1))).0.stream, 1);
-    // 576 tiles are two waves of 264, and a small one. Where all are whole there is a second kernel for nothing.
-    let (plain, _, whole) = of([3000; 3], None);
-    assert_eq!((plain.split, plain.stream), (1, 0));
-    assert!(time < whole, "{time} {whole}");
+    // 576 tiles are two waves of 264, and a small one. Sums of a wave and more are worth it where K is long, those of the small one alone where it is not.
+    let time = |k, stream, split| by([3000, 3000, k], stream, split).2;
+    let auto = Some(Stream::Auto);
+    assert_eq!(of([3000; 3], None).0.stream, 0);
+    assert!(time(12000, auto, Some(2)) < time(12000, None, None));
+    assert!(time(3000, auto, Some(3)) < time(3000, None, None));
+    assert!(time(3000, auto, Some(3)) < time(3000, auto, Some(2)));
+    // Where all are whole there is a second kernel for nothing.
     let full = [128 * 22, 128 * 24, 3000];
     assert!(of(full, Some(Stream::Auto)).2 > of(full, None).2);
     // Sums are in shared memory as well, where banks count.
