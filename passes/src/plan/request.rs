@@ -300,12 +300,11 @@ impl OptionValue for Avoid {
                 return true;
             }
             // What names of plans end in where they have teams, or deal ranges out.
-            let ends = [("teams", 2), ("stream", 1)].into_iter();
-            let end = ends.filter_map(|(word, least)| {
+            let mut ends = [("teams", 2), ("stream", 1)].into_iter();
+            let end = ends.find_map(|(word, least)| {
                 let (name, number) = name.strip_suffix(word)?.rsplit_once('-')?;
                 Some((name, number, least))
             });
-            let end = end.last();
             let name = end.map_or(name.as_str(), |(name, ..)| name);
             let parts: Vec<&str> = name.split(['x', '-']).collect();
             matches!(parts.len(), 7 | 9 | 10)

@@ -400,9 +400,8 @@ impl<'c> Gemm<'c> {
         };
         let ty = self.accumulate;
         let (first, others) = parts.split_first().expected(b, "a part")?;
-        let others = others.iter().enumerate();
-        others.fold(Ok(*first), |sum, (at, part)| {
-            let sum = sum?;
+        let mut others = others.iter().enumerate();
+        others.try_fold(*first, |sum, (at, part)| {
             let both = b.value(add, &[sum, *part], ty, &[])?;
             match are_there.get(at + 1).copied().flatten() {
                 Some(is_there) => b.value(arith::SELECT, &[is_there, both, sum], ty, &[]),
