@@ -155,9 +155,9 @@ def Cute_PlanAttr : AttrDef<Cute_Dialect, "Plan"> {
     - `split`: blocks that share the sums of a tile of C along K, each a range of its tiles; 1 where it is not written. Of more
       than 1, each leaves its sums in a workspace, and a second kernel adds them.
     - `stream`: blocks of a multiprocessor that run at once, and that the last tiles are dealt out to where they fill no whole wave (stream-K, Osama
-      et al. 2023); 0, which is not written, for none. Tiles before the last whole wave have a block each. Of the others all tiles along K, one tile's behind the
-      other's, are cut into even ranges, a block each: a tile that is within one range is done there, and blocks that share one, `split` of them at most, leave
-      their sums in a workspace, for a second kernel to add.
+      et al. 2023); 0, which is not written, for none. Tiles of whole waves have a block each, but for the last such wave where `split` is 2, so that ranges are no
+      shorter than a tile. Of the others all tiles along K, one tile's behind the other's, are cut into even ranges, a block each: a tile that is within one range is
+      done there, and blocks that share one, `split` of them at most, leave their sums in a workspace, for a second kernel to add.
     - `cluster_m`, `cluster_n`: blocks along M and N of a cluster, whose tiles of C are neighbours; 1 where it is not written. Those along M share the
       loads of B, those along N the loads of A: each loads a slice for all of them.
     - `cluster_k`: blocks of a cluster that share a tile of C along K, each a range of its tiles, and add their sums through shared memory: each
