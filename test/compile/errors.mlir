@@ -20,7 +20,7 @@
 // ARCH: {{^}}error: --cute-compile: arch: unsupported architecture 'sm_70': expected one of sm_75, sm_80, sm_86, sm_87, sm_88, sm_89, sm_90, sm_90a, sm_100,
 //
 // RUN: not cute-opt %s --cute-compile="arch=sm_80 tiles=32x32x32" 2>&1 | FileCheck %s --check-prefix=OPTION
-// OPTION: {{^}}error: --cute-compile: no such option 'tiles': expected arch, simplify, watchdog, package, {{.*}}tile, warps, stages, swizzle, raster, split, instructions, {{.*}}variants, {{.*}}sms; did you mean 'tile'?
+// OPTION: {{^}}error: --cute-compile: no such option 'tiles': expected arch, simplify, watchdog, package, {{.*}}tile, warps, stages, swizzle, raster, split, stream, instructions, {{.*}}variants, {{.*}}sms; did you mean 'tile'?
 //
 // RUN: not cute-opt %s --cute-compile="sm_80" 2>&1 | FileCheck %s --check-prefix=PAIR
 // PAIR: {{^}}error: --cute-compile: expected name=value, found 'sm_80'

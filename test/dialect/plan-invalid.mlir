@@ -56,6 +56,30 @@ module attributes {some.use = #plan} {
 !load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
 !pair = !cute_nvgpu.atom.universal_copy<f16, 32 b>
 !store = !cute_nvgpu.atom.universal_copy<f16, 128 b>
+// expected-error @below {{expected stream of 0 to 32 blocks that a multiprocessor runs at once, found 33}}
+#plan = #cute.plan<tile = 32x32x32, stages = 2, raster = 8, stream = 33, mma = !mma, A = [<!copy, group, smem = <"(32,32):(32,1)">, buffers = 2>, <!load, immediate>], B = [<!copy, group, smem = <"(32,32):(32,1)">, buffers = 2>, <!load, immediate>], C = [<!pair, immediate, smem = <"(32,32):(32,1)">, buffers = 1>, <!store, immediate>]>
+module attributes {some.use = #plan} {
+}
+
+// -----
+
+!mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,1,1):(1,1,0)">, permutation_MNK = <"[16:1;16:1;16:1]">>
+!copy = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
+!pair = !cute_nvgpu.atom.universal_copy<f16, 32 b>
+!store = !cute_nvgpu.atom.universal_copy<f16, 128 b>
+// expected-error @below {{expected stream = 2 beside split = 2 or more, the blocks that share a tile at most, where warps multiply; found split = 1}}
+#plan = #cute.plan<tile = 32x32x32, stages = 2, raster = 8, stream = 2, mma = !mma, A = [<!copy, group, smem = <"(32,32):(32,1)">, buffers = 2>, <!load, immediate>], B = [<!copy, group, smem = <"(32,32):(32,1)">, buffers = 2>, <!load, immediate>], C = [<!pair, immediate, smem = <"(32,32):(32,1)">, buffers = 1>, <!store, immediate>]>
+module attributes {some.use = #plan} {
+}
+
+// -----
+
+!mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32) >, atom_layout_MNK = <"(1,1,1):(1,1,0)">, permutation_MNK = <"[16:1;16:1;16:1]">>
+!copy = !cute_nvgpu.atom.simt_async_copy<f16, cache = global, 128 b>
+!load = !cute_nvgpu.atom.ldsm<val_type = f16, mode = <"(8,8)">, sz_pattern = u16, num_matrices = 4, n>
+!pair = !cute_nvgpu.atom.universal_copy<f16, 32 b>
+!store = !cute_nvgpu.atom.universal_copy<f16, 128 b>
 // expected-error @below {{expected clusters of at most 8 blocks where warps have roles, and of one elsewhere, found 2x1}}
 #plan = #cute.plan<tile = 32x32x32, stages = 2, raster = 8, cluster_m = 2, mma = !mma, A = [<!copy, group, smem = <"(32,32):(32,1)">, buffers = 2>, <!load, immediate>], B = [<!copy, group, smem = <"(32,32):(32,1)">, buffers = 2>, <!load, immediate>], C = [<!pair, immediate, smem = <"(32,32):(32,1)">, buffers = 1>, <!store, immediate>]>
 module attributes {some.use = #plan} {

@@ -30,11 +30,14 @@ gpu.module @kernels {
 module attributes {some.movement = #cute.movement<!pair, immediate>} {
 }
 
-// Of how many blocks share a tile's sums nothing is printed where it is one.
+// Of how many blocks share a tile's sums nothing is printed where it is one, nor of how many ranges are dealt out to where none are.
 // CHECK: alone = #cute.plan<tile = 32x32x32, stages = 2, raster = 8, mma =
+// CHECK-SAME: dealt = #cute.plan<tile = 32x32x32, stages = 2, raster = 8, split = 2, stream = 3, mma =
 // CHECK-SAME: shared = #cute.plan<tile = 32x32x32, stages = 2, raster = 8, split = 4, mma =
 module attributes {
     some.alone = #cute.plan<tile = 32x32x32, stages = 2, raster = 8, split = 1, mma = !mma, A = [<!copy, group, smem = <"(32,32):(32,1)">, buffers = 2>, <!load, immediate>],
+      B = [<!copy, group, smem = <"(32,32):(32,1)">, buffers = 2>, <!load, immediate>], C = [<!pair, immediate, smem = <"(32,32):(32,1)">, buffers = 1>, <!store, immediate>]>,
+    some.dealt = #cute.plan<tile = 32x32x32, stages = 2, raster = 8, split = 2, stream = 3, mma = !mma, A = [<!copy, group, smem = <"(32,32):(32,1)">, buffers = 2>, <!load, immediate>],
       B = [<!copy, group, smem = <"(32,32):(32,1)">, buffers = 2>, <!load, immediate>], C = [<!pair, immediate, smem = <"(32,32):(32,1)">, buffers = 1>, <!store, immediate>]>,
     some.shared = #cute.plan<tile = 32x32x32, stages = 2, raster = 8, split = 4, mma = !mma, A = [<!copy, group, smem = <"(32,32):(32,1)">, buffers = 2>, <!load, immediate>],
       B = [<!copy, group, smem = <"(32,32):(32,1)">, buffers = 2>, <!load, immediate>], C = [<!pair, immediate, smem = <"(32,32):(32,1)">, buffers = 1>, <!store, immediate>]>} {

@@ -107,10 +107,10 @@ func.func @epilogue(%A: !x, %B: !x, %C: !y, %D: !y, %bias: !v, %scale: f32) {
 // CHECK:         %[[OTHERS:.*]] = arith.muli %[[PRODUCT]], %{{.*}} : i32
 // CHECK:         %[[BEFORE:.*]] = arith.muli %[[OTHERS]], %[[TILES]]
 // CHECK:         %[[FIRST:.*]] = arith.addi %[[INDEX]], %[[BEFORE]]
-// CHECK:         arith.extui %[[FIRST]]
 // CHECK:         %[[SECOND:.*]] = arith.addi %[[FIRST]], %[[TILES]]
-// CHECK:         arith.extui %[[SECOND]]
 // CHECK:         %[[THIRD:.*]] = arith.addi %[[SECOND]], %[[TILES]]
+// CHECK:         arith.extui %[[FIRST]]
+// CHECK:         arith.extui %[[SECOND]]
 // CHECK:         arith.extui %[[THIRD]]
 !s = !cute.memref<f16, gmem, align<16>, "(64,64,5):(64,1,4096)">
 !t = !cute.memref<f16, gmem, align<16>, "(128,64,5):(64,1,8192)">

@@ -154,6 +154,10 @@ def Cute_PlanAttr : AttrDef<Cute_Dialect, "Plan"> {
     - `raster`: blocks, or clusters, along M that are neighbours in launch order, so that they share B in L2.
     - `split`: blocks that share the sums of a tile of C along K, each a range of its tiles; 1 where it is not written. Of more
       than 1, each leaves its sums in a workspace, and a second kernel adds them.
+    - `stream`: blocks of a multiprocessor that run at once, and that the last tiles are dealt out to where they fill no whole wave (stream-K, Osama
+      et al. 2023); 0, which is not written, for none. Tiles of whole waves have a block each, but for the last such wave where `split` is 2, so that ranges are no
+      shorter than a tile. Of the others all tiles along K, one tile's behind the other's, are cut into even ranges, a block each: a tile that is within one range is
+      done there, and blocks that share one, `split` of them at most, leave their sums in a workspace, for a second kernel to add.
     - `cluster_m`, `cluster_n`: blocks along M and N of a cluster, whose tiles of C are neighbours; 1 where it is not written. Those along M share the
       loads of B, those along N the loads of A: each loads a slice for all of them.
     - `cluster_k`: blocks of a cluster that share a tile of C along K, each a range of its tiles, and add their sums through shared memory: each
@@ -165,7 +169,8 @@ def Cute_PlanAttr : AttrDef<Cute_Dialect, "Plan"> {
       global memory through shared memory into registers, in a ring of as many buffers as there are
       stages. C, rounded to its own type, goes from registers through one tile in shared memory into
       global memory. Where `split` is more than 1, sums go from registers to a tile in the workspace that has the layout of C's
-      tile in shared memory, without its swizzle, and the second kernel accesses tiles of C by C's second movement.
+      tile in shared memory, without its swizzle, and the second kernel accesses tiles of C by C's second movement; where `stream` is written, sums of
+      whole tiles go through shared memory, as those of an epilogue do.
 
     Where A and B come by TMA, by one movement each, `mma` reads them from shared memory, and warps have roles: a warpgroup copies, the others
     multiply. C goes out in parts of as many columns as its tile in shared memory has; where that has several buffers, through them in turn, so that one is
@@ -186,12 +191,12 @@ def Cute_PlanAttr : AttrDef<Cute_Dialect, "Plan"> {
     ```
   }];
   let parameters = (ins "int64_t":$m, "int64_t":$n, "int64_t":$k, "int64_t":$stages,
-    "int64_t":$raster, DefaultValuedParameter<"int64_t", "1">:$split, DefaultValuedParameter<"int64_t", "1">:$clusterM,
+    "int64_t":$raster, DefaultValuedParameter<"int64_t", "1">:$split, DefaultValuedParameter<"int64_t", "0">:$stream, DefaultValuedParameter<"int64_t", "1">:$clusterM,
     DefaultValuedParameter<"int64_t", "1">:$clusterN, DefaultValuedParameter<"int64_t", "1">:$clusterK, DefaultValuedParameter<"int64_t", "1">:$teams, "::mlir::Type":$mma, "::mlir::ArrayAttr":$a, "::mlir::ArrayAttr":$b,
     "::mlir::ArrayAttr":$c);
   let assemblyFormat = [{
     `<` `tile` `=` custom<ShapeMNK>($m, $n, $k) `,` `stages` `=` $stages `,`
-        `raster` `=` $raster `,` (`split` `=` $split^ `,`)? (`cluster_m` `=` $clusterM^ `,`)? (`cluster_n` `=` $clusterN^ `,`)?
+        `raster` `=` $raster `,` (`split` `=` $split^ `,`)? (`stream` `=` $stream^ `,`)? (`cluster_m` `=` $clusterM^ `,`)? (`cluster_n` `=` $clusterN^ `,`)?
         (`cluster_k` `=` $clusterK^ `,`)?
         (`teams` `=` $teams^ `,`)? `mma` `=` $mma `,` `A` `=` custom<Movements>($a) `,`
         `B` `=` custom<Movements>($b) `,` `C` `=` custom<Movements>($c) `>` }];

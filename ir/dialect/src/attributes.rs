@@ -13,6 +13,8 @@ pub const STAGES: &str = "cute.stages";
 pub const RASTER: &str = "cute.raster";
 /// Blocks that share the sums of a tile of a product of whole tensors, each along a range of K.
 pub const SPLIT: &str = "cute.split";
+/// Blocks of a multiprocessor that the last tiles of a product of whole tensors are dealt out to, by even ranges along K.
+pub const STREAM: &str = "cute.stream";
 /// The swizzle of the tiles in shared memory of a product of whole tensors.
 pub const SWIZZLE: &str = "cute.swizzle";
 /// A loop that is written out: all of it, so that its index is known to what it indexes, or as many turns at a time as the

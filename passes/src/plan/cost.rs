@@ -177,7 +177,8 @@ fn shared_memory(plan: &Plan<'_>, reduced: Reduced) -> Result<i64, String> {
 /// The tensors of a plan in shared memory, and the name of each. Errors: as of [`Registers::of`].
 fn buffers(plan: &Plan<'_>, reduced: Reduced) -> Result<(Vec<Buffer>, Vec<String>), String> {
     let (mut buffers, mut names) = (Vec::new(), Vec::new());
-    let staged = |operand: &Operand| *operand != Operand::C || !plan.is_split();
+    let is_stored = !plan.is_split() || plan.is_streamed();
+    let staged = |operand: &Operand| *operand != Operand::C || is_stored;
     for operand in OPERANDS.into_iter().filter(staged) {
         let (tile, count) = plan.shared(operand)?;
         let position = usize::from(operand == Operand::C);

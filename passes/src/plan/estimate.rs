@@ -1,5 +1,7 @@
 //! Estimates of the time that a plan takes, for any sizes, before anything is built.
 
+mod roles;
+
 use super::sm90::{ROW, spanned};
 use super::{
     Access,
@@ -89,86 +91,6 @@ pub(super) const DOUBT: i64 = 10;
 
 /// Instructions of threads that a multiprocessor executes in a cycle.
 const LANES: i64 = 128;
-
-/// Figures of plans by which warps have roles. Where nothing else is said they, and those of warps above, were fitted to the times of 14,000 plans of 325 shapes on an H200
-/// (`docs/performance.md`).
-mod roles {
-    /// Picoseconds of a cycle under load.
-    pub(super) const CYCLE: i64 = 510;
-    /// Thousandths of a cycle for each 128 bytes that shared memory gives or takes.
-    pub(super) const SHARED: i64 = 800;
-    /// Picoseconds for 128 bytes from L2, of lines that begin at multiples of 128 bytes, and of others, which touch two of L2's.
-    pub(super) const LINE: [i64; 2] = [720, 1_580];
-    /// The same for each run of less than 128 bytes, of a tile that lies along M or N and whose extent there is no multiple of that: fitted to ten plans of five products whose B lies
-    /// along N, by tiles of 96 and 160 columns, on an H200.
-    pub(super) const RUN: [i64; 2] = [900, 1_400];
-    /// Hundredths of that which lines take where blocks of one warpgroup have them for themselves: then the next kernel starts late, and neighbours ask for the same lines at the same time. Not of
-    /// parts of K, which few blocks have in common, so that most lines come from memory: six products on an H200 take 2 to 16 % less by the plans that are chosen so.
-    pub(super) const LINE_OF_NEIGHBOURS: i64 = 60;
-    /// Hundredths of the time of whole lines that such blocks take longer for each of their first turns where lines of A or B begin elsewhere than at multiples of 128 bytes: fitted
-    /// to 450 plans of eight problems, in which those of two warpgroups, of as many lines, were faster by 1.2 us of 9, and no slower with more turns.
-    pub(super) const NEIGHBOURS_ELSEWHERE: i64 = 60;
-    /// The number of those turns.
-    pub(super) const FIRST_TURNS: i64 = 16;
-    /// The same of products of groups of rows: few tiles read the same lines of B, and most come from memory. Fitted to 60 plans of three problems on an H200.
-    pub(super) const LINE_OF_GROUPS: i64 = 153;
-    /// Picoseconds for 128 bytes of a line outside of A or B, which TMA fills with zeros: all of a chip come from one place, one after the other.
-    pub(super) const OUTSIDE: i64 = 48;
-    /// Picoseconds from the request of a tile of A and B by TMA to its arrival.
-    pub(super) const LATENCY: i64 = 690_000;
-    /// The same, where it arrives in several blocks and is asked for when all of them are done with its place.
-    pub(super) const LATENCY_OF_CLUSTER: i64 = 1_170_000;
-    /// Picoseconds of a turn, at least, where blocks share loads: each asks the others for room, and they tell each other what they are done with.
-    pub(super) const TURN_OF_CLUSTER: i64 = 180_000;
-    /// Hundredths of the second of the three times that a turn takes beside the longest.
-    pub(super) const SECOND: i64 = 45;
-    /// Picoseconds of a tile beside its turns.
-    pub(super) const TILE: i64 = 139_000;
-    /// Picoseconds of a tile beside its turns, for each warpgroup beyond the first.
-    pub(super) const GROUP: i64 = 353_000;
-    /// Picoseconds in which a warpgroup brings 1024 sums out.
-    pub(super) const SUMS: i64 = 134_000;
-    /// Picoseconds of a turn that computes what is multiplied in registers, at least, beside its products. It and the next two were fitted to 1,112 plans of 24 products of
-    /// weights of bytes with a scale for each column, on an H200.
-    pub(super) const COMPUTED_TURN: i64 = 175_000;
-    /// Picoseconds of such a turn for each 1024 elements that are computed.
-    pub(super) const COMPUTED: i64 = 9_600;
-    /// Picoseconds that such a turn takes longer where it reads a number of a row, as of products of 16 rows.
-    pub(super) const READ_GROUPS: i64 = 140_000;
-    /// The same where it reads one for each element along K.
-    pub(super) const READ_ALL: i64 = 450_000;
-    /// Picoseconds of the kernel that adds parts of C up where that lies by columns, beside its bytes.
-    pub(super) const ADDED_BY_COLUMNS: i64 = 2_800_000;
-    /// Picoseconds that are not waited for each column of C where its parts go out through several tiles in shared memory: 0.36 us of a tile of 128 x 256, 0.19 of 256 x 128
-    /// and 192 x 192.
-    pub(super) const COLUMN_AHEAD: i64 = 1_400;
-    /// Picoseconds from the last product of one team to the first of the next.
-    pub(super) const HANDOVER: i64 = 200_000;
-    /// Picoseconds in which blocks of a cluster tell each other that they are done, and have, and may have more.
-    pub(super) const EXCHANGE: i64 = 1_290_000;
-    /// Picoseconds for 1024 sums that a block sends to others of its cluster.
-    pub(super) const EXCHANGED: i64 = 39_000;
-    /// Hundredths of a tile's time beside its turns that are left where another team multiplies.
-    pub(super) const BESIDE_OTHERS: i64 = 65;
-    /// Hundredths of an epilogue's time that are left where another team multiplies.
-    pub(super) const EPILOGUE_BESIDE_OTHERS: i64 = 28;
-    /// Picoseconds for a bit of a matrix that an epilogue reads or writes, a multiprocessor's share of memory.
-    pub(super) const BIT: i64 = 4;
-    /// Hundredths of the time of a turn's products that it takes where a chip is at the limit of its power, whatever brings its lines: its clock is lower, and that of memory is
-    /// not. Fitted to 64 plans of eight shapes of 175 us and more, in turns with one another.
-    pub(super) const HOT: i64 = 152;
-    /// Picoseconds until a chip is at its limit.
-    pub(super) const SHORT: i64 = 20_000_000;
-    /// Millionths of that time for each millionth of the lines that a tile brings into shared memory for each element of C, beyond those of a tile of 128 x 256, or less than
-    /// those. Half of what kernels take that run for a second each; in turns with others all have the same clock.
-    pub(super) const POWER_OF_LINE: i64 = 10;
-    /// Millionths of those lines.
-    pub(super) const LINES: i64 = 11_719;
-    /// Picoseconds of a kernel beside its blocks, in a row of kernels.
-    pub(super) const START: i64 = 600_000;
-    /// Picoseconds that clusters take longer to start and to end.
-    pub(super) const CLUSTER: i64 = 960_000;
-}
 
 /// Integers that a time is computed in: numbers, or values of a function that launches.
 pub trait Arithmetic {
@@ -296,7 +218,8 @@ struct Lines {
 /// Blocks are dealt out to multiprocessors evenly. Those that one runs at once take turns at its tensor cores and its share of
 /// memory; a block alone waits for each of its tiles, of which all stages but one are under way. Global memory gives A and B, and takes C, no faster than it can.
 ///
-/// A block of a plan that splits K has a part of the turns, and behind all blocks a second kernel moves the sums once more.
+/// A block of a plan that splits K has a part of the turns, and behind all blocks a second kernel moves the sums once more. Where ranges along K are dealt out, all blocks that run at once
+/// have as many turns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     tile: [i64; 3],
@@ -304,6 +227,8 @@ pub struct Estimate {
     cluster: i64,
     /// Blocks that share a tile's sums.
     split: i64,
+    /// Blocks of a multiprocessor that ranges along K are dealt out to, of which so many share a tile at most; 0 for none.
+    stream: i64,
     /// Blocks of a cluster that share them.
     shared: i64,
     /// Tells whether M is the mean of the rows of a group, and the batch the number of groups.
@@ -412,6 +337,20 @@ impl Lines {
     }
 }
 
+/// The work of a block where ranges along K are dealt out.
+struct Dealt<T> {
+    /// Turns of its tiles of whole waves.
+    whole: T,
+    /// Turns of its range.
+    last: T,
+    /// Blocks of a multiprocessor that have a range at once.
+    at_once: T,
+    /// Tiles that it stores.
+    tiles: T,
+    /// Tiles of sums that all blocks leave.
+    sums: T,
+}
+
 impl Estimate {
     /// The estimate of a plan by which warps copy and multiply, of some speed and these registers. Errors: as of [`Registers::of`].
     pub(super) fn of_warps(
@@ -471,6 +410,7 @@ impl Estimate {
             tile: plan.step(),
             cluster: plan.blocks_of_cluster(),
             split: plan.split,
+            stream: 0,
             shared: 1,
             of_groups: false,
             sums: plan.tile[0] * plan.tile[1] * atom.d.bits() / 8,
@@ -627,6 +567,7 @@ impl Estimate {
             tile: [m * cm, n * cn, k],
             cluster: blocks,
             split: of.split,
+            stream: 0,
             shared: ck,
             of_groups: false,
             sums: m * n * sum_bits / 8,
@@ -726,6 +667,11 @@ impl Estimate {
         Self { split, ..self }
     }
 
+    /// The estimate of the same plan where ranges along K are dealt out to so many blocks of a multiprocessor; 0 for none.
+    pub(super) fn with_stream(self, stream: i64) -> Self {
+        Self { stream, ..self }
+    }
+
     /// The estimate of the same plan where factors of elements of so many bits are copied into a workspace first; 0 of one that is not.
     pub(super) fn with_packed(self, packed: [i64; 2]) -> Self {
         Self { packed, ..self }
@@ -806,7 +752,11 @@ impl Estimate {
                 at_once = n.apply(Op::Mul, [&clusters, &own])?;
             }
         }
-        if self.split > 1 {
+        let dealt = match self.stream {
+            0 => None,
+            _ => Some(self.dealt(n, [&blocks, &turns], sms)?),
+        };
+        if self.split > 1 && dealt.is_none() {
             let split = n.constant(self.split)?;
             turns = n.apply(Op::CeilDivS, [&turns, &split])?;
             blocks = n.apply(Op::Mul, [&blocks, &split])?;
@@ -823,7 +773,18 @@ impl Estimate {
             let turns = n.apply(Op::Mul, [&turns, &turn])?;
             n.apply(Op::Add, [&turns, &n.constant(self.beside)?])
         };
-        let time = if self.teams > 1 {
+        let time = if let Some(dealt) = &dealt {
+            let part = |turns: &N::Value, at_once: &N::Value| {
+                let busy = n.apply(Op::Mul, [at_once, &busy_of_turn])?;
+                let turn = n.apply(Op::MaxS, [&busy, &n.constant(self.wait)?])?;
+                n.apply(Op::Mul, [turns, &turn])
+            };
+            let whole = part(&dealt.whole, &n.constant(self.stream)?)?;
+            let last = part(&dealt.last, &dealt.at_once)?;
+            let turns = n.apply(Op::Add, [&whole, &last])?;
+            let beside = n.apply(Op::Mul, [&dealt.tiles, &n.constant(self.beside)?])?;
+            n.apply(Op::Add, [&turns, &beside])?
+        } else if self.teams > 1 {
             let beside = n.constant(self.beside)?;
             let turns = n.apply(Op::Mul, [&turns, &busy_of_turn])?;
             let turns = n.apply(Op::Add, [&turns, &n.constant(roles::HANDOVER)?])?;
@@ -870,7 +831,47 @@ impl Estimate {
         if self.split <= 1 {
             return Ok(time);
         }
-        n.apply(Op::Add, [&time, &self.second(n, &blocks)?])
+        let sums = dealt.map_or(blocks, |dealt| dealt.sums);
+        n.apply(Op::Add, [&time, &self.second(n, &sums)?])
+    }
+
+    /// Computes what is whose where so many tiles of so many turns are dealt out by even ranges.
+    fn dealt<N: Arithmetic>(
+        &self,
+        n: &N,
+        [tiles, turns]: [&N::Value; 2],
+        sms: &N::Value,
+    ) -> Result<Dealt<N::Value>, N::Error> {
+        let wave = n.apply(Op::Mul, [sms, &n.constant(self.stream)?])?;
+        // Where two share a tile at most, ranges are of a tile or more, and the last whole wave is dealt out as well.
+        let is_of_two = self.split <= 2;
+        let (of_wave, dealt) = match is_of_two {
+            true => (n.constant(0)?, tiles.clone()),
+            false => (
+                n.apply(Op::DivS, [tiles, &wave])?,
+                n.apply(Op::RemS, [tiles, &wave])?,
+            ),
+        };
+        let is_some = n.apply(Op::MinS, [&dealt, &n.constant(1)?])?;
+        let all = n.apply(Op::Mul, [&dealt, turns])?;
+        let even = n.apply(Op::CeilDivS, [&all, &wave])?;
+        let shares = n.constant((self.split - 1).max(1))?;
+        let least = n.apply(Op::CeilDivS, [turns, &shares])?;
+        let last = n.apply(Op::MaxS, [&even, &least])?;
+        let ranges = n.apply(Op::Mul, [&dealt, &shares])?;
+        let ranges = n.apply(Op::MinS, [&ranges, &wave])?;
+        // Of a range and of a tile one segment each.
+        let segments = match is_of_two {
+            true => n.apply(Op::Mul, [&ranges, &n.constant(2)?])?,
+            false => n.apply(Op::Add, [&ranges, &dealt])?,
+        };
+        Ok(Dealt {
+            whole: n.apply(Op::Mul, [&of_wave, turns])?,
+            last: n.apply(Op::Mul, [&is_some, &last])?,
+            at_once: n.apply(Op::CeilDivS, [&ranges, sms])?,
+            tiles: n.apply(Op::CeilDivS, [tiles, &wave])?,
+            sums: segments,
+        })
     }
 
     /// Tiles along M of so many groups of so many rows on average: of each group the last tile is half full on average, and each has one.

@@ -25,7 +25,7 @@ pub(crate) use fused::{ATOM_ROWS, Fused};
 pub use measured::{Calibrated, read as read_table};
 pub(crate) use partials::Partials;
 pub use partials::Reduced;
-pub use request::{Avoid, Instructions, Pack, Prologue, Request, SwizzleChoice};
+pub use request::{Avoid, Instructions, Pack, Prologue, Request, Stream, SwizzleChoice};
 
 use crate::arch::WIDEST;
 use cute_ir::{
@@ -369,6 +369,7 @@ fn fitting(problem: &Problem<'_>, rules: Rules<'_>, archs: &Archs) -> Option<Str
         stages: None,
         swizzle: None,
         split: None,
+        stream: None,
         cluster: None,
         teams: None,
         ..*asked
@@ -387,6 +388,7 @@ fn fitting(problem: &Problem<'_>, rules: Rules<'_>, archs: &Archs) -> Option<Str
     for (is_asked, option) in [
         (asked.swizzle.is_some(), "swizzle=auto"),
         (asked.split.is_some(), "split=1"),
+        (asked.is_streamed(), "stream=none"),
         (asked.cluster.is_some(), "cluster=1x1"),
         (asked.teams.is_some(), "teams=1"),
         (asked.instructions.is_some(), "instructions=mma"),
@@ -473,6 +475,9 @@ fn chosen<'c>(
         if request.instructions == Some(Instructions::Mma) {
             return Ok(Vec::new());
         }
+        if request.is_streamed() {
+            return Err("asks for stream, whose ranges along K blocks of warpgroups do not take here yet, and for wgmma, clusters or teams; expected instructions=mma without them, or split alone".to_owned());
+        }
         let candidates = |problem: &Problem<'c>, splits: &[i64]| {
             let (problem, exchanged) = problem.for_warpgroups()?;
             let mut all = sm90::Builder::new(&problem)?.candidates(request, splits, archs)?;
@@ -504,6 +509,11 @@ fn chosen<'c>(
         let teams = request.teams.filter(|_| !problem.counts_tiles());
         let asked = [
             ("split", request.split.unwrap_or(1), String::new()),
+            (
+                "stream",
+                1 + i64::from(request.is_streamed()),
+                String::new(),
+            ),
             ("cluster", cluster, String::new()),
             (
                 "teams",
@@ -522,6 +532,7 @@ fn chosen<'c>(
     let of_teams = request.teams.is_some_and(|teams| teams > 1);
     let instructions = match request.instructions {
         None if of_clusters || of_teams => Some(Instructions::Wgmma),
+        None if request.is_streamed() => Some(Instructions::Mma),
         asked => asked,
     };
     if instructions == Some(Instructions::Mma) {
@@ -539,7 +550,15 @@ fn chosen<'c>(
         None if is_asked => Vec::new(),
         _ => of_warpgroups().unwrap_or_default(),
     };
-    let of_warps = || match request.split {
+    let of_warps = || {
+        match request.split {
+        _ if request.is_streamed() && problem.reduced.is_some() => Err(
+            "reduces an output, which is a block's part of all sums along K, and asks for stream, whose ranges share tiles; expected stream=none".to_owned(),
+        ),
+        Some(1) if request.is_streamed() => Err(
+            "asks for stream, whose ranges share tiles, and for split=1; expected split=2 or more, the blocks that share a tile at most, or stream=none".to_owned(),
+        ),
+        None if request.is_streamed() => candidates(&problem.staged_sums(), SPLITS),
         Some(1) => candidates(problem, &[1]),
         Some(split) if problem.reduced.is_some() => Err(format!(
             "reduces an output, which is a block's part of all sums along K, and K is asked to be split in {split}; expected split=1"
@@ -552,6 +571,7 @@ fn chosen<'c>(
             }
             Ok(all)
         }
+    }
     };
     let mut of_warps = match (instructions, of_warpgroups.is_empty()) {
         (Some(Instructions::Wgmma), _) => Vec::new(),

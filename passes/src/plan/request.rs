@@ -1,10 +1,10 @@
 //! The wishes for a plan: of options, and of attributes on the op.
 
 use super::warps_of;
-use cute_ir::attributes::{RASTER, SPLIT, STAGES, SWIZZLE, TILE, WARPS};
+use cute_ir::attributes::{RASTER, SPLIT, STAGES, STREAM, SWIZZLE, TILE, WARPS};
 use cute_ir::mlir::*;
 use cute_ir::options::OptionValue;
-use cute_ir::plan::{MOST_BLOCKS, Plan};
+use cute_ir::plan::{MOST_AT_ONCE, MOST_BLOCKS, Plan};
 use cute_layout::Swizzle;
 
 /// The choice of the swizzle of shared memory.
@@ -132,6 +132,42 @@ impl OptionValue for Pack {
     }
 }
 
+/// The blocks of a multiprocessor that the last tiles are dealt out to, by even ranges along K.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// None: each tile is one block's, or that of as many as share K.
+    None,
+    /// As many as run at once.
+    Auto,
+    /// So many.
+    Blocks(i64),
+}
+
+/// Reads `none`, `auto` or a number.
+impl OptionValue for Stream {
+    fn read(text: &str) -> Result<Self, String> {
+        let number = || text.parse().ok();
+        match text {
+            "none" => Ok(Stream::None),
+            "auto" => Ok(Stream::Auto),
+            _ => match number().filter(|number| (1..=MOST_AT_ONCE).contains(number)) {
+                Some(number) => Ok(Stream::Blocks(number)),
+                None => Err(format!(
+                    "expected none, auto, or 1 to {MOST_AT_ONCE} blocks that a multiprocessor runs at once, found '{text}'"
+                )),
+            },
+        }
+    }
+
+    fn written(&self) -> String {
+        match self {
+            Stream::None => "none".to_owned(),
+            Stream::Auto => "auto".to_owned(),
+            Stream::Blocks(number) => number.to_string(),
+        }
+    }
+}
+
 /// The place where what is multiplied is computed of what is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prologue {
@@ -176,6 +212,8 @@ cute_ir::options! {
             "Blocks along M that are neighbours in launch order; chosen where not given";
         split: Option<i64> = None, "",
             "Blocks that share the sums of a tile along K, which a second kernel adds, where 1 is one kernel; chosen where not given";
+        stream: Option<Stream> = None, "",
+            "Blocks of a multiprocessor that the last tiles are dealt out to by even ranges along K where they fill no whole wave (stream-K), of which split share a tile at most: none, auto for as many as run at once, or a number; none where not given";
         instructions: Option<Instructions> = None, "",
             "The instructions that multiply: mma, of warps, or wgmma, of warpgroups with operands that TMA brings (sm_90a); chosen where not given";
         cluster: Option<Cluster> = None, "",
@@ -211,6 +249,10 @@ impl Avoid {
             [1, 1, 1] => name,
             [cm, cn, 1] => format!("{name}-{cm}x{cn}"),
             [cm, cn, ck] => format!("{name}-{cm}x{cn}x{ck}"),
+        };
+        let name = match plan.stream {
+            0 => name,
+            stream => format!("{name}-{stream}stream"),
         };
         match plan.teams {
             1 => name,
@@ -257,14 +299,18 @@ impl OptionValue for Avoid {
             if least_held(name).is_some() {
                 return true;
             }
-            // What names of plans end in where they have teams.
-            let teams = name
-                .strip_suffix("teams")
-                .and_then(|name| name.rsplit_once('-'));
-            let name = teams.map_or(name.as_str(), |(name, _)| name);
+            // What names of plans end in where they have teams, or deal ranges out.
+            let mut ends = [("teams", 2), ("stream", 1)].into_iter();
+            let end = ends.find_map(|(word, least)| {
+                let (name, number) = name.strip_suffix(word)?.rsplit_once('-')?;
+                Some((name, number, least))
+            });
+            let name = end.map_or(name.as_str(), |(name, ..)| name);
             let parts: Vec<&str> = name.split(['x', '-']).collect();
             matches!(parts.len(), 7 | 9 | 10)
-                && teams.is_none_or(|(_, teams)| teams.parse::<i64>().is_ok_and(|n| n > 1))
+                && end.is_none_or(|(_, number, least)| {
+                    number.parse::<i64>().is_ok_and(|n| n >= least)
+                })
                 && parts
                     .iter()
                     .all(|part| part.parse::<i64>().is_ok_and(|n| n > 0))
@@ -300,6 +346,11 @@ impl Request {
         usize::try_from(self.variants.unwrap_or(VARIANTS_OF_MAP)).unwrap_or(usize::MAX)
     }
 
+    /// Tells whether ranges along K are to be dealt out.
+    pub fn is_streamed(&self) -> bool {
+        self.stream.is_some_and(|stream| stream != Stream::None)
+    }
+
     /// The plans of a package of candidates, if one is asked for.
     pub fn candidates(&self) -> Option<usize> {
         let count = self.candidates?;
@@ -315,6 +366,8 @@ impl Request {
         self.stages = self.stages.or_else(|| integer_of(op, STAGES));
         self.raster = self.raster.or_else(|| integer_of(op, RASTER));
         self.split = self.split.or_else(|| integer_of(op, SPLIT));
+        let stream = || integer_of(op, STREAM).map(Stream::Blocks);
+        self.stream = self.stream.or_else(stream);
         if self.swizzle.is_none()
             && let Some(text) = string_of(op, SWIZZLE)
         {
@@ -332,6 +385,7 @@ impl Request {
             ("swizzle", self.swizzle.is_some()),
             ("raster", self.raster.is_some()),
             ("split", self.split.is_some()),
+            ("stream", self.is_streamed()),
         ];
         let asked = parts.into_iter().find(|(_, asked)| *asked);
         asked.map(|(name, _)| name)

@@ -4,7 +4,7 @@
 //! Extents, vectors and fragments come from the rows of the instructions that are named here.
 
 use super::{
-    Access, Candidate, Fed, Reduced, Request, Scaled, SwizzleChoice, WIDEST,
+    Access, Candidate, Fed, Reduced, Request, Scaled, Stream, SwizzleChoice, WIDEST,
     cost::{self, Registers, Sources, Strides},
     divides,
     estimate::Estimate,
@@ -205,6 +205,8 @@ pub(super) struct Choice {
     swizzle: SwizzleChoice,
     raster: i64,
     split: i64,
+    /// Blocks of a multiprocessor that even ranges along K are dealt out to; 0 for none.
+    stream: i64,
     /// The speed on large problems, in thousandths of the first of the table.
     speed: i64,
 }
@@ -230,6 +232,7 @@ fn table(
             swizzle: SwizzleChoice::Auto,
             raster,
             split: 1,
+            stream: 0,
             speed,
         })
 }
@@ -240,8 +243,8 @@ fn is_of_thread(product: &MmaAtom) -> bool {
 }
 
 impl Choice {
-    /// The options that ask for this choice with so many parts of K: those that are not as by default.
-    fn asking(&self, split: i64) -> String {
+    /// The options that ask for this choice with so many parts of K, and so many blocks that ranges are dealt out to: those that are not as by default.
+    fn asking(&self, split: i64, stream: i64) -> String {
         let request = Request {
             tile: Some(self.tile),
             warps: Some(self.warps),
@@ -249,6 +252,7 @@ impl Choice {
             swizzle: Some(self.swizzle).filter(|swizzle| *swizzle != SwizzleChoice::Auto),
             raster: Some(self.raster).filter(|raster| *raster != RASTER),
             split: Some(split).filter(|split| *split > 1),
+            stream: Some(Stream::Blocks(stream)).filter(|_| stream > 0),
             ..Request::default()
         };
         request.text()
@@ -461,6 +465,7 @@ impl<'c> Builder<'c> {
             },
             raster: plan.raster,
             split: plan.split,
+            stream: plan.stream,
             speed: 0,
         };
         choice.check_range().ok()?;
@@ -544,8 +549,8 @@ impl<'c> Builder<'c> {
         let bytes = self.result_elem.bits() / 8;
         let rows = (atom_n * bytes).max(self.chunk);
         // In a workspace there are no banks.
-        let out = match choice.split {
-            1 => self.swizzles.conflict_free(extents[major_c] * bytes, rows),
+        let out = match (choice.split, choice.stream) {
+            (1, _) | (_, 1..) => self.swizzles.conflict_free(extents[major_c] * bytes, rows),
             _ => None,
         };
         Ok(Plan {
@@ -553,6 +558,7 @@ impl<'c> Builder<'c> {
             stages: choice.stages,
             raster: choice.raster,
             split: choice.split,
+            stream: choice.stream,
             cluster: [1; 3],
             teams: 1,
             mma,
@@ -581,6 +587,7 @@ impl<'c> Builder<'c> {
             swizzle: SwizzleChoice::Auto,
             raster: 1,
             split: 1,
+            stream: 0,
             speed: 0,
         };
         choice.check_range()?;
@@ -654,6 +661,8 @@ impl<'c> Builder<'c> {
             swizzle: request.swizzle.unwrap_or(base.swizzle),
             raster,
             split: splits.first().copied().unwrap_or(1),
+            // Whatever the number, a block is the same.
+            stream: i64::from(request.is_streamed()),
             speed: base.speed,
         };
         // With nothing left open the candidates are all the same.
@@ -661,15 +670,23 @@ impl<'c> Builder<'c> {
         let fitting = |choices: Vec<Choice>| -> Vec<Candidate<'c>> {
             let fitting = choices.into_iter().filter_map(|choice| {
                 let (plan, registers) = self.fitting(choice, archs).ok()?;
-                let speed = choice.speed;
-                let estimate =
-                    Estimate::of_warps(&plan, speed, &registers, self.sources, archs.first());
-                Some((choice, plan, estimate.ok()?))
+                let (speed, arch) = (choice.speed, archs.first());
+                let estimate = Estimate::of_warps(&plan, speed, &registers, self.sources, arch);
+                let stream = match request.stream {
+                    Some(Stream::Blocks(stream)) => stream,
+                    Some(Stream::Auto) => {
+                        let blocks = cost::at_once(&plan, &registers, self.sources, arch).ok()?;
+                        i64::from(blocks.max(1))
+                    }
+                    _ => 0,
+                };
+                let plan = Plan { stream, ..plan };
+                Some((choice, plan, estimate.ok()?.with_stream(stream)))
             });
             let fitting = fitting.take(if asked { 1 } else { usize::MAX });
             let split = |(choice, plan, estimate): (Choice, Plan<'c>, Estimate)| {
                 splits.iter().map(move |split| Candidate {
-                    asking: choice.asking(*split),
+                    asking: choice.asking(*split, plan.stream),
                     plan: Plan {
                         split: *split,
                         ..plan.clone()
@@ -728,6 +745,7 @@ impl<'c> Builder<'c> {
         let swizzled = |choice| Choice {
             swizzle: asked.swizzle,
             split: asked.split,
+            stream: asked.stream,
             ..choice
         };
         let warps = [[2, 2], [2, 4], [4, 2], [4, 4]].map(|warps| Choice { warps, ..asked });
@@ -753,6 +771,7 @@ impl<'c> Builder<'c> {
         let swizzled = |choice| Choice {
             swizzle: asked.swizzle,
             split: asked.split,
+            stream: asked.stream,
             ..choice
         };
         let warps = [

@@ -463,6 +463,7 @@ impl<'c> Builder<'c> {
             stages: choice.stages,
             raster,
             split: choice.split,
+            stream: 0,
             cluster: choice.cluster,
             teams: choice.teams,
             mma,

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::plan::clusters_at_once;
 use cute_arith::Predicate;
-use cute_ir::ops::{arith, cf, cute, gpu};
+use cute_ir::ops::{arith, cf, cute, gpu, scf};
 use cute_ir::{
     Expected, Failure, diag,
     mlir::*,
@@ -306,25 +306,48 @@ impl<'c> Gemm<'c> {
         for (_, tiles) in &counted {
             arguments.push(host.value(arith::INDEX_CAST, &[*tiles], host.i32_type(), &[])?);
         }
-        let mut blocks = vec![self.plan.split];
+        let (mut grids, mut adds) = (Vec::new(), None);
         for divisor in self.reciprocals_of_launch() {
             let along_m = self.tiles_at_launch(host, &counted, 0)?;
             let along_n = self.tiles_at_launch(host, &counted, 1)?;
             arguments.push(self.reciprocal(host, divisor, [along_m, along_n])?);
         }
-        if self.parts_of_launch() > 0 {
+        if self.plan.is_streamed() {
+            let sum = |x, y| host.value(arith::ADDI, &[x, y], index, &[]);
             let along_k = self.tiles_at_launch(host, &counted, 2)?;
-            arguments.extend(self.launch_parts(host, along_k)?);
-        }
-        if self.plan.is_split() {
-            arguments.push(self.workspace(host, tiles)?);
-            blocks.push(self.pieces(host)?);
+            let deal = self.deal(host, [tiles, along_k])?;
+            arguments.extend(self.launch_ranges(host, &deal)?);
+            let sums = sum(deal.dealt, deal.ranges)?;
+            arguments.push(self.workspace(host, (sums, 1))?);
+            grids.push((sum(deal.whole, deal.ranges)?, 1));
+            grids.push((deal.dealt, self.pieces(host)?));
+            adds = Some(deal.is_shared);
+        } else {
+            if self.parts_of_launch() > 0 {
+                let along_k = self.tiles_at_launch(host, &counted, 2)?;
+                arguments.extend(self.launch_parts(host, along_k)?);
+            }
+            grids.push((tiles, self.plan.split));
+            if self.plan.is_split() {
+                arguments.push(self.workspace(host, (tiles, self.plan.split))?);
+                grids.push((tiles, self.pieces(host)?));
+            }
         }
         let workspaces = self.workspaces_of_reduced(host)?;
         arguments.extend(&workspaces);
         let bulk = self.make_bulk(host)?;
         let parts = [Part::Product, Part::Sums];
-        for ((kernel, blocks), part) in kernels.iter().zip(blocks).zip(parts) {
+        for ((kernel, (tiles, blocks)), part) in kernels.iter().zip(grids).zip(parts) {
+            let branch = adds.filter(|_| part == Part::Sums);
+            let host = match branch {
+                Some(is_taken) => {
+                    let (then, body) = Detached::with_block(&[]);
+                    let regions = vec![then, Detached::empty()];
+                    host.with_regions(scf::IF, &[is_taken], &[], &[], regions)?;
+                    Builder::at_end(host.context, body, host.location)
+                }
+                None => host,
+            };
             let mut grid = tiles;
             if blocks != 1 {
                 let blocks = host.constant(index, blocks)?;
@@ -353,6 +376,9 @@ impl<'c> Gemm<'c> {
             let bulk = bulk.iter().filter(|_| part == Part::Product);
             let arguments: Vec<_> = arguments.iter().chain(bulk).copied().collect();
             launch_kernel(host, kernel, sizes, &arguments)?;
+            if branch.is_some() {
+                host.op(scf::YIELD, &[], &[], &[])?;
+            }
         }
         Ok(workspaces)
     }

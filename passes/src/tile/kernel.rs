@@ -3,10 +3,10 @@
 use super::{
     Gemm,
     function::{Kernel, block_index},
-    leaves::{at_least, leaves_of, places_of, with_layout},
-    matrix::{Matrix, Role, divisor},
+    leaves::at_least,
+    matrix::Matrix,
     quotients::Divisor,
-    region::{On, id_of},
+    region::{On, id_of, transform},
     scales::Scales,
 };
 use crate::launch::follow;
@@ -211,11 +211,38 @@ impl<'c> Gemm<'c> {
     }
 
     fn body(&self, b: Builder<'c>, body: Blk<'c>) -> Result<(), Failure> {
-        let [tm, tn, _] = self.plan.tile;
         follow(b, &self.archs)?;
         let block = block_index(b)?;
+        if self.plan.is_streamed() {
+            return self.ranges(b, body, block);
+        }
         let (at, part) = self.place(b, body, block, self.parts(b, body)?)?;
+        // From the first tile along K of this block's part on.
+        let range = || match part {
+            Some(part) => {
+                let (first, turns) = self.range_of_part(b, body, part)?;
+                Ok((Some(first), turns))
+            }
+            None => Ok((None, self.tiles(b, body, 2)?)),
+        };
+        let (accumulators, c) = self.sum_up(b, body, (&at, part.is_none()), range)?;
+        match c {
+            Some(c) => self.store_sums_of_all(b, body, &at, (accumulators, c)),
+            // What is to be added, other blocks have.
+            None => self.leave_sums(b, body, (accumulators, block)),
+        }
+    }
 
+    /// Sums the products of a tile's range along K up, which `range` gives by its first tile, where that is not 0, and how many it has. Returns the sums, and where they go
+    /// if C's tile `is_asked`.
+    pub(super) fn sum_up(
+        &self,
+        b: Builder<'c>,
+        body: Blk<'c>,
+        (at, is_asked): (&Place<'c>, bool),
+        range: impl FnOnce() -> Result<(Option<Val<'c>>, Val<'c>), Failure>,
+    ) -> Result<(Val<'c>, Option<Tiles<'c>>), Failure> {
+        let [tm, tn, _] = self.plan.tile;
         // This block's part of the tensors.
         let keep = IntTuple::underscore;
         let dynamic = IntTuple::dynamic;
@@ -240,9 +267,9 @@ impl<'c> Gemm<'c> {
         let [a, bb, c] = &self.matrices.product;
         let a = tiles(a, Operand::A, &ends)?;
         let bb = tiles(bb, Operand::B, &ends)?;
-        let c = match part {
-            Some(_) => None,
-            None => Some(self.tile_of_c(b, body, c, &at, &ends)?),
+        let c = match is_asked {
+            false => None,
+            true => Some(self.tile_of_c(b, body, c, at, &ends)?),
         };
 
         // Shared memory and accumulators.
@@ -263,14 +290,8 @@ impl<'c> Gemm<'c> {
         };
         let (beside_a, beside_b) = (beside(Operand::A)?, beside(Operand::B)?);
 
-        // Along K, from the first tile of this block's part on.
-        let (first, turns) = match part {
-            Some(part) => {
-                let (first, turns) = self.range_of_part(b, body, part)?;
-                (Some(first), turns)
-            }
-            None => (None, self.tiles(b, body, 2)?),
-        };
+        // Along K.
+        let (first, turns) = range()?;
         let turns = match at.product.and_then(|product| product.rows) {
             Some(rows) => rows.turns(b, turns)?,
             // A turn behind the end of K copies nothing and adds zeros, where a loop that may have no turn asks for it first. The last turn of several
@@ -281,7 +302,7 @@ impl<'c> Gemm<'c> {
             }
             None => turns,
         };
-        let scales = self.scales_of_tile(b, body, &at, (first, turns))?;
+        let scales = self.scales_of_tile(b, body, at, (first, turns))?;
         let (from, to, step) = (b.i32(0)?, turns, b.i32(1)?);
         let (region, inner) = Detached::with_block(&[(b.i32_type(), b.location)]);
         let stages = [(STAGES, b.i64_attribute(self.plan.stages))];
@@ -305,13 +326,29 @@ impl<'c> Gemm<'c> {
         let scales = scales.as_ref().map(|scales| (scales, 0));
         self.multiply((l, body), product, scales, turn)?;
         l.op(scf::YIELD, &[], &[], &[])?;
+        Ok((accumulators, c))
+    }
 
-        let Some(c) = c else {
-            // What is to be added, other blocks have.
-            let sums = self.sums(b, body, block)?;
-            let ends = [accumulators, sums];
-            return block_copy(b.step("store sums"), Operand::C, ends, &Located::default());
-        };
+    /// Leaves sums of a part of K in the tile of the workspace that has that number.
+    pub(super) fn leave_sums(
+        &self,
+        b: Builder<'c>,
+        body: Blk<'c>,
+        (accumulators, number): (Val<'c>, Val<'c>),
+    ) -> Result<(), Failure> {
+        let ends = [accumulators, self.sums(b, body, number)?];
+        block_copy(b.step("store sums"), Operand::C, ends, &Located::default())
+    }
+
+    /// Stores what becomes of the sums of all of K.
+    pub(super) fn store_sums_of_all(
+        &self,
+        b: Builder<'c>,
+        body: Blk<'c>,
+        at: &Place<'c>,
+        (accumulators, c): (Val<'c>, Tiles<'c>),
+    ) -> Result<(), Failure> {
+        let [tm, tn, _] = self.plan.tile;
         // Out through shared memory, so that whole vectors are stored.
         let mut rounded = accumulators;
         let staged = self.staged();
@@ -324,7 +361,7 @@ impl<'c> Gemm<'c> {
         let shared_c = self.shared(b, Operand::C)?;
         let ends = [rounded, shared_c];
         block_copy(b.step("gather C"), Operand::C, ends, &Located::default())?;
-        self.store_c(b, body, &at, (c, shared_c))
+        self.store_c(b, body, at, (c, shared_c))
     }
 
     /// Adds the product of a turn's tiles to the sums; where there are scales, by way of a set of sums of a group.
@@ -357,11 +394,12 @@ impl<'c> Gemm<'c> {
         at: &Place<'c>,
         (c, shared): (Tiles<'c>, Val<'c>),
     ) -> Result<(), Failure> {
-        let epilogue = self.epilogue.as_ref();
-        let Some(epilogue) = epilogue.filter(|_| !self.computes_in_registers()) else {
+        // Where others leave theirs in a workspace, sums are in shared memory as well.
+        let has_sums = self.epilogue.is_some() && !self.computes_in_registers();
+        if !has_sums && !self.plan.is_streamed() {
             let ends = [shared, c.tensor];
             return block_copy(b.step("store C"), Operand::C, ends, &c.located(1));
-        };
+        }
         let (inputs, outputs) = self.tiles_beside(b, body, at)?;
         let inputs = [vec![shared], inputs].concat();
         let outputs = [vec![c.tensor], outputs].concat();
@@ -377,7 +415,13 @@ impl<'c> Gemm<'c> {
             located: &located,
         };
         let value = |argument: usize| cute_ir::mlir::argument(body, argument);
-        epilogue.transform(b.step("epilogue"), on, value)
+        match &self.epilogue {
+            Some(epilogue) => epilogue.transform(b.step("epilogue"), on, value),
+            None => transform(b.step("store C"), on, |l, sums| {
+                let sum = sums.first().expected(l, "a sum")?;
+                Ok(vec![self.rounded(l, *sum)?])
+            }),
+        }
     }
 
     /// The tile of a matrix of C's shape at a place.
@@ -751,110 +795,6 @@ impl<'c> End<'c> {
             (None, Some(known)) => b.i32(known),
             (None, None) => Err(b.error("expected a number")),
         }
-    }
-}
-
-impl<'c> Matrix<'c> {
-    /// Rows and columns of one product, as the plan sees them.
-    fn view(
-        &self,
-        b: Builder<'c>,
-        tensor: Val<'c>,
-        product: Option<Product<'c>>,
-    ) -> Result<Val<'c>, Failure> {
-        let whole = self.linear(b, tensor)?;
-        self.of_product(b, whole, product)
-    }
-
-    /// The tensor as the matrix expects it, all products of it.
-    pub(super) fn linear(&self, b: Builder<'c>, tensor: Val<'c>) -> Result<Val<'c>, Failure> {
-        let mut view = tensor;
-        if self.layout != self.memref.layout {
-            view = self.as_expected(b, view)?;
-        }
-        if matches!(self.role, Role::Factor | Role::Beside | Role::Scale) {
-            view = self.not_empty(b, view)?;
-        }
-        Ok(view)
-    }
-
-    /// Rows and columns of one product of a tensor of all of them.
-    pub(super) fn of_product(
-        &self,
-        b: Builder<'c>,
-        tensor: Val<'c>,
-        product: Option<Product<'c>>,
-    ) -> Result<Val<'c>, Failure> {
-        let mut view = self.part_of(b, tensor, product)?;
-        if self.turned {
-            view = b.infer(cute::SELECT, &[view], &[("mode", b.i32_array(&[1, 0]))])?;
-        }
-        Ok(view)
-    }
-
-    /// The part of a tensor of all products, or of its coordinates, that one of them has, with the modes of the tensor.
-    pub(super) fn part_of(
-        &self,
-        b: Builder<'c>,
-        tensor: Val<'c>,
-        product: Option<Product<'c>>,
-    ) -> Result<Val<'c>, Failure> {
-        let Some(product) = product else {
-            return Ok(tensor);
-        };
-        match product.rows.filter(|_| self.has_groups) {
-            Some(rows) => rows.of(b, tensor),
-            None => {
-                let keep = IntTuple::underscore;
-                let coord = tuple([keep(), keep(), IntTuple::dynamic()]);
-                let coord = b.coord(&coord, &[product.index])?;
-                b.infer(cute::SLICE, &[tensor, coord], &[])
-            }
-        }
-    }
-
-    /// The tensor with the layout that the matrix expects, which may say more of its leaves than its type.
-    pub(super) fn as_expected(&self, b: Builder<'c>, tensor: Val<'c>) -> Result<Val<'c>, Failure> {
-        if self.layout.is_static() {
-            return with_layout(b, tensor, &self.layout, [&[], &[]]);
-        }
-        let layout = b.infer(cute::GET_LAYOUT, &[tensor], &[])?;
-        let leaves = leaves_of(b, layout)?;
-        // Modes that became one are known, so that the others are the same.
-        let of_shape = leaves.len() / 2;
-        let [first, second] = [&leaves[..of_shape], &leaves[of_shape..]]
-            .map(|leaves| leaves.iter().copied().flatten().collect::<Vec<_>>());
-        with_layout(b, tensor, &self.layout, [&first, &second])
-    }
-
-    /// A factor as if K were its divisor at least where only a launch knows it: layouts have no extents of 0, and the loop along
-    /// K has no turn then.
-    pub(super) fn not_empty(&self, b: Builder<'c>, tensor: Val<'c>) -> Result<Val<'c>, Failure> {
-        let memref = types::memref_of(tensor).expected(b, "a tensor")?;
-        let shape = memref.layout.shape();
-        let of_k = shape.get(1).map(IntTuple::leaves).unwrap_or_default();
-        if of_k.iter().all(|leaf| leaf.is_static()) {
-            return Ok(tensor);
-        }
-        let layout = b.infer(cute::GET_LAYOUT, &[tensor], &[])?;
-        let mut leaves = leaves_of(b, layout)?;
-        leaves.truncate(shape.leaves().len());
-        for (place, leaf) in places_of(&memref, 1).zip(of_k) {
-            if let Some(own) = leaves.get_mut(place).and_then(Option::as_mut) {
-                *own = at_least(b, *own, divisor(leaf))?;
-            }
-        }
-        let leaves: Vec<_> = leaves.into_iter().flatten().collect();
-        let shape = b.value(
-            cute::MAKE_SHAPE,
-            &leaves,
-            types::shape_type(b.context, shape),
-            &[],
-        )?;
-        let stride = b.infer(cute::GET_STRIDE, &[layout], &[])?;
-        let layout = b.infer(cute::MAKE_LAYOUT, &[shape, stride], &[])?;
-        let start = b.infer(cute::GET_ITER, &[tensor], &[])?;
-        b.value(cute::MAKE_VIEW, &[start, layout], tensor.r#type(), &[])
     }
 }
 

@@ -3,7 +3,7 @@
 //! Each `cute.contract` and `cute.map` of a function becomes a `gpu.func` and a `gpu.launch_func` in its place. In the
 //! kernel a block finds its tile of C by its index, and loops over the tiles of A and B along K; copies and products are still
 //! whole tiles, done by all threads together; `map/` has maps. `matrix.rs` says how the tensors lie, `kernel.rs` writes the kernel, `split.rs`
-//! what there is more where several blocks share a tile, `host.rs` the launch, `variants.rs` and `candidates.rs` which of several a launch takes.
+//! what there is more where several blocks share a tile, `stream.rs` how ranges along K are dealt out to blocks, `host.rs` the launch, `variants.rs` and `candidates.rs` which of several a launch takes.
 
 mod candidates;
 mod function;
@@ -28,7 +28,9 @@ mod rest;
 mod roles;
 mod scales;
 mod split;
+mod stream;
 mod variants;
+mod view;
 
 use crate::{
     arch,
@@ -596,10 +598,11 @@ impl<'c> Gemm<'c> {
         Ok(ways.into_iter().map(|(_, way)| way).collect())
     }
 
-    /// The type of the elements of C's tile in shared memory: sums, where an epilogue computes of them there what is stored.
+    /// The type of the elements of C's tile in shared memory: sums, where an epilogue computes of them there what is stored, or where other sums are in a workspace.
     fn staged(&self) -> Type<'c> {
         match self.epilogue {
             Some(_) if !self.computes_in_registers() => self.accumulate,
+            None if self.plan.is_streamed() => self.accumulate,
             _ => self.matrices.product[2].memref.element,
         }
     }

@@ -28,7 +28,8 @@ impl<'c> Gemm<'c> {
             return Vec::new();
         }
         let [m, n] = [0, 1].map(|axis| self.known_tiles(axis));
-        let of_parts = self.is_batched() || self.plan.is_split();
+        let is_in_parts = self.plan.is_split() && !self.plan.is_streamed();
+        let of_parts = self.is_batched() || is_in_parts;
         let mut all = Vec::new();
         if of_parts && m.zip(n).is_none() {
             all.push(Divisor::Product);

@@ -7,12 +7,13 @@
 use super::{
     Gemm,
     function::block_index,
-    kernel::{Located, Part, tile_of},
+    kernel::{Located, Part, Product, tile_of},
     region::{On, transform},
+    stream::SharedTile,
 };
 use crate::launch::follow;
 use crate::partition::LOADED;
-use cute_ir::ops::{arith, cute};
+use cute_ir::ops::{arith, cute, scf};
 use cute_ir::{
     Expected, Failure,
     mlir::*,
@@ -92,11 +93,16 @@ impl<'c> Gemm<'c> {
     /// The arguments of a kernel that say in how many parts K is split, behind its reciprocals, where only the launch knows K: one kernel serves for any number
     /// then. They are that number, the tiles along K of each part, and the parts that have one more.
     pub(super) fn parts_of_launch(&self) -> usize {
-        if self.has_open_parts() { 3 } else { 0 }
+        if self.has_open_parts() || self.plan.is_streamed() {
+            3
+        } else {
+            0
+        }
     }
 
     fn has_open_parts(&self) -> bool {
-        self.plan.is_split() && self.known_tiles(2).is_none()
+        let is_open = self.known_tiles(2).is_none();
+        self.plan.is_split() && is_open && !self.plan.is_streamed()
     }
 
     /// The place of the first of them.
@@ -106,8 +112,8 @@ impl<'c> Gemm<'c> {
 
     /// Tells whether the kernel that multiplies is also that of another way, which splits K in as many parts as its own launch says.
     pub(super) fn shares_kernel(&self, other: &Self) -> bool {
-        self.has_open_parts()
-            && other.has_open_parts()
+        self.parts_of_launch() > 0
+            && other.parts_of_launch() > 0
             && self.plan.differs_in_parts(&other.plan)
             && self.packed == other.packed
             && self.expected() == other.expected()
@@ -129,7 +135,8 @@ impl<'c> Gemm<'c> {
 
     /// The parts that K is split in; none where it is not.
     pub(super) fn parts(&self, b: Builder<'c>, body: Blk<'c>) -> Result<Option<Val<'c>>, Failure> {
-        match (self.plan.is_split(), self.has_open_parts()) {
+        let is_split = self.plan.is_split() && !self.plan.is_streamed();
+        match (is_split, self.has_open_parts()) {
             (false, _) => Ok(None),
             (true, true) => Ok(Some(argument(body, self.first_part_of_launch()))),
             (true, false) => b.i32(self.plan.split).map(Some),
@@ -221,6 +228,7 @@ impl<'c> Gemm<'c> {
         let (extents, pieces) = self.piece(place)?;
         let blocks = self
             .known_tiles_of_c()
+            .filter(|_| !self.plan.is_streamed())
             .and_then(|tiles| tiles.checked_mul(pieces.iter().product()));
         self.function(place, (name, Part::Sums), blocks, |b, body| {
             self.add(b, body, extents, pieces)
@@ -244,7 +252,32 @@ impl<'c> Gemm<'c> {
             piece[axis] = Some(number(arith::REMUI, index, count)?);
             index = whole;
         }
-        let (mut at, _) = self.place(b, body, index, None)?;
+        if !self.plan.is_streamed() {
+            return self.add_parts(b, body, (extents, pieces), (index, piece, None));
+        }
+        let (shared, inner) = self.shared_tile(b, body, index)?;
+        self.add_parts(
+            inner,
+            body,
+            (extents, pieces),
+            (index, piece, Some(&shared)),
+        )?;
+        inner.op(scf::YIELD, &[], &[], &[])?;
+        Ok(())
+    }
+
+    /// Adds the parts of a piece of a tile, by the tile's index among those of all products, or as ranges share it.
+    fn add_parts(
+        &self,
+        b: Builder<'c>,
+        body: Blk<'c>,
+        (extents, pieces): ([i64; 2], [i64; 2]),
+        (index, piece, shared): (Val<'c>, [Option<Val<'c>>; 2], Option<&SharedTile<'c>>),
+    ) -> Result<(), Failure> {
+        let ty = b.i32_type();
+        let number = |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], ty, &[]);
+        let tile = shared.map_or(index, |shared| shared.tile);
+        let (mut at, _) = self.place(b, body, tile, None)?;
         let beside = 1 - self.plan.major(Operand::C).map_err(|e| b.error(e))?;
         let mut of_c = [None, None];
         of_c[beside] = piece[beside];
@@ -285,22 +318,13 @@ impl<'c> Gemm<'c> {
             pieces.collect::<Result<Vec<_>, _>>()
         };
 
-        // The tiles of sums of a product's parts are as far apart as there are tiles in it.
-        let tiles = self.tiles_of_product(b, body)?;
-        let mut of_part = index;
-        if let Some(product) = at.product {
-            let others = b.i32(self.plan.split - 1)?;
-            let others = number(arith::MULI, product.index, others)?;
-            let others = number(arith::MULI, others, tiles)?;
-            of_part = number(arith::ADDI, index, others)?;
-        }
-        let mut inputs = Vec::new();
-        for part in 0..self.plan.split {
-            if part > 0 {
-                of_part = number(arith::ADDI, of_part, tiles)?;
-            }
-            inputs.push(own(self.sums(b, body, of_part)?, piece)?);
-        }
+        let numbers = match shared {
+            Some(shared) => shared.sums.clone(),
+            None => self.sums_of_tile(b, body, (index, at.product))?,
+        };
+        let inputs = numbers.into_iter();
+        let inputs = inputs.map(|part| own(self.sums(b, body, part)?, piece));
+        let mut inputs = inputs.collect::<Result<Vec<_>, _>>()?;
         let ends = self.ends(b, body, at.product)?;
         let c = self.tile_of_c(b, body, &self.matrices.product[2], &at, &ends)?;
         let (beside_sums, beside_c) = self.tiles_beside(b, body, &at)?;
@@ -327,7 +351,8 @@ impl<'c> Gemm<'c> {
         transform(step, on, |l, elements| {
             let parts = usize::try_from(self.plan.split).unwrap_or(1);
             let (parts, others) = elements.split_at(parts.min(elements.len()));
-            let sum = self.sum_of(l, parts)?;
+            let are_there = shared.map_or(&[][..], |shared| &shared.are_there);
+            let sum = self.sum_of(l, parts, are_there)?;
             match &self.epilogue {
                 Some(epilogue) => {
                     let elements = [&[sum], others].concat();
@@ -338,20 +363,55 @@ impl<'c> Gemm<'c> {
         })
     }
 
-    /// The sum of numbers, from the first to the last.
-    fn sum_of(&self, b: Builder<'c>, parts: &[Val<'c>]) -> Result<Val<'c>, Failure> {
+    /// The numbers of the tiles of sums of a tile's parts, by its index: those of a product's parts are as far apart as there are tiles in it.
+    fn sums_of_tile(
+        &self,
+        b: Builder<'c>,
+        body: Blk<'c>,
+        (index, product): (Val<'c>, Option<Product<'c>>),
+    ) -> Result<Vec<Val<'c>>, Failure> {
+        let number = |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], b.i32_type(), &[]);
+        let tiles = self.tiles_of_product(b, body)?;
+        let mut of_part = index;
+        if let Some(product) = product {
+            let others = b.i32(self.plan.split - 1)?;
+            let others = number(arith::MULI, product.index, others)?;
+            let others = number(arith::MULI, others, tiles)?;
+            of_part = number(arith::ADDI, index, others)?;
+        }
+        let mut all = vec![of_part];
+        for _ in 1..self.plan.split {
+            of_part = number(arith::ADDI, of_part, tiles)?;
+            all.push(of_part);
+        }
+        Ok(all)
+    }
+
+    /// The sum of numbers, from the first to the last; of those with a condition, where it holds.
+    fn sum_of(
+        &self,
+        b: Builder<'c>,
+        parts: &[Val<'c>],
+        are_there: &[Option<Val<'c>>],
+    ) -> Result<Val<'c>, Failure> {
         let add = match is_float(self.accumulate) {
             true => arith::ADDF,
             false => arith::ADDI,
         };
+        let ty = self.accumulate;
         let (first, others) = parts.split_first().expected(b, "a part")?;
-        others.iter().try_fold(*first, |sum, part| {
-            b.value(add, &[sum, *part], self.accumulate, &[])
+        let mut others = others.iter().enumerate();
+        others.try_fold(*first, |sum, (at, part)| {
+            let both = b.value(add, &[sum, *part], ty, &[])?;
+            match are_there.get(at + 1).copied().flatten() {
+                Some(is_there) => b.value(arith::SELECT, &[is_there, both, sum], ty, &[]),
+                None => Ok(both),
+            }
         })
     }
 
     /// A sum rounded to C's type.
-    fn rounded(&self, b: Builder<'c>, sum: Val<'c>) -> Result<Val<'c>, Failure> {
+    pub(super) fn rounded(&self, b: Builder<'c>, sum: Val<'c>) -> Result<Val<'c>, Failure> {
         let stored = self.matrices.product[2].memref.element;
         if stored == sum.r#type() {
             return Ok(sum);
@@ -359,12 +419,16 @@ impl<'c> Gemm<'c> {
         b.value(arith::TRUNCF, &[sum], stored, &[])
     }
 
-    /// The workspace of a launch that has so many tiles of C.
-    pub(super) fn workspace(&self, host: Builder<'c>, tiles: Val<'c>) -> Result<Val<'c>, Failure> {
+    /// The workspace of a launch that leaves so many times that many tiles of sums.
+    pub(super) fn workspace(
+        &self,
+        host: Builder<'c>,
+        (times, sums): (Val<'c>, i64),
+    ) -> Result<Val<'c>, Failure> {
         let index = host.index_type();
         let bytes = self.sums_apart(host)? * self.tile_of_sums(host)?.element_bytes();
-        let each = host.constant(index, bytes * self.plan.split)?;
-        let all = host.value(arith::MULI, &[tiles, each], index, &[])?;
+        let each = host.constant(index, bytes * sums)?;
+        let all = host.value(arith::MULI, &[times, each], index, &[])?;
         let ty = self.workspace_type(host)?;
         host.value(cute::WORKSPACE, &[all], ty, &[])
     }

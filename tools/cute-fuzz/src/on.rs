@@ -9,6 +9,9 @@ use std::cell::Cell;
 /// Instructions that a block may execute on the emulator.
 const INSTRUCTIONS: u64 = 400_000_000;
 
+/// Multiprocessors of an emulator, by its seed; as many as the architecture's GPU has where none are named.
+const MULTIPROCESSORS: [Option<u32>; 6] = [None, Some(1), Some(2), Some(3), Some(5), Some(13)];
+
 /// The device that compiled problems run on.
 pub struct On {
     /// A GPU and its architecture; none for the emulator, of which each run has one of its own.
@@ -70,6 +73,8 @@ impl On {
             Some(gpu) => call(&**gpu),
             None => call(&Emulator::new(Config {
                 seed,
+                // Of few there are blocks that have several tiles, and waves that tiles do not fill.
+                sms: MULTIPROCESSORS[(seed % MULTIPROCESSORS.len() as u64) as usize],
                 max_instructions: INSTRUCTIONS,
                 ..Config::default()
             })),

@@ -5,7 +5,7 @@
 
 mod verify;
 
-pub use verify::{MOST_BLOCKS, MOST_EXTENT, MOST_SPLIT, MOST_TEAMS};
+pub use verify::{MOST_AT_ONCE, MOST_BLOCKS, MOST_EXTENT, MOST_SPLIT, MOST_TEAMS};
 
 use crate::{
     diag::Failure,
@@ -35,6 +35,9 @@ pub struct Plan<'c> {
     /// Blocks that share the sums of a tile of C, each along a range of K; with more than 1 a second kernel adds what they leave in
     /// a workspace.
     pub split: i64,
+    /// Blocks of a multiprocessor that the last tiles are dealt out to by even ranges along K where they fill no whole wave, of which [`Plan::split`] at most share a
+    /// tile; 0 for none.
+    pub stream: i64,
     /// Blocks along M, N and K of a cluster. Those along M and N share loads, those along M of B, those along N of A; those along K share a tile of C, a range of K each.
     pub cluster: [i64; 3],
     /// Groups of warpgroups of a block that take tiles of C in turn; with 2 the sums of one go out while the other multiplies.
@@ -189,10 +192,10 @@ impl<'c> Plan<'c> {
     }
 
     pub(crate) fn from_parts(parts: &Parts<'c, '_>) -> Result<Self, String> {
-        let ([m, n, k, stages, raster, split, cm, cn, ck, teams], [a, b, c]) =
+        let ([m, n, k, stages, raster, split, stream, cm, cn, ck, teams], [a, b, c]) =
             (&parts.ints[..], &parts.arrays[..])
         else {
-            return Err("expected ten integers and three arrays in a plan".to_owned());
+            return Err("expected eleven integers and three arrays in a plan".to_owned());
         };
         let path = |all: &[Attribute<'c>]| {
             all.iter()
@@ -207,6 +210,7 @@ impl<'c> Plan<'c> {
             stages: *stages,
             raster: *raster,
             split: *split,
+            stream: *stream,
             cluster: [*cm, *cn, *ck],
             teams: *teams,
             mma: parts.types[0],
@@ -233,6 +237,7 @@ impl<'c> Plan<'c> {
                 self.stages,
                 self.raster,
                 self.split,
+                self.stream,
                 cm,
                 cn,
                 ck,
@@ -471,6 +476,7 @@ impl<'c> Plan<'c> {
                 plan.tile,
                 plan.stages,
                 plan.raster,
+                plan.stream,
                 plan.cluster,
                 plan.teams,
             )
@@ -480,6 +486,11 @@ impl<'c> Plan<'c> {
             && of_any(self) == of_any(other)
             && self.mma == other.mma
             && self.paths == other.paths
+    }
+
+    /// Tells whether even ranges along K are dealt out, of which some are whole tiles.
+    pub fn is_streamed(&self) -> bool {
+        self.stream > 0
     }
 
     /// Tells whether several blocks share the sums of a tile of C.

@@ -15,6 +15,9 @@ pub const MOST_EXTENT: i64 = 1 << 16;
 /// The most blocks that share the sums of a tile: a thread of the second kernel holds an element of each at once.
 pub const MOST_SPLIT: i64 = 32;
 
+/// The most blocks that a multiprocessor runs at once (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
+pub const MOST_AT_ONCE: i64 = 32;
+
 /// The most teams of a block: the registers of a multiprocessor are not enough for the sums of more.
 pub const MOST_TEAMS: i64 = 4;
 
@@ -90,6 +93,23 @@ impl Plan<'_> {
             if !(1..=most).contains(&value) {
                 return Err(format!("expected {name} of 1 to {most}, found {value}"));
             }
+        }
+        if !(0..=MOST_AT_ONCE).contains(&self.stream) {
+            return Err(format!(
+                "expected stream of 0 to {MOST_AT_ONCE} blocks that a multiprocessor runs at once, found {}",
+                self.stream
+            ));
+        }
+        if self.is_streamed() && (!self.is_split() || self.has_roles()) {
+            return Err(format!(
+                "expected stream = {} beside split = 2 or more, the blocks that share a tile at most, where warps multiply; found split = {}{}",
+                self.stream,
+                self.split,
+                match self.has_roles() {
+                    true => " and products of warpgroups, which take split alone",
+                    false => "",
+                }
+            ));
         }
         let mma = self.tiled_mma()?;
         let blocks = self.blocks_of_cluster();

@@ -9,7 +9,7 @@ use crate::{
     mlir::name_of,
     names::{builtin, did_you_mean},
     parameters,
-    plan::{MOST_BLOCKS, MOST_SPLIT, MOST_TEAMS, Plan},
+    plan::{MOST_AT_ONCE, MOST_BLOCKS, MOST_SPLIT, MOST_TEAMS, Plan},
     types::memref_of,
     types::{CuteType, MOST_STAGES, Space},
 };
@@ -106,6 +106,11 @@ const KNOWN: &[Known] = &[
     known(
         attributes::SPLIT,
         Form::Integer(1, MOST_SPLIT),
+        &[Home::Contract],
+    ),
+    known(
+        attributes::STREAM,
+        Form::Integer(1, MOST_AT_ONCE),
         &[Home::Contract],
     ),
     known(attributes::SWIZZLE, Form::Text, &[Home::Contract]),

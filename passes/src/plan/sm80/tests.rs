@@ -108,14 +108,15 @@ fn a_plan_says_what_it_was_chosen_by() {
             SwizzleChoice::None,
             SwizzleChoice::read("S<1,4,3>").unwrap(),
         ] {
-            for split in [1, 5] {
+            for (split, stream) in [(1, 0), (5, 0), (5, 2)] {
                 let choice = Choice {
                     swizzle,
                     split,
+                    stream,
                     ..choice
                 };
                 let plan = builder.plan(choice).unwrap();
-                assert_eq!(plan.split, split);
+                assert_eq!((plan.split, plan.stream), (split, stream));
                 let (_, read) = Builder::of(&plan).unwrap();
                 // Another choice may give the same plan, by the same swizzle.
                 assert_eq!(builder.plan(read).unwrap(), plan);
@@ -313,6 +314,62 @@ fn k_is_split_where_that_is_worth_a_second_kernel() {
         assert!(time < chosen(extents, Some(1)).1, "{extents:?}");
         assert_eq!(chosen(extents, Some(1)).0, 1);
         assert_eq!(chosen(extents, Some(7)).0, 7);
+    }
+}
+
+#[test]
+fn ranges_are_dealt_out_where_that_is_asked_for() {
+    let context = cute_ir::context();
+    let archs = arch("sm_90a").into();
+    let by = |extents: [i64; 3], stream, split| {
+        let request = Request {
+            tile: Some([128, 128, 64]),
+            warps: Some([2, 2]),
+            stages: Some(3),
+            stream,
+            split,
+            ..Request::default()
+        };
+        let made =
+            super::super::choose(&problem(&context, extents), rules(&request), &archs, 1).unwrap();
+        let [one] = &made[..] else {
+            panic!("one plan of a known problem")
+        };
+        let time = one.time.estimate.known(extents, 1, 132);
+        (one.plan.clone(), one.asking.clone(), time)
+    };
+    let of = |extents, stream: Option<Stream>| by(extents, stream, stream.map(|_| 2));
+    // As many as have shared memory: 96 KiB each.
+    let (plan, asking, _) = of([3000; 3], Some(Stream::Auto));
+    assert_eq!((plan.split, plan.stream), (2, 2));
+    assert!(asking.contains("split=2 stream=2"), "{asking}");
+    assert_eq!(of([3000; 3], Some(Stream::Blocks(2))).0, plan);
+    assert_eq!(of([3000; 3], Some(Stream::Blocks(1))).0.stream, 1);
+    // 576 tiles are two waves of 264, and a small one. Sums of a wave and more are worth it where K is long, those of the small one alone where it is not.
+    let time = |k, stream, split| by([3000, 3000, k], stream, split).2;
+    let auto = Some(Stream::Auto);
+    assert_eq!(of([3000; 3], None).0.stream, 0);
+    assert!(time(12000, auto, Some(2)) < time(12000, None, None));
+    assert!(time(3000, auto, Some(3)) < time(3000, None, None));
+    assert!(time(3000, auto, Some(3)) < time(3000, auto, Some(2)));
+    // Where all are whole there is a second kernel for nothing.
+    let full = [128 * 22, 128 * 24, 3000];
+    assert!(of(full, Some(Stream::Auto)).2 > of(full, None).2);
+    // Sums are in shared memory as well, where banks count.
+    assert!(plan.shared(Operand::C).unwrap().0.swizzle.is_some());
+    let name = super::super::Avoid::name_of(&plan);
+    assert_eq!(name, "128x128x64-2x2-3-2-2stream");
+    assert_eq!(super::super::Avoid::read(&name).unwrap().0, [name.as_str()]);
+    assert!(super::super::Avoid::read("128x128x64-2x2-3-2-0stream").is_err());
+    // Nothing was measured that would say where it pays.
+    for extents in [[3000; 3], [2048, 2304, 8192], [256, 256, 16384]] {
+        let request = Request::default();
+        assert_eq!(
+            chosen(&problem(&context, extents), &request, arch("sm_90a"))
+                .unwrap()
+                .stream,
+            0
+        );
     }
 }
 

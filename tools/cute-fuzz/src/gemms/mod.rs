@@ -125,13 +125,14 @@ fn one(
 }
 
 /// The options that ask for parts of a plan, which a message may propose.
-const PARTS: [&str; 11] = [
+const PARTS: [&str; 12] = [
     "tile",
     "warps",
     "stages",
     "swizzle",
     "raster",
     "split",
+    "stream",
     "instructions",
     "cluster",
     "teams",
@@ -201,6 +202,10 @@ impl Input {
         if random.chance(30) {
             let split = *random.pick(&[1, 2, 2, 3, 4, 5, 8, 16, 32, 33]);
             options.push(("split", split.to_string()));
+        }
+        if random.chance(25) {
+            let blocks = *random.pick(&["auto", "auto", "1", "1", "2", "3", "32", "none"]);
+            options.push(("stream", blocks.to_owned()));
         }
         if random.chance(15) {
             options.push(("simplify", "false".into()));
