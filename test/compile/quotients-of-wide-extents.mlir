@@ -1,7 +1,7 @@
 // Quotients by extents of a launch in 64 bits, of numbers that LLVM knows not to be negative: products of 128 bits, of which the upper half is an instruction.
 //
 // RUN: cute-opt %s --cute-compile="arch=sm_90a package=%t.cutepkg" -o /dev/null
-// RUN: cute-run %t.cutepkg --device=emulator --layout "E0=(7,(1,1),2,4095):(8190,(8190,8190),4095,1)" --shape D0=7x1x1x2x4095
+// RUN: cute-run %t.cutepkg --device=emulator --layout "E0=(7,(1,1),2,4095):(8190,(8190,8190),4095,1)" --layout "D0=(7,(1,1),2,4095):(0,(0,0),0,0)"
 // RUN: cute-run %t.cutepkg --emit ptx --to %t.ptx
 // RUN: FileCheck %s --input-file %t.ptx
 // CHECK: mul.hi.s64

@@ -76,7 +76,7 @@ pub(super) struct Access {
 
 impl Access {
     /// Tells whether all of its first bytes are used. A strong load leaves none out, nor does one of shared memory of which all is looked at.
-    pub fn is_used_whole(&self, bytes: usize) -> bool {
+    pub(super) fn is_used_whole(&self, bytes: usize) -> bool {
         let all = u32::MAX >> (32 - bytes.clamp(1, 32));
         let is_looked_at = self.speculated && self.space != Space::Global;
         self.used & all == all || self.order.strong() || is_looked_at
