@@ -189,9 +189,10 @@ fn tuples_as_text() {
     );
     check(
         Kind::IntTuple,
-        "?{div=0}",
-        expect!["at offset 6: expected a positive divisor, found 0"],
+        "?{div=-8}",
+        expect!["at offset 6: expected a positive divisor, or 0 of a number that is 0, found -8"],
     );
+    check(Kind::IntTuple, "?{div=0}", expect!["?{div=0}"]);
     check(
         Kind::IntTuple,
         "99999999999999999999",
