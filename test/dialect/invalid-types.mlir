@@ -45,8 +45,8 @@ func.func private @unknown_width(!cute.int_tuple<"?{i16}">)
 
 // -----
 
-// expected-error @below {{expected a positive divisor, found 0}}
-func.func private @zero_divisor(!cute.int_tuple<"?{div=0}">)
+// expected-error @below {{expected a positive divisor, or 0 of a number that is 0, found -8}}
+func.func private @negative_divisor(!cute.int_tuple<"?{div=-8}">)
 
 // -----
 
