@@ -249,9 +249,7 @@ fn disagreements(told: &Lines, Counts(counted): &Counts, compared: &mut Compared
                     let (figure, requests) = of(stray);
                     requests > 0 && told.may_be(figure * 1000 / requests)
                 }) {
-                    wrong.push(format!(
-                        "{key:?}: {what} {UNMADE}: {told:?}"
-                    ));
+                    wrong.push(format!("{key:?}: {what} {UNMADE}: {told:?}"));
                 }
                 compared.moved += 1;
                 continue;
