@@ -20,9 +20,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The allocator of everything in a program of tests, MLIR and LLVM with it, as the released compiler has it: the system's takes a tenth of such a test.
-#[used]
-static ALLOCATOR: unsafe fn(&mimalloc::MiMalloc, std::alloc::Layout) -> *mut u8 =
-    <mimalloc::MiMalloc as std::alloc::GlobalAlloc>::alloc;
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// C = A B^T on f16, accumulated in f32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
