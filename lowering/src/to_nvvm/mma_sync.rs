@@ -2,7 +2,10 @@
 //!
 //! MLIR's op has the shapes and types of SM70 to SM80; what came later is LLVM's intrinsic.
 
-use super::registers::{assemble, elements, from_words, members, structure, words};
+use super::{
+    math,
+    registers::{assemble, elements, from_words, members, structure, words},
+};
 use cute_ir::{
     Expected, Failure,
     mlir::{Builder, Val, vector_of},
@@ -171,15 +174,7 @@ fn intrinsic<'c>(
     for elem in named {
         name += &format!(".{}", ptx_type(*elem).ok_or_else(|| missing(b, atom))?);
     }
-    let attributes = [
-        ("intrin", b.string(&name)),
-        (
-            "operandSegmentSizes",
-            b.i32_array(&[operands.len() as i32, 0]),
-        ),
-        ("op_bundle_sizes", b.i32_array(&[])),
-    ];
-    b.value(llvm::CALL_INTRINSIC, operands, result, &attributes)
+    math::call(b, &name, operands, result)
 }
 
 fn missing(b: Builder<'_>, atom: &MmaAtom) -> Failure {
