@@ -9,7 +9,8 @@ use crate::{
 use cute_ir::{
     Anchor, Expected, Failure, PassSpec,
     attributes::{
-        DYNAMIC_SMEM, FUSED, GPU_KERNEL, NVVM_KERNEL, PLAN, PTX, SHORT_OF_REGISTERS, TENSOR_MAPS,
+        DYNAMIC_SMEM, FUSED, GPU_KERNEL, NVVM_KERNEL, PLAN, PTX, SHORT_OF_REGISTERS, STAYS,
+        TENSOR_MAPS,
     },
     diag,
     mlir::*,
@@ -191,6 +192,10 @@ fn kernel_notes(module: Op) -> Vec<String> {
             let plan = attribute_of(op, name)?;
             Some(format!(", {name} = {plan}"))
         });
+        let stays = match attribute_of(op, STAYS) {
+            Some(_) => format!(", {STAYS}"),
+            None => String::new(),
+        };
         let place = place_of(op.location()).map(|place| {
             format!(
                 ", {PLACE} = [{:?}, {}, {}]",
@@ -198,7 +203,7 @@ fn kernel_notes(module: Op) -> Vec<String> {
             )
         });
         notes.push(format!(
-            "{name} = {{dynamic_smem = {shared} : i32{}{}}}",
+            "{name} = {{dynamic_smem = {shared} : i32{}{stays}{}}}",
             plans.collect::<String>(),
             place.unwrap_or_default()
         ));
@@ -430,6 +435,7 @@ fn one_after_another<'c>(
             kernel: kernel.to_owned(),
             why,
             lacks_registers: true,
+            stays: false,
             plan: Some(plan),
             at: note.and_then(|note| place_noted(context, note)),
         })
@@ -456,7 +462,10 @@ fn note_short<'c>(
     };
     let kernels = troubles.iter().filter(is_chosen).map(|trouble| {
         let plan = trouble.plan;
-        let plan = plan.map_or(String::new(), |plan| format!(", plan = {plan}"));
+        let plan = match trouble.stays {
+            true => format!(", {STAYS}"),
+            false => plan.map_or(String::new(), |plan| format!(", plan = {plan}")),
+        };
         b.attribute(&format!("{{kernel = {:?}{plan}}}", trouble.kernel))
     });
     let kernels = kernels.collect::<Result<Vec<_>, _>>()?;
@@ -498,6 +507,7 @@ fn spills<'c>(
         kernel: usage.kernel.clone(),
         why,
         lacks_registers: true,
+        stays: noted(STAYS).is_some(),
         plan: plan.or(fused),
         at: note.and_then(|note| place_noted(context, note)),
     })

@@ -8,7 +8,7 @@
 use crate::pipeline::CompileOptions;
 use cute_ir::{
     AttemptsSpec, Outcome,
-    attributes::{PLAN, SHORT_OF_REGISTERS},
+    attributes::{PLAN, SHORT_OF_REGISTERS, STAYS},
     diag,
     mlir::{Op, array_of, attribute_of, entry_of, name_of, nested_ops, string_value},
     ops::cute,
@@ -55,6 +55,20 @@ fn judge<'c>(failed: Op<'c>, before: Op<'c>, state: &str) -> Outcome {
     let known: Vec<&str> = state.split([' ', '+']).collect();
     let (mut names, mut remarks) = (Vec::new(), Vec::new());
     for kernel in short {
+        let called = entry_of(kernel, "kernel").and_then(string_value);
+        let called = called.unwrap_or_default();
+        if entry_of(kernel, STAYS).is_some() {
+            if known.contains(&Avoid::STAYS) {
+                return Outcome::Failed;
+            }
+            if !names.iter().any(|name| name == Avoid::STAYS) {
+                names.push(Avoid::STAYS.to_owned());
+                remarks.push(format!(
+                    "the kernel {called} has too few registers for blocks that compute one row after another; each computes its own in their place"
+                ));
+            }
+            continue;
+        }
         let plan = entry_of(kernel, "plan");
         // A kernel that was written by hand has none.
         let Some((plan, read)) = plan.and_then(|plan| Some((plan, Plan::of(plan)?))) else {
@@ -67,10 +81,7 @@ fn judge<'c>(failed: Op<'c>, before: Op<'c>, state: &str) -> Outcome {
         if !names.contains(&name) {
             names.push(name);
             remarks.push(format!(
-                "the kernel {} has too few registers by {}; another plan is chosen in its place",
-                entry_of(kernel, "kernel")
-                    .and_then(string_value)
-                    .unwrap_or_default(),
+                "the kernel {called} has too few registers by {}; another plan is chosen in its place",
                 options_of(&read)
             ));
         }

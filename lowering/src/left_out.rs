@@ -18,6 +18,8 @@ pub(crate) struct Trouble<'c> {
     pub why: String,
     /// True of one that registers are too few for.
     pub lacks_registers: bool,
+    /// True of one whose blocks compute one row after another, which a multiprocessor was to have several of.
+    pub stays: bool,
     /// The plan that it was made by, where there is one.
     pub plan: Option<Attribute<'c>>,
     /// The place of the kernel in the text, where it is known.
@@ -207,6 +209,7 @@ pub(crate) fn refused<'k>(
                 kernel: kernel.to_owned(),
                 why: error.to_string(),
                 lacks_registers: false,
+                stays: false,
                 plan: None,
                 at: None,
             }),

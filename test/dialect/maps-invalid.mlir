@@ -658,3 +658,19 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+!x = !cute.memref<f32, gmem, align<16>, "(64,1000):(1000,1)">
+gpu.module @kernels {
+  gpu.func @kernel(%X: !x, %Y: !x, %at: !cute.coord<"(?,0)">) kernel {
+    // expected-error @below {{expected rows that are held, and all of their columns, where blocks stay; write held beside stays, and no columns}}
+    cute.block.map ins(%X : !x) outs(%Y : !x) at(%at : !cute.coord<"(?,0)">) threads [1, 128] values [4, 2] {
+    ^bb0(%x: f32):
+      %most = cute.all_reduce "maximum" %x along [1] : f32
+      %less = arith.subf %x, %most : f32
+      cute.yield %less : f32
+    } {stays}
+    gpu.return
+  }
+}

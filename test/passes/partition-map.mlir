@@ -175,6 +175,46 @@ func.func @anywhere(%X: !x, %W: !w, %Y: !x) {
 
 // -----
 
+// Blocks that stay: what is the same for all rows is shifted once and kept in shared memory, by vectors and by the element beside them. The rows of a thread are as far
+// apart as all blocks reach; the elements of the next one are asked for before this one is computed, if there is a next one.
+// CHECK-LABEL: gpu.func @stays_kernel(
+// CHECK-SAME:    cute.stays, {{.*}}nvvm.minctasm = {{[0-9]+}} : i32
+// CHECK:         %[[BLOCKS:.*]] = gpu.grid_dim x
+// CHECK:         %[[WORD:.*]] = arith.index_cast %[[BLOCKS]] : index to i32
+// CHECK:         %[[EACH:.*]] = arith.muli %[[WORD]], %{{.*}} : i32
+// CHECK:         %[[TURNS:.*]] = arith.ceildivui %{{.*}}, %[[EACH]] : i32
+// CHECK:         cute.memref.alloca() : !cute.memref<f16, smem, align<16>, "(8,4,64):(1,512,8)">
+// CHECK:         vector.bitcast %{{.*}} : vector<16xf16> to vector<8xi32>
+// CHECK:         cute.autovec_copy(%{{.*}}, %{{.*}}) : (!cute.memref<f16, rmem, align<16>, "(8):(1)">, !cute.memref<f16, smem
+// CHECK:         %[[NEXT:.*]] = cute.memref.alloca() : !cute.memref<f16, rmem, align<16>, "(8,4):(1,8)">
+// CHECK:         cute.memref.alloca() : !cute.memref<f16, smem, align<16>, "(1,1,64):(1,64,1)">
+// CHECK:         scf.for %[[TURN:.*]] = %{{.*}} to %[[TURNS]]
+// CHECK-NOT:       vector.bitcast
+// CHECK:           %[[BEHIND:.*]] = arith.addi %[[TURN]], %{{.*}} : i32
+// CHECK:           arith.cmpi slt, %[[BEHIND]], %[[TURNS]] : i32
+// CHECK:           %[[OWN:.*]] = cute.memref.alloca() : !cute.memref<f16, rmem, align<16>, "(8,4):(1,8)">
+// CHECK:           cute.autovec_copy(%[[NEXT]], %[[OWN]])
+// CHECK:           cute.clear(%[[NEXT]])
+// CHECK:           cute.copy(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : (!cute_nvgpu.atom.universal_copy<f16, 128 b>, !cute.memref<f16, gmem
+// CHECK:           cute.transform(%[[OWN]]
+// CHECK:           gpu.all_reduce
+// CHECK:           cute.autovec_copy(%{{.*}}, %{{.*}}) : (!cute.memref<f16, smem, align<16>, "(8):(1)">, !cute.memref<f16, rmem
+// CHECK:           cute.copy(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : (!cute_nvgpu.atom.universal_copy<f16, 128 b>, !cute.memref<f16, rmem
+!x = !cute.memref<f16, gmem, align<16>, "(3000,2001):(2001,1)">
+!w = !cute.memref<f16, gmem, align<16>, "(3000,2001):(0,1)">
+func.func @stays(%X: !x, %W: !w, %Y: !x) {
+  cute.map ins(%X, %W : !x, !w) outs(%Y : !x) {
+  ^bb0(%x: f16, %w: f16):
+    %most = cute.all_reduce "maximum" %x along [1] : f16
+    %less = arith.subf %x, %most : f16
+    %y = arith.mulf %less, %w : f16
+    cute.yield %y : f16
+  }
+  return
+}
+
+// -----
+
 // Offsets of rows that take 64 bits: what is before the first vector has 32.
 // CHECK-LABEL: gpu.func @far_kernel(
 // CHECK:         arith.trunci %{{.*}} : i64 to i32

@@ -225,3 +225,70 @@ func.func @alike(%X: !x, %Y: !x) {
   }
   return
 }
+
+// -----
+
+// Where something is the same for all rows, blocks of rows that begin anywhere stay: no more of them than multiprocessors have room for, in multiples of a vector, so that
+// all rows of a thread are as far from being aligned.
+// CHECK-LABEL: func.func @stays(
+// CHECK:         %[[SMS:.*]] = cute.sm_count
+// CHECK:         %[[ROOM:.*]] = arith.muli %[[SMS]], %{{.*}} : index
+// CHECK:         %[[WHOLE:.*]] = arith.divsi %[[ROOM]], %[[VECTOR:.*]] : index
+// CHECK:         %[[MOST:.*]] = arith.maxsi %[[WHOLE]], %{{.*}} : index
+// CHECK:         %[[NEEDED:.*]] = arith.ceildivsi %{{.*}}, %[[VECTOR]] : index
+// CHECK:         %[[ALL:.*]] = arith.minsi %[[NEEDED]], %[[MOST]] : index
+// CHECK:         arith.muli %[[ALL]], %[[VECTOR]] : index
+// CHECK-LABEL: gpu.func @stays_kernel(
+// CHECK-SAME:    cute.stays
+// CHECK-SAME:    nvvm.minctasm
+// CHECK-NOT:     known_grid_size
+// CHECK:         } {aligned_by = 0 : i64, held, stays}
+!x = !cute.memref<f16, gmem, align<16>, "(?,2001):(2001,1)">
+!w = !cute.memref<f16, gmem, align<16>, "(?,2001):(0,1)">
+func.func @stays(%X: !x, %W: !w, %Y: !x) {
+  cute.map ins(%X, %W : !x, !w) outs(%Y : !x) {
+  ^bb0(%x: f16, %w: f16):
+    %most = cute.all_reduce "maximum" %x along [1] : f16
+    %less = arith.subf %x, %most : f16
+    %y = arith.mulf %less, %w : f16
+    cute.yield %y : f16
+  }
+  return
+}
+
+// -----
+
+// Of fewer rows than there is room for each block has one, and numbers of a row would be waited for in each.
+// CHECK-LABEL: gpu.func @few_kernel(
+// CHECK:         } {aligned_by = 0 : i64, held}
+!x = !cute.memref<f16, gmem, align<16>, "(300,2001):(2001,1)">
+!w = !cute.memref<f16, gmem, align<16>, "(300,2001):(0,1)">
+func.func @few(%X: !x, %W: !w, %Y: !x) {
+  cute.map ins(%X, %W : !x, !w) outs(%Y : !x) {
+  ^bb0(%x: f16, %w: f16):
+    %most = cute.all_reduce "maximum" %x along [1] : f16
+    %less = arith.subf %x, %most : f16
+    %y = arith.mulf %less, %w : f16
+    cute.yield %y : f16
+  }
+  return
+}
+
+// -----
+
+// CHECK-LABEL: gpu.func @numbers_kernel(
+// CHECK:         } {aligned_by = 0 : i64, held}
+!x = !cute.memref<f16, gmem, align<16>, "(3000,2001):(2001,1)">
+!w = !cute.memref<f16, gmem, align<16>, "(3000,2001):(0,1)">
+!s = !cute.memref<f16, gmem, align<16>, "(3000,2001):(1,0)">
+func.func @numbers(%X: !x, %W: !w, %S: !s, %Y: !x) {
+  cute.map ins(%X, %W, %S : !x, !w, !s) outs(%Y : !x) {
+  ^bb0(%x: f16, %w: f16, %s: f16):
+    %most = cute.all_reduce "maximum" %x along [1] : f16
+    %less = arith.subf %x, %most : f16
+    %scaled = arith.mulf %less, %s : f16
+    %y = arith.mulf %scaled, %w : f16
+    cute.yield %y : f16
+  }
+  return
+}

@@ -264,6 +264,10 @@ def Cute_BlockMapOp : Cute_Op<"block.map", [AttrSizedOperandSegments]> {
     aligned as they are, and threads hold one element more each, of those before and behind. All tensors that have neighbours along columns and elements of their own in each row
     are promised to have rows that are as far from being aligned.
 
+    With `stays` the block computes further rows, each as far behind the one before it as all blocks of the grid reach, up to the last. What is the same for all rows
+    is loaded once, and the elements of a row while the one before it is computed. Rows are held, and where vectors begin at aligned elements, these rows of a thread are
+    promised to be as far from being aligned as its first one: the number of blocks is a multiple of a vector's elements.
+
     Where nothing is reduced, inputs whose neighbours lie along rows may be `staged`: the block reads its part of them along rows, `row_vector`
     neighbours at once, into shared memory, from where threads read what they need.
 
@@ -284,7 +288,8 @@ def Cute_BlockMapOp : Cute_Op<"block.map", [AttrSizedOperandSegments]> {
                        Arg<Variadic<Cute_MemRefType>, "", [MemWrite]>:$outputs,
                        Cute_CoordType:$at, DenseI64ArrayAttr:$threads, DenseI64ArrayAttr:$values,
                        UnitAttr:$by_rows, UnitAttr:$held, OptionalAttr<I64Attr>:$columns,
-                       OptionalAttr<DenseI64ArrayAttr>:$staged, OptionalAttr<I64Attr>:$row_vector, OptionalAttr<I64Attr>:$aligned_by);
+                       OptionalAttr<DenseI64ArrayAttr>:$staged, OptionalAttr<I64Attr>:$row_vector, OptionalAttr<I64Attr>:$aligned_by,
+                       UnitAttr:$stays);
   let regions = (region AnyRegion:$body);
   let assemblyFormat = [{ (`ins` `(` $inputs^ `:` qualified(type($inputs)) `)`)?
     `outs` `(` $outputs `:` qualified(type($outputs)) `)` `at` `(` $at `:` qualified(type($at)) `)`

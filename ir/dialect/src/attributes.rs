@@ -47,6 +47,8 @@ pub const SYNCHRONIZE: &str = "cute.synchronize";
 pub const RING: &str = "cute.ring";
 /// The plan that a kernel was tiled by, and that a product of whole tensors is to be tiled by: a `#cute.plan`.
 pub const PLAN: &str = "cute.plan";
+/// A kernel of a map whose blocks compute one row after another, so many of them on a multiprocessor as [`MIN_BLOCKS`] says.
+pub const STAYS: &str = "cute.stays";
 /// The plan of the first product of a kernel that computes a map with sums of products.
 pub const FUSED: &str = "cute.fused";
 /// The bytes of dynamic shared memory that a kernel needs.

@@ -225,7 +225,7 @@ cute_ir::options! {
         prologue: Option<Prologue> = None, "",
             "The place where a prologue computes: shared, on the way to shared memory, or registers, where threads make what they multiply of elements as they are stored; chosen where not given";
         variants: Option<i64> = None, "",
-            "Kernels for a problem whose sizes are open, at most, of which a launch takes one; where not given 30 for a product and 16 for a map";
+            "Kernels for a problem whose sizes are open, at most, of which a launch takes one; where not given 30 for a product and 19 for a map";
         candidates: Option<i64> = None, "",
             "Plans for each product that a package holds, at most, for cute-run --tune to choose from; one plan, or variants, where not given";
         sms: Option<i64> = None, "",
@@ -266,6 +266,14 @@ impl Avoid {
         Some(format!("{}{HELD}", (least / 2).max(1)))
     }
 
+    /// The name of the blocks of maps that compute one row after another, among those of plans.
+    pub const STAYS: &str = "stays";
+
+    /// Tells whether blocks of maps that stay are among them.
+    pub(crate) fn has_stays(&self) -> bool {
+        self.0.iter().any(|name| name == Self::STAYS)
+    }
+
     /// Tells whether a plan is among them.
     pub(crate) fn has(&self, plan: &Plan<'_>) -> bool {
         let name = Self::name_of(plan);
@@ -296,7 +304,7 @@ impl OptionValue for Avoid {
     fn read(text: &str) -> Result<Self, String> {
         let names: Vec<String> = text.split('+').map(str::to_owned).collect();
         let known = |name: &String| {
-            if least_held(name).is_some() {
+            if least_held(name).is_some() || name == Self::STAYS {
                 return true;
             }
             // What names of plans end in where they have teams, or deal ranges out.
@@ -319,7 +327,8 @@ impl OptionValue for Avoid {
             None => Ok(Avoid(names)),
             Some(name) => Err(format!(
                 "expected tile, warps, stages and split of plans, such as 128x256x64-2x4-3-1, or a number of elements of a thread, such as 64held, \
-                 joined by +, found '{name}'"
+                 or {}, joined by +, found '{name}'",
+                Self::STAYS
             )),
         }
     }
@@ -333,7 +342,7 @@ impl OptionValue for Avoid {
 const VARIANTS: i64 = 30;
 
 /// Kernels for a map whose columns are open, at most, where nothing else is asked for: they are small.
-const VARIANTS_OF_MAP: i64 = 16;
+const VARIANTS_OF_MAP: i64 = 19;
 
 impl Request {
     /// Kernels for a problem whose sizes are open, at most.

@@ -69,10 +69,12 @@ impl<'c> Kernel<'_, 'c> {
                 "arg_attrs",
                 place.attribute(&format!("[{}]", facts.join(", ")))?,
             ),
-            // Without it ptxas may spill to fit more blocks than shared memory allows.
-            (MIN_BLOCKS, place.integer(place.i32_type(), 1)),
         ];
         attributes.extend(self.attributes);
+        if !attributes.iter().any(|(name, _)| *name == MIN_BLOCKS) {
+            // Without it ptxas may spill to fit more blocks than shared memory allows.
+            attributes.push((MIN_BLOCKS, place.integer(place.i32_type(), 1)));
+        }
         let blocks = self.blocks.and_then(|all| i32::try_from(all).ok());
         if let Some(blocks) = blocks.filter(|blocks| *blocks > 0) {
             attributes.push(("known_grid_size", place.i32_array(&[blocks, 1, 1])));

@@ -2,7 +2,11 @@
 //! its index.
 
 use super::host::{LaunchSizes, launch_kernel};
-use cute_ir::{Expected, Failure, mlir::*, ops::arith};
+use cute_ir::{
+    Expected, Failure,
+    mlir::*,
+    ops::{arith, cute},
+};
 use cute_layout::{Dyn, IntTuple, Leaf, int, tuple};
 
 /// Rows, among the axes of a grid.
@@ -23,6 +27,17 @@ pub(super) struct Grid {
     pub(super) is_batched: bool,
     /// Columns of a range that a part of the batch stands for; none where columns are tiled.
     pub(super) range: Option<i64>,
+    /// The most blocks, which take tile after tile; none where each takes one.
+    pub(super) stays: Option<Stays>,
+}
+
+/// The blocks of a grid whose blocks take tile after tile.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stays {
+    /// Blocks of a multiprocessor.
+    pub(super) blocks: i64,
+    /// A divisor of all of them.
+    pub(super) multiple: i64,
 }
 
 impl Grid {
@@ -45,11 +60,16 @@ impl Grid {
             known,
             is_batched,
             range: None,
+            stays: None,
         }
     }
 
     /// The number of blocks, where it is known.
     pub(super) fn known_blocks(&self) -> Option<i64> {
+        self.known_tiles().filter(|_| self.stays.is_none())
+    }
+
+    fn known_tiles(&self) -> Option<i64> {
         let mut known = self.known.into_iter();
         known.try_fold(1i64, |all, tiles| all.checked_mul(tiles?))
     }
@@ -99,7 +119,7 @@ impl Grid {
                 }
             }
         };
-        let blocks = match self.known_blocks() {
+        let mut blocks = match self.known_tiles() {
             Some(known) => host.constant(index, known)?,
             None => {
                 let mut blocks = tiles(ROWS)?;
@@ -112,6 +132,22 @@ impl Grid {
                 blocks
             }
         };
+        if let Some(Stays {
+            blocks: each,
+            multiple,
+        }) = self.stays
+        {
+            let number = |name: &str, x, y| host.value(name, &[x, y], index, &[]);
+            let sms = host.value(cute::SM_COUNT, &[], index, &[])?;
+            let multiple = host.constant(index, multiple)?;
+            let most = number(arith::MULI, sms, host.constant(index, each)?)?;
+            // One more than there is room for would begin when the others end.
+            let most = number(arith::DIVSI, most, multiple)?;
+            let most = number(arith::MAXSI, most, host.constant(index, 1)?)?;
+            let needed = number(arith::CEILDIVSI, blocks, multiple)?;
+            let all = number(arith::MINSI, needed, most)?;
+            blocks = number(arith::MULI, all, multiple)?;
+        }
         let mut counted = Vec::new();
         for axis in self.counted() {
             let tiles = tiles(axis)?;

@@ -73,7 +73,7 @@ cute_ir::options! {
     pub struct TileOptions {
         arch: Option<Archs> = None, "", "The architecture, from sm_75 to sm_121a, or several that commas separate; plans are chosen for the first";
         measured: Option<PathBuf> = None, "", "A table of measured times by which plans are ranked (docs/tuning.md); the compiler's own where not given";
-        avoid: Option<Avoid> = None, "", "Plans that are not to be chosen, such as 128x256x64-2x4-3-1: tile, warps, stages and split, or 64held: all with so many sums of a thread and elements of its part of a stage, or more; several joined by +";
+        avoid: Option<Avoid> = None, "", "Plans that are not to be chosen, such as 128x256x64-2x4-3-1: tile, warps, stages and split, or 64held: all with so many sums of a thread and elements of its part of a stage, or more; or stays: maps whose blocks compute one row after another; several joined by +";
         ..request: Request, "The parts of a plan that are asked for";
     }
 }
@@ -115,7 +115,7 @@ fn run<'c>(rewriter: &'c Rewriter<'c>, module: Op<'c>, options: &[&str]) -> Resu
                     let ways = Fuse::check(*op, function, &archs, rules)?;
                     Fuse::lower(&ways, module, &name, &mut home)?;
                 } else {
-                    let map = Map::check(*op, function, &archs)?;
+                    let map = Map::check(*op, function, &archs, avoid.as_ref())?;
                     map.lower(rewriter, module, &name, request.most_of_map(), &mut home)?;
                 }
                 return rewriter.erase(*op);

@@ -142,6 +142,7 @@ const KNOWN: &[Known] = &[
         &[Home::Anything],
     ),
     known(attributes::FUSED, Form::Plan, &[Home::Kernel]),
+    known(attributes::STAYS, Form::Unit, &[Home::Kernel]),
     known(attributes::SYNCHRONIZE, Form::Unit, &[Home::Kernel]),
     known(
         attributes::ROLES,

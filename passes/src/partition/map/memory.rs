@@ -70,7 +70,10 @@ impl<'c> Mapped<'c> {
         for at in inputs {
             let registers = match staged.iter().find(|(staged, _)| staged == at) {
                 Some((_, shared)) => self.load_staged(b, *shared)?,
-                None => self.load_memory(b, self.inputs[*at], held)?,
+                None => match self.load_kept(b, *at, held)? {
+                    Some(kept) => kept,
+                    None => self.load_memory(b, self.inputs[*at], held)?,
+                },
             };
             values
                 .registers
@@ -80,7 +83,7 @@ impl<'c> Mapped<'c> {
     }
 
     /// A thread's vectors of a tensor in global memory, with 0 where they are not there.
-    fn load_memory(
+    pub(super) fn load_memory(
         &self,
         b: Builder<'c>,
         tensor: Val<'c>,
@@ -88,11 +91,21 @@ impl<'c> Mapped<'c> {
     ) -> Result<Val<'c>, Failure> {
         let element = memref_of(tensor).expected(b, "a tensor")?.element;
         let registers = self.allocate(b, element, held.values)?;
+        self.load_into(b, [tensor, registers], held)?;
+        Ok(registers)
+    }
+
+    /// Loads a thread's vectors of a tensor in global memory into registers, and 0 where they are not there.
+    pub(super) fn load_into(
+        &self,
+        b: Builder<'c>,
+        [tensor, registers]: [Val<'c>; 2],
+        held: &Held<'c>,
+    ) -> Result<(), Failure> {
         if held.there.is_some() {
             b.op(cute::CLEAR, &[registers], &[], &[])?;
         }
-        self.move_held(b, [tensor, registers], held, true)?;
-        Ok(registers)
+        self.move_held(b, [tensor, registers], held, true)
     }
 
     /// Computes and stores a thread's vectors of the outputs that have an element for each column.

@@ -8,6 +8,7 @@ mod memory;
 mod region;
 mod shifted;
 mod stage;
+mod staying;
 mod threads;
 
 pub(super) use memory::{as_held, as_number};
@@ -27,6 +28,7 @@ use cute_layout::{IntTuple, int, tuple};
 use melior::ir::ValueLike;
 use region::Region;
 use shifted::Shift;
+use staying::Kept;
 use std::collections::{HashMap, HashSet};
 
 /// A `cute.block.map` that becomes what each thread does.
@@ -68,6 +70,12 @@ struct Mapped<'c> {
     is_column: bool,
     /// Where vectors begin that are not those of the first column; none where they begin there.
     shift: Option<Shift<'c>>,
+    /// True where a thread computes further rows, as far apart as all blocks reach.
+    stays: bool,
+    /// What a block that stays keeps in shared memory, of which each thread reads and writes its own.
+    kept: Kept<'c>,
+    /// True where there may be more rows than the block's threads along rows divide.
+    is_part: bool,
 }
 
 /// The vectors of a thread that it holds at once.
@@ -80,6 +88,16 @@ struct Held<'c> {
     there: Option<Val<'c>>,
     /// Elements of the thread's row before the first vector, where that is not the first column.
     head: Option<Val<'c>>,
+    /// The part of what a thread holds of a row that it is, and the place of its first vector among those of the part.
+    part: Part,
+}
+
+/// Vectors among those that a thread holds of a row.
+#[derive(Clone, Copy, Default)]
+struct Part {
+    /// True of the element beside vectors.
+    is_edge: bool,
+    first: usize,
 }
 
 /// The time at which a thread loads inputs that no reduction is of: registers that wait hold nothing else.
@@ -99,13 +117,20 @@ struct Values<'c> {
     /// Those that are the same along a row.
     numbers: Mapping<'c>,
     /// Registers of the others.
-    registers: HashMap<ValueKey, Val<'c>>,
+    registers: Registers<'c>,
 }
+
+/// Registers of the arguments of a region.
+type Registers<'c> = HashMap<ValueKey, Val<'c>>;
 
 /// Puts what each thread does in place of the op.
 pub(super) fn lower<'c>(op: cute::BlockMap<'c>) -> Result<(), Failure> {
     let b = Builder::before(op.op());
-    Mapped::of(b, op)?.all(b)
+    let mut mapped = Mapped::of(b, op)?;
+    match mapped.stays {
+        true => mapped.staying(b),
+        false => mapped.all(b, |_, _| Ok(Vec::new())),
+    }
 }
 
 impl<'c> Mapped<'c> {
@@ -163,13 +188,7 @@ impl<'c> Mapped<'c> {
             }
         };
         let (rows, columns) = (extent(0)?, extent(1)?);
-        let (mut row, mut is_row) = (row, None);
-        if threads[0] > 1 && rows.0.is_none_or(|rows| rows % threads[0] != 0) {
-            is_row = Some(b.compare(Predicate::Slt, row, rows.1)?);
-            // Threads beyond the last row take numbers of that one, and neither read nor write elements.
-            let last = word(b, arith::SUBI, rows.1, b.i32(1)?)?;
-            row = word(b, arith::MINSI, row, last)?;
-        }
+        let is_part = threads[0] > 1 && rows.0.is_none_or(|rows| rows % threads[0] != 0);
         let at_once = threads[1] * vector * vectors;
         let is_whole = columns.0.is_some_and(|columns| columns % at_once == 0);
         let end = word(b, arith::DIVUI, columns.1, b.i32(vector)?)?;
@@ -205,7 +224,7 @@ impl<'c> Mapped<'c> {
             own_row: own[0],
             row,
             lane: own[1],
-            is_row,
+            is_row: None,
             first,
             end,
             is_whole,
@@ -214,11 +233,27 @@ impl<'c> Mapped<'c> {
             is_column,
             types,
             shift: None,
+            stays: op.stays().is_some(),
+            kept: Kept::default(),
+            is_part,
         };
+        mapped.at_row(b, row)?;
         if let Some(lead) = op.aligned_by().and_then(integer_value) {
             mapped.shift = Some(mapped.shifted(b, lead)?);
         }
         Ok(mapped)
+    }
+
+    /// Turns to a row, which is behind the last one where that is no whole number of the block's threads along rows.
+    fn at_row(&mut self, b: Builder<'c>, row: Val<'c>) -> Result<(), Failure> {
+        self.row = row;
+        if self.is_part {
+            self.is_row = Some(b.compare(Predicate::Slt, row, self.extents[0])?);
+            // Threads beyond the last row take numbers of that one, and neither read nor write elements.
+            let last = word(b, arith::SUBI, self.extents[0], b.i32(1)?)?;
+            self.row = word(b, arith::MINSI, row, last)?;
+        }
+        Ok(())
     }
 
     /// Tells whether a tensor has one element for each row.
@@ -226,8 +261,12 @@ impl<'c> Mapped<'c> {
         self.is_column || is_same_along(&memref.layout, 1)
     }
 
-    /// Writes all that a thread does.
-    fn all(&self, b: Builder<'c>) -> Result<(), Failure> {
+    /// Writes all that a thread does of a row. `loaded` has, of each of the parts that a thread holds at once, what was loaded before.
+    fn all(
+        &self,
+        b: Builder<'c>,
+        loaded: impl FnOnce(Builder<'c>, &[Held<'c>]) -> Result<Vec<Registers<'c>>, Failure>,
+    ) -> Result<(), Failure> {
         let mut values = Values::default();
         let arguments = arguments_of(self.region.body);
         let inputs = self.inputs.iter().zip(&self.types).zip(&arguments);
@@ -240,7 +279,7 @@ impl<'c> Mapped<'c> {
         }
         let stages = self.region.stages();
         match self.held || stages.is_empty() {
-            true => self.at_once(b, &stages, &mut values)?,
+            true => self.at_once(b, &stages, &mut values, loaded)?,
             false => self.in_turns(b, &stages, &mut values)?,
         }
         self.store_numbers(b, &values)
@@ -252,21 +291,19 @@ impl<'c> Mapped<'c> {
         b: Builder<'c>,
         stages: &[Vec<cute::AllReduce<'c>>],
         values: &mut Values<'c>,
+        loaded: impl FnOnce(Builder<'c>, &[Held<'c>]) -> Result<Vec<Registers<'c>>, Failure>,
     ) -> Result<(), Failure> {
+        let all = self.held_at_once(b)?;
+        let mut loaded = loaded(b, &all)?.into_iter();
         let late = self.late(stages);
         let first = match late {
             Late::No => self.region.wanted(),
-            _ => stages
-                .iter()
-                .flatten()
-                .map(|reduce| reduce.value())
-                .collect(),
+            _ => reduced(stages),
         };
-        let mut all = vec![self.places(b, self.first)?];
-        all.extend(self.edge(b)?);
         let mut parts = Vec::new();
         for held in all {
             let mut own = values.clone();
+            own.registers.extend(loaded.next().unwrap_or_default());
             self.load(b, &first, &held, &mut own)?;
             parts.push((held, own));
         }
@@ -307,6 +344,13 @@ impl<'c> Mapped<'c> {
             self.store(b, held, own)?;
         }
         Ok(())
+    }
+
+    /// The parts of a row that a thread holds at once: its vectors, and an element beside them where there are such.
+    fn held_at_once(&self, b: Builder<'c>) -> Result<Vec<Held<'c>>, Failure> {
+        let mut all = vec![self.places(b, self.first)?];
+        all.extend(self.edge(b)?);
+        Ok(all)
     }
 
     /// Computes each stage along whole rows, some vectors at a time, which are loaded again for each.
@@ -427,25 +471,22 @@ impl<'c> Mapped<'c> {
             places,
             there,
             head: self.shift.as_ref().map(|shift| shift.head),
+            part: Part::default(),
         })
     }
 
     /// Tells when to load what no reduction is of.
     fn late(&self, stages: &[Vec<cute::AllReduce<'c>>]) -> Late {
         let none = Values::default();
-        let reduced: Vec<_> = stages
-            .iter()
-            .flatten()
-            .map(|reduce| reduce.value())
-            .collect();
         let inputs = |targets: &[Val<'c>]| {
             let all = self.region.inputs_of(targets, &none).into_iter();
             all.filter(|at| !self.is_number(&self.types[*at])).count()
         };
-        let others = inputs(&self.region.wanted()) - inputs(&reduced);
+        let others = inputs(&self.region.wanted()) - inputs(&reduced(stages));
         match (&self.shift, others) {
             _ if stages.is_empty() || others == 0 => Late::No,
             (Some(_), _) => Late::ByVector,
+            _ if self.stays => Late::ByVector,
             // Rows of a warp are too short to wait for it.
             (None, 1) => Late::No,
             (None, _) if self.threads[1] <= WARP => Late::No,
@@ -457,6 +498,12 @@ impl<'c> Mapped<'c> {
     fn kind(&self, b: Builder<'c>, reduce: &cute::AllReduce<'c>) -> Result<ReduceOp, Failure> {
         kind_of(reduce).expected(b, "a known kind")
     }
+}
+
+/// The values that are reduced.
+fn reduced<'c>(stages: &[Vec<cute::AllReduce<'c>>]) -> Vec<Val<'c>> {
+    let all = stages.iter().flatten();
+    all.map(|reduce| reduce.value()).collect()
 }
 
 /// One of the vectors that a thread holds, and the values of its elements.
@@ -478,6 +525,10 @@ fn one<'c>(
         places: vec![held.places[at]],
         there: there.transpose()?,
         head: held.head,
+        part: Part {
+            first: held.part.first + at,
+            ..held.part
+        },
     };
     let numbers = values.numbers.clone();
     Ok((held, Values { numbers, registers }))

@@ -4,7 +4,7 @@
 //! Tensors that are the same along rows are aligned at their first column instead: a thread reads the two vectors that its elements are in, and shifts them.
 
 use super::{
-    Held, Mapped,
+    Held, Mapped, Part,
     memory::{coord, laid_out, repeated},
     word, wrong,
 };
@@ -73,6 +73,10 @@ impl<'c> Mapped<'c> {
             places: vec![place],
             there: Some(self.truths(b, &[there])?),
             head: None,
+            part: Part {
+                is_edge: true,
+                first: 0,
+            },
         }))
     }
 
@@ -220,8 +224,12 @@ fn vector_at<'c>(
     laid_out(b, start, layout)
 }
 
-/// The registers of a vector.
-fn vector_of<'c>(b: Builder<'c>, registers: Val<'c>, at: usize) -> Result<Val<'c>, Failure> {
+/// One of a thread's vectors.
+pub(super) fn vector_of<'c>(
+    b: Builder<'c>,
+    registers: Val<'c>,
+    at: usize,
+) -> Result<Val<'c>, Failure> {
     let at = coord(b, tuple([IntTuple::underscore(), int(at as i64)]))?;
     b.infer(cute::SLICE, &[registers, at], &[])
 }

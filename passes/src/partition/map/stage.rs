@@ -1,7 +1,7 @@
 //! Inputs of a map whose neighbours lie along rows: a block reads its part of them along rows into shared memory, and each thread what it
 //! needs from there.
 
-use super::{Held, Mapped, memory::coord, word, wrong};
+use super::{Held, Mapped, Part, memory::coord, word, wrong};
 use cute_arith::Predicate;
 use cute_ir::ops::{arith, cute, gpu};
 use cute_ir::{
@@ -42,6 +42,7 @@ impl<'c> Mapped<'c> {
             places: self.indices(b, b.i32(0)?)?,
             there: None,
             head: None,
+            part: Part::default(),
         };
         self.move_vectors(b, [shared, registers], self.own_row, &held, true)?;
         Ok(registers)

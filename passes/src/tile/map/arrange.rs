@@ -51,7 +51,7 @@ const STAGING: i64 = 512;
 /// so many kernels allow, with one for longer rows of each. A class that is half empty has half as many bytes on their way.
 const CLASSES: [[&[i64]; 2]; 3] = [
     [
-        &[1024, 1536, 2048, 3072, 4096, 6144, 8192],
+        &[1024, 1536, 2048, 3072, 4096, 5120, 6144, 8192],
         &[1024, 2048, 4096],
     ],
     [&[1024, 2048, 4096, 8192], &[1024, 4096]],
@@ -61,8 +61,8 @@ const CLASSES: [[&[i64]; 2]; 3] = [
 /// The same where rows that no vector divides have vectors that begin at aligned elements; there is one kernel more for rows that do not.
 const ALIGNED_CLASSES: [[&[i64]; 2]; 3] = [
     [
-        &[1024, 1536, 2048, 3072, 4096, 6144, 8192],
-        &[1024, 2048, 3072, 4096, 6144, 8192],
+        &[1024, 1536, 2048, 3072, 4096, 5120, 6144, 8192],
+        &[1024, 1536, 2048, 3072, 4096, 5120, 6144, 8192],
     ],
     [&[1024, 2048, 4096, 8192], &[1024, 2048, 4096, 8192]],
     [&[1024, 4096, 8192], &[1024, 4096]],
@@ -89,6 +89,8 @@ pub(super) struct Arrangement {
     pub(super) layouts: Vec<Layout>,
     /// The tensor, by its place, at whose aligned elements vectors begin; none where they begin at the first column.
     pub(super) aligned_by: Option<usize>,
+    /// Blocks of a multiprocessor that compute one row after another; none where each block computes its rows alone.
+    pub(super) stays: Option<i64>,
 }
 
 impl Arrangement {
@@ -192,16 +194,22 @@ impl<'c> Map<'c> {
                 .row_vector(&crossed, layouts)
                 .min(taken.values.iter().product()),
         };
-        Arrangement {
+        let held = taken.held && self.reduces;
+        let way = Arrangement {
             threads: taken.threads,
             values: taken.values,
             by_rows,
-            held: taken.held && self.reduces,
+            held,
             most: most.filter(|_| taken.held),
             staged: crossed,
             row_vector,
             layouts: layouts.to_vec(),
             aligned_by: lead.map(|lead| lead.tensor),
+            stays: None,
+        };
+        Arrangement {
+            stays: self.staying(&way),
+            ..way
         }
     }
 
@@ -422,24 +430,28 @@ impl<'c> Map<'c> {
     /// The elements that threads take of rows that are reduced, of so many columns at most.
     fn reducing(&self, vector: i64, most: Option<i64>) -> Taken {
         let most = most.unwrap_or(i64::MAX);
-        let mut threads = power(up(most, HELD.max(vector))).min(MOST_THREADS);
-        // Half as many that hold half as many elements more, where fewer of these are then behind the end of the row.
-        let taken = |threads: i64| up(most, threads * vector).saturating_mul(threads * vector);
-        if threads > WARP && taken(threads / 2) < taken(threads) {
-            threads /= 2;
-        }
+        let threads = power(up(most, HELD.max(vector))).min(MOST_THREADS);
         // Threads of several warps share one row.
-        let rows = if threads <= WARP {
-            THREADS / threads
-        } else {
-            1
+        let rows = |threads: i64| match threads {
+            ..=WARP => THREADS / threads,
+            _ => 1,
         };
-        let each = up(most, threads * vector);
-        let limit = self.most_held(threads * rows, false).max(vector);
-        if each.saturating_mul(vector) <= limit {
+        let each = |threads: i64| up(most, threads * vector);
+        let is_held = |threads: i64| {
+            let limit = self.most_held(threads * rows(threads), false).max(vector);
+            each(threads).saturating_mul(vector) <= limit
+        };
+        // Fewer that hold more elements, where fewer of these are then behind the end of the row.
+        let warps = (threads / 2 / WARP).max(1)..=threads / WARP;
+        let fewer = warps.rev().map(|warps| warps * WARP);
+        let fewer = fewer.filter(|threads| is_held(*threads));
+        let threads = fewer
+            .min_by_key(|threads| each(*threads).saturating_mul(threads * vector))
+            .unwrap_or(threads);
+        if is_held(threads) {
             return Taken {
-                threads: [rows, threads],
-                values: [vector, each],
+                threads: [rows(threads), threads],
+                values: [vector, each(threads)],
                 held: true,
             };
         }

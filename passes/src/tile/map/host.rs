@@ -2,7 +2,7 @@
 
 use super::{Arrangement, Map, Whole};
 use crate::tile::{
-    grid::{self, Grid},
+    grid::{self, Grid, Stays},
     host::{assert_extent, assert_no_overlap, assert_one_shape, check_reduced},
     leaves::{extent_of_modes, leaves_of, open_leaves, places_of},
     variants::{both, choose, divided},
@@ -125,6 +125,10 @@ impl<'c> Map<'c> {
         let facts = (self.is_batched(), self.reduces);
         Grid {
             range: self.ranges,
+            stays: way.stays.map(|blocks| Stays {
+                blocks,
+                multiple: way.aligned_by.map_or(1, |_| way.values[0]),
+            }),
             ..Grid::new(
                 axes.map(|axis| way.tile(axis)),
                 axes.map(|axis| self.known(axis)),

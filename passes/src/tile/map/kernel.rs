@@ -7,7 +7,11 @@ use crate::tile::{
     leaves::{open_leaves, with_layout},
 };
 use cute_ir::ops::cute;
-use cute_ir::{Failure, mlir::*};
+use cute_ir::{
+    Failure,
+    attributes::{MIN_BLOCKS, STAYS},
+    mlir::*,
+};
 use cute_layout::{IntTuple, tuple};
 use melior::ir::{Attribute, ValueLike};
 
@@ -39,12 +43,18 @@ impl<'c> Map<'c> {
         place: Builder<'c>,
         way: &Arrangement,
     ) -> Result<Vec<(&'static str, Attribute<'c>)>, Failure> {
-        if !self.reads_apart(way) {
-            return Ok(Vec::new());
+        let mut all = Vec::new();
+        if let Some(blocks) = way.stays {
+            // A block that has to wait for another one to end would begin when all others have computed most of their rows.
+            all.push((MIN_BLOCKS, place.integer(place.i32_type(), blocks)));
+            all.push((STAYS, place.unit()));
         }
-        // LLVM makes no vectors of loads then, which would read what lies between elements or behind the last.
-        let attribute = place.attribute("[\"noimplicitfloat\"]")?;
-        Ok(vec![("passthrough", attribute)])
+        if self.reads_apart(way) {
+            // LLVM makes no vectors of loads then, which would read what lies between elements or behind the last.
+            let attribute = place.attribute("[\"noimplicitfloat\"]")?;
+            all.push(("passthrough", attribute));
+        }
+        Ok(all)
     }
 
     fn body(&self, b: Builder<'c>, body: Blk<'c>, way: &Arrangement) -> Result<(), Failure> {
@@ -91,7 +101,11 @@ impl<'c> Map<'c> {
         if let Some(columns) = self.ranges {
             attributes.push(("columns", b.i64_attribute(columns)));
         }
-        for (name, is) in [("by_rows", way.by_rows), ("held", way.held)] {
+        for (name, is) in [
+            ("by_rows", way.by_rows),
+            ("held", way.held),
+            ("stays", way.stays.is_some()),
+        ] {
             if is {
                 attributes.push((name, b.unit()));
             }

@@ -8,6 +8,7 @@ pub(super) mod beside;
 mod host;
 mod kernel;
 mod parts;
+mod stays;
 
 use super::{
     function::place_of,
@@ -18,6 +19,7 @@ use super::{
     targets_of,
     variants::choose,
 };
+use crate::plan::Avoid;
 use arrange::Arrangement;
 use cute_ir::{
     Expected, Failure, diag,
@@ -64,16 +66,27 @@ pub(super) struct Map<'c> {
     /// The number of columns in each of the ranges that are reduced apart, by the index of the batch; none where all are reduced.
     ranges: Option<i64>,
     archs: Archs,
+    /// True where blocks may compute one row after another.
+    may_stay: bool,
 }
 
 /// The kernels of a map, each with its symbol.
 pub(super) struct Kernels(Vec<(Arrangement, String)>);
 
 impl<'c> Map<'c> {
-    /// The map that an op is. Errors: what cannot be computed row by row.
-    pub(super) fn check(op: Op<'c>, function: Op<'c>, archs: &Archs) -> Result<Self, Failure> {
+    /// The map that an op is, whose blocks may compute one row after another if `avoid` does not say otherwise. Errors: what cannot be computed row by row.
+    pub(super) fn check(
+        op: Op<'c>,
+        function: Op<'c>,
+        archs: &Archs,
+        avoid: Option<&Avoid>,
+    ) -> Result<Self, Failure> {
         function_around(op, function)?;
-        Self::of(op, function, archs, (false, None))
+        let map = Self::of(op, function, archs, (false, None))?;
+        Ok(Self {
+            may_stay: avoid.is_none_or(|avoid| !avoid.has_stays()),
+            ..map
+        })
     }
 
     /// A map that `cute-tile` wrote, on views and numbers that the function computes; it may stand in a branch. Its kernels are passed
@@ -183,6 +196,7 @@ impl<'c> Map<'c> {
             reduces: along.is_some(),
             ranges,
             archs: archs.clone(),
+            may_stay: false,
         };
         let mut known = (0..3).filter_map(|axis| Some((axis, map.known(axis)?)));
         if let Some((axis, extent)) = known.find(|(_, extent)| *extent > i32::MAX.into()) {

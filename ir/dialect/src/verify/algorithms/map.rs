@@ -170,6 +170,11 @@ pub(in super::super) fn verify_block_map(op: cute::BlockMap<'_>) -> Checked {
         Some(lead) => check_aligned(&op, lead, (threads[1], vector), &all)?,
         None => check_divided("columns", 1, vector, &all)?,
     }
+    if op.stays().is_some() && (op.held().is_none() || op.columns().is_some()) {
+        return Err(
+            "expected rows that are held, and all of their columns, where blocks stay; write held beside stays, and no columns".to_owned(),
+        );
+    }
     let staged = op.staged().and_then(i64s_of).unwrap_or_default();
     let of_rows = op.row_vector().and_then(integer_value).unwrap_or(1);
     if !staged.is_empty() {
