@@ -6,7 +6,8 @@
 // RUN: cute-opt %s --cute-compile="arch=sm_90a package=%t.cutepkg" -o /dev/null
 // RUN: cute-run %t.cutepkg --device=emulator --function=softmax --shape x=5x1000 --shape y=5x1000
 // RUN: cute-run %t.cutepkg --device=emulator --function=layer_norm --shape x=3x4096 --shape weight=3x4096 --shape bias=3x4096 --shape y=3x4096
-// RUN: cute-run %t.cutepkg --device=emulator --function=rms_norm --shape x=2700x9 --shape weight=2700x9 --shape y=2700x9 --set epsilon=1e-5
+// RUN: cute-run %t.cutepkg --device=emulator --sms=2 --function=layer_norm --shape x=75x1001 --shape weight=75x1001 --shape bias=75x1001 --shape y=75x1001
+// RUN: cute-run %t.cutepkg --device=emulator --sms=2 --function=rms_norm --shape x=37x2500 --shape weight=37x2500 --shape y=37x2500 --set epsilon=1e-5
 // RUN: cute-run %t.cutepkg --device=emulator --function=rms_norm --shape x=2x5001 --shape weight=2x5001 --shape y=2x5001 --set epsilon=1e-5
 //
 // On a GPU: cute-run norms.cutepkg --function=softmax --bench --shape x=16384x4096 --shape y=16384x4096

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Rates of `mma.sync` from registers alone, by type, and the share of them that whole products reach, in one run on one GPU.
 
-    tools/mma_limits.py FOLDER [--size 4096] [--rounds 5]
+    tools/mma_limits.py FOLDER [--size 4096] [--k 16384] [--only i8] [--rounds 5]
 
 FOLDER has release builds of cute-opt and cute-run. The probe is a loop of 16 instructions a warp, each into sums of its own, of random operands, eight warps a
 block and two blocks a multiprocessor. The products are of matrices along K (C = A B^T), with the compiler's own choice of `mma.sync` plans for sm_90, and are verified before they are timed.
@@ -151,10 +151,10 @@ class Gpu:
         return rate
 
 
-def product(folder, name, size, package):
+def product(folder, name, size, k, package):
     *_, out, sums = ROWS[name]
-    of = lambda element: f'!cute.memref<{element}, gmem, align<16>, "({size},{size}):({size},1)">'
-    text = f"""func.func @product(%A: {of(name)}, %B: {of(name)}, %C: {of(out)}) {{
+    of = lambda element, columns: f'!cute.memref<{element}, gmem, align<16>, "({size},{columns}):({columns},1)">'
+    text = f"""func.func @product(%A: {of(name, k)}, %B: {of(name, k)}, %C: {of(out, size)}) {{
   cute.contract ins(%A, %B) outs(%C) accumulate {sums}
   return
 }}
@@ -168,14 +168,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--size", type=int, default=4096)
+    parser.add_argument("--k", type=int, help="the extent along which products are summed, where it is not the size as well")
+    parser.add_argument("--only", nargs="+", choices=list(ROWS), default=list(ROWS))
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
+    k = options.k or options.size
     gpu = Gpu()
     print(gpu.name)
     with tempfile.TemporaryDirectory() as place:
-        for name in ROWS:
+        for name in options.only:
             package = Path(place) / f"{name}.cutepkg"
-            product(options.folder, name, options.size, package)
+            product(options.folder, name, options.size, k, package)
             rate, found = gpu.loaded(name), [[], []]
             for turn in range(options.rounds):
                 command = [options.folder / "cute-run", package, "--bench", "--json", *(["--no-verify"] if turn else [])]
@@ -183,7 +186,7 @@ def main():
                 found[1].append(json.loads(result.stdout)["results"][0]["measurement"]["tflops"])
                 found[0].append(statistics.median(rate() for _ in range(5)))
             limit, reached = (statistics.median(all_) for all_ in found)
-            print(f"{name}: registers alone {limit:.0f}, {options.size}^3 {reached:.0f}, {reached / limit:.3f} of it", flush=True)
+            print(f"{name}: registers alone {limit:.0f}, {options.size}x{options.size}x{k} {reached:.0f}, {reached / limit:.3f} of it", flush=True)
 
 
 if __name__ == "__main__":
