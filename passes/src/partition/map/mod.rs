@@ -129,7 +129,7 @@ pub(super) fn lower<'c>(op: cute::BlockMap<'c>) -> Result<(), Failure> {
     let mut mapped = Mapped::of(b, op)?;
     match mapped.stays {
         true => mapped.staying(b),
-        false => mapped.all(b, |_, _| Ok(Vec::new())),
+        false => mapped.all(b, Vec::new()),
     }
 }
 
@@ -262,11 +262,7 @@ impl<'c> Mapped<'c> {
     }
 
     /// Writes all that a thread does of a row. `loaded` has, of each of the parts that a thread holds at once, what was loaded before.
-    fn all(
-        &self,
-        b: Builder<'c>,
-        loaded: impl FnOnce(Builder<'c>, &[Held<'c>]) -> Result<Vec<Registers<'c>>, Failure>,
-    ) -> Result<(), Failure> {
+    fn all(&self, b: Builder<'c>, loaded: Vec<Registers<'c>>) -> Result<(), Failure> {
         let mut values = Values::default();
         let arguments = arguments_of(self.region.body);
         let inputs = self.inputs.iter().zip(&self.types).zip(&arguments);
@@ -291,10 +287,10 @@ impl<'c> Mapped<'c> {
         b: Builder<'c>,
         stages: &[Vec<cute::AllReduce<'c>>],
         values: &mut Values<'c>,
-        loaded: impl FnOnce(Builder<'c>, &[Held<'c>]) -> Result<Vec<Registers<'c>>, Failure>,
+        loaded: Vec<Registers<'c>>,
     ) -> Result<(), Failure> {
         let all = self.held_at_once(b)?;
-        let mut loaded = loaded(b, &all)?.into_iter();
+        let mut loaded = loaded.into_iter();
         let late = self.late(stages);
         let first = match late {
             Late::No => self.region.wanted(),

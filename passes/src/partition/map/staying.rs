@@ -21,7 +21,7 @@ use std::collections::HashMap;
 pub(super) struct Kept<'c>(HashMap<(usize, bool), Val<'c>>);
 
 impl<'c> Mapped<'c> {
-    /// Tells whether a block that stays keeps an input, which is the same for all rows, in registers.
+    /// Tells whether a block that stays keeps an input, which is the same for all rows, in shared memory.
     pub(super) fn is_kept(&self, input: usize) -> bool {
         let memref = &self.types[input];
         self.stays && is_same_along(&memref.layout, 0) && !self.is_number(memref)
@@ -84,7 +84,7 @@ impl<'c> Mapped<'c> {
             }
         }
         self.at_row(l, row)?;
-        self.all(l, |_, _| Ok(own))?;
+        self.all(l, own)?;
         l.op(scf::YIELD, &[], &[], &[])?;
         Ok(())
     }
