@@ -64,10 +64,10 @@
 // INFO:         requires le(1, E0.shape[1]): expected at least one element along modes [1], which are reduced
 // INFO:         launch 0: layer_norm_kernel_0(
 // INFO-NEXT:      when and(v0, le(E0.shape[1], 1024))
-// INFO:         launch 8: layer_norm_kernel_8(
+// INFO:         launch 9: layer_norm_kernel_9(
 // INFO-NEXT:      when and({{.*}}, le(E0.shape[1], 1024))
-// INFO:         launch 15: layer_norm_kernel_15(
-// INFO-NOT:     launch 16
+// INFO:         launch 18: layer_norm_kernel_18(
+// INFO-NOT:     launch 19
 // INFO-LABEL: function rms_norm
 
 !x = !cute.memref<f32, gmem, align<16>, "(5,1000):(1000,1)">
