@@ -375,7 +375,11 @@ fn fitting(problem: &Problem<'_>, rules: Rules<'_>, archs: &Archs) -> Option<Str
         instructions: None,
         ..open
     };
-    let requests = [open, by_any];
+    let in_any_place = Request {
+        prologue: None,
+        ..by_any
+    };
+    let requests = [open, by_any, in_any_place];
     let mut requests = requests.iter().filter(|request| *request != asked);
     let mut options = requests.find_map(|request| {
         let rules = Rules { request, ..rules };
@@ -389,6 +393,7 @@ fn fitting(problem: &Problem<'_>, rules: Rules<'_>, archs: &Archs) -> Option<Str
         (asked.cluster.is_some(), "cluster=1x1"),
         (asked.teams.is_some(), "teams=1"),
         (asked.instructions.is_some(), "instructions=mma"),
+        (asked.prologue.is_some(), "prologue=shared"),
     ] {
         let name = option.split_inclusive('=').next().unwrap_or(option);
         if is_asked && !options.contains(name) {

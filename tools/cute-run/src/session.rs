@@ -294,10 +294,15 @@ impl Checked {
         let is_compared = !self.verification.is_empty() || !self.expected.is_empty();
         outcome.status = match self.is_right() {
             true if is_compared => Status::Right,
-            // All that the package says is computed in branches that were not taken.
             true => Status::Unverified,
             false => Status::Wrong,
         };
+        if !is_compared {
+            outcome.notes.push(format!(
+                "nothing to verify: all that {} computes stands in branches that this call does not take",
+                outcome.function
+            ));
+        }
         if !self.left.is_empty() {
             let note = format!("not compared: {}", self.left.join(", "));
             outcome.notes.push(note);
