@@ -227,6 +227,14 @@ impl<'a> Views<'a> {
         if own.end <= others.start || others.end <= own.start {
             return Shared::None;
         }
+        // A layout may have far more elements than bytes; nothing writes such a tensor whole.
+        let is_dense = |tensor: &HostTensor| {
+            usize::try_from(tensor.layout().places_count())
+                .is_ok_and(|count| count <= tensor.bytes().len())
+        };
+        if !is_dense(one) || !is_dense(two) {
+            return Shared::Some;
+        }
         // Bytes of the other one, counted from where either begins.
         let first = own.start.min(others.start);
         let mut taken = vec![false; own.end.max(others.end) - first];

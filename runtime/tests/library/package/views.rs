@@ -112,7 +112,7 @@ fn views_that_cannot_be_are_refused() {
     // Shapes are checked as those of arguments are; expressions know of arguments alone.
     changed(
         |f| f.views[0].layout = "(8,5):(5,1)".into(),
-        "A (8,5), B (6,4), C (8,6)",
+        "expected src and dst of one shape, found src (8,4), dst (8,5)",
     );
     changed(
         |f| f.computes = vec![when(Expr::Leaf(3, 0))],

@@ -153,6 +153,10 @@ impl Function {
             return;
         }
         let layout = tensor.layouts[0].clone();
+        // A layout, which a view is made by, has no extent of 0.
+        if layout.size() == 0 {
+            return;
+        }
         let element = tensor.element;
         let pointer = format!("!cute.ptr<{element}, gmem, align<256>>");
         let count = layout.cosize() * bytes(element);
