@@ -38,7 +38,7 @@ impl Body {
                 ("arith.andi", 15),
                 ("arith.andi", 112),
                 ("arith.ori", 4),
-                ("arith.xori", -128),
+                ("arith.xori", 85),
                 ("arith.shli", 4),
                 ("arith.shrsi", 4),
                 ("arith.shrui", 4),
