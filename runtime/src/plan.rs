@@ -3,7 +3,7 @@
 use crate::element::Element;
 use crate::layout::{Parsed, Pattern};
 use crate::package::{
-    Arg, CandidateChoice, Environment, Expr, Function, Launch, Limits, MapParam, Param, Sizes,
+    Arg, CandidateChoice, Environment, Expr, Function, Launch, Limits, MapParam, Param, Sizes, View,
 };
 use crate::tensor::{ArgError, HostTensor};
 use crate::tensor_map::{
@@ -123,6 +123,8 @@ pub struct Signature {
     patterns: Vec<Option<Pattern>>,
     /// Bytes of each dynamic leaf of each argument.
     widths: Vec<Vec<usize>>,
+    /// The sizes of the modes of each view, where they are the same for all arguments.
+    views: Vec<Vec<Option<i64>>>,
 }
 
 impl Signature {
@@ -148,7 +150,12 @@ impl Signature {
             widths.push(leaves.map(|leaf| leaf.width as usize / 8).collect());
             patterns.push(pattern);
         }
-        Ok(Signature { patterns, widths })
+        let views = function.views.iter().map(View::mode_sizes).collect();
+        Ok(Signature {
+            patterns,
+            widths,
+            views,
+        })
     }
 
     /// Does as [`plan`], for the function whose signature this is.
@@ -234,6 +241,12 @@ impl Signature {
         sm_count: u32,
     ) -> Result<u64, ArgError> {
         bytes_of_workspace(function, &environment(function, self, tensors, sm_count)?)
+    }
+
+    /// The sizes of the modes of a view, by its index among the tensors of computes, where they are the same for all arguments.
+    pub(crate) fn sizes_of_view(&self, tensor: usize) -> Option<&[Option<i64>]> {
+        let view = tensor.checked_sub(self.patterns.len())?;
+        self.views.get(view).map(Vec::as_slice)
     }
 
     /// The layout of an argument, if it is a tensor.
@@ -337,9 +350,16 @@ fn environment(
     Ok(environment)
 }
 
-/// The values that expressions depend on, for arguments that the function takes, but for the number of multiprocessors.
-pub(crate) fn known(function: &Function, tensors: &[HostTensor]) -> Result<Environment, ArgError> {
-    let environment = check_with(function, &Signature::of(function)?, tensors)?;
+/// The values that expressions depend on, for arguments that the function takes, on a device with so many multiprocessors, if they are known.
+pub(crate) fn known(
+    function: &Function,
+    tensors: &[HostTensor],
+    sm_count: Option<u32>,
+) -> Result<Environment, ArgError> {
+    let environment = Environment {
+        sm_count,
+        ..check_with(function, &Signature::of(function)?, tensors)?
+    };
     Ok(environment.with_values(&function.values))
 }
 
@@ -583,9 +603,16 @@ fn check_with(
     }
     let known = environment.clone().with_values(&function.values);
     for compute in &function.computes {
-        let shape = |role: &crate::package::Role| {
-            let sizes = tensors.get(role.arg).map(|tensor| tensor.layout().shape());
-            sizes.unwrap_or_default().into_iter().map(Some).collect()
+        // What takes place on a condition has conditions of the function on its shapes, which are asked for then.
+        if compute.condition().is_some() {
+            continue;
+        }
+        let shape = |role: &crate::package::Role| match signature.sizes_of_view(role.arg) {
+            Some(known) => known.to_vec(),
+            None => {
+                let sizes = tensors.get(role.arg).map(|tensor| tensor.layout().shape());
+                sizes.unwrap_or_default().into_iter().map(Some).collect()
+            }
         };
         let sizes: Vec<_> = compute.roles().iter().map(shape).collect();
         compute

@@ -1,17 +1,27 @@
-// Products of whole tensors that lie in a workspace, and of views of arguments: a package has them, and says nothing of what they compute.
+// Products of whole tensors that lie in a workspace, and of views of arguments: a package says where they are, and what is computed of them.
 //
-// RUN: cute-opt %s --cute-compile="arch=sm_80 package=%t.80.cutepkg" -o /dev/null 2>&1 | FileCheck %s --check-prefix=WARNING
+// RUN: cute-opt %s --cute-compile="arch=sm_80 package=%t.80.cutepkg" -o /dev/null 2>&1 | FileCheck %s --check-prefix=SILENT --allow-empty
 // RUN: cute-opt %s --cute-compile="arch=sm_90a package=%t.90.cutepkg" -o /dev/null
+// RUN: cute-run --info %t.80.cutepkg | FileCheck %s --check-prefix=INFO
 // RUN: cute-run %t.80.cutepkg --device=emulator --function steps --output C=%t.steps.npy
-// RUN: cute-run %t.80.cutepkg --device=emulator --function at_once --no-verify --output C=%t.once.npy
+// RUN: cute-run %t.80.cutepkg --device=emulator --function at_once --output C=%t.once.npy | FileCheck %s --check-prefix=ONCE
 // RUN: cmp %t.steps.npy %t.once.npy
-// RUN: cute-run %t.90.cutepkg --device=emulator --function at_once --no-verify --expect C=%t.steps.npy --tolerance 1e-2,1e-2
-// RUN: cute-run %t.80.cutepkg --device=emulator --function views --no-verify --output C=%t.views.npy
+// RUN: cute-run %t.90.cutepkg --device=emulator --function at_once --expect C=%t.steps.npy --tolerance 1e-2,1e-2 | FileCheck %s --check-prefix=ONCE
+// RUN: cute-run %t.80.cutepkg --device=emulator --function views --output C=%t.views.npy | FileCheck %s --check-prefix=VIEWS
 // RUN: cute-run %t.80.cutepkg --device=emulator --function plain --output C=%t.plain.npy
 // RUN: cmp %t.views.npy %t.plain.npy
-// RUN: not cute-run %t.80.cutepkg --device=emulator --function at_once 2>&1 | FileCheck %s --check-prefix=SILENT
-// WARNING: [[@LINE+17]]:3: warning: 'cute.contract' op has a tensor that is no argument of the function, so that a package does not say what the function computes
-// SILENT: function at_once does not say what it computes
+// SILENT-NOT: warning
+//
+// INFO-LABEL: function at_once
+// INFO:       computes workspace.0(m,n) = sum over k of arg0(m,k) * arg1(n,k), accumulated in f32
+// INFO-NEXT:  computes C(m,n) = sum over k of workspace.0(m,k) * arg1(n,k), accumulated in f32
+// INFO-NEXT:  tensor workspace.0 = f16 (64,64):(64,1), in the workspace
+// INFO-LABEL: function views
+// INFO:       computes C(m,n) = sum over k of arg0.view.0(m,k) * B(n,k), accumulated in f32
+// INFO-NEXT:  tensor arg0.view.0 = f16 (64,64):(64,1), a view of arg0
+// ONCE:       workspace.0 (64,64), sums of 64: right
+// ONCE:       C (64,64), sums of 64: right
+// VIEWS:      C (64,64), sums of 64: right
 
 !h = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
 !d = !cute.memref<f32, gmem, align<16>, "(64,64):(1,64)">

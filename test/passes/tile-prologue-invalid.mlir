@@ -232,22 +232,6 @@ func.func @signs(%A: !t, %B: !t, %C: !t) {
 
 // -----
 
-// Vectors that are stored at once are within groups.
-!t = !cute.memref<i8, gmem, align<16>, "(64,192):(192,1)">
-!c = !cute.memref<i32, gmem, align<16>, "(64,64):(64,1)">
-!g = !cute.memref<i8, gmem, align<16>, "(64,(8,24)):(1,(0,64))">
-func.func @groups(%A: !t, %B: !t, %C: !c, %scale: !g) {
-  // expected-error @below {{expected groups along K beside B that tiles divide, or that divide tiles and are vectors of 16, found groups of 8 and tiles of}}
-  cute.contract ins(%A, %B : !t, !t) outs(%C : !c) accumulate i32 prologue B ins(%scale : !g) {
-  ^bb0(%b: i8, %s: i8):
-    %x = arith.muli %b, %s : i8
-    cute.yield %x : i8
-  }
-  return
-}
-
-// -----
-
 !t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
 func.func @captured(%A: !t, %B: !t, %C: !t, %x: f16) {
   %twice = arith.addf %x, %x : f16

@@ -85,6 +85,38 @@ def Cute_ComputeValuesOp : Cute_Op<"compute_values"> {
   let opDocGroup = Cute_Facts;
 }
 
+def Cute_ComputeViewOp : Cute_Op<"compute_view"> {
+  let summary = "A tensor of `cute.computes` that is no argument of the function";
+  let description = [{
+    Entries of `cute.computes` name tensors by the index of an argument. A tensor in a `cute.workspace`, and a view of an argument, has an index behind these, which
+    this op gives it: with its type, the pointer at which it begins, and the integers that are the dynamic leaves of its layout, those of the shape before those of
+    the strides. A package says then where the tensor is (`docs/package.md`), so that the ops that write and read it are verified. `cute-tile` leaves these ops.
+
+    ```mlir
+    // Given %p: !cute.ptr<f16, gmem, align<256>>, %n: i32
+    cute.compute_view 3 !cute.memref<f16, gmem, align<256>, "(?,64):(64,1)"> (%p : !cute.ptr<f16, gmem, align<256>>) leaves(%n : i32)
+    ```
+  }];
+  let arguments = (ins Cute_PtrType:$start, Variadic<AnySignlessIntegerOrIndex>:$leaves, I64Attr:$index, TypeAttr:$tensor);
+  let assemblyFormat = "$index $tensor `(` $start `:` qualified(type($start)) `)` (`leaves` `(` $leaves^ `:` type($leaves) `)`)? attr-dict";
+  let opDocGroup = Cute_Facts;
+}
+
+def Cute_ComputeHereOp : Cute_Op<"compute_here"> {
+  let summary = "The place of what an entry of `cute.computes` is about";
+  let description = [{
+    What the compute of that index says takes place where this op is executed: in a branch of an `scf.if`, on its condition. A compute that no such op is about always takes
+    place. `cute-tile` leaves these ops in branches.
+
+    ```mlir
+    cute.compute_here 0
+    ```
+  }];
+  let arguments = (ins I64Attr:$compute);
+  let assemblyFormat = "$compute attr-dict";
+  let opDocGroup = Cute_Facts;
+}
+
 def Cute_PtrToIntOp : Cute_Op<"ptrtoint", [Pure]> {
   let summary = "A pointer's address";
   let description = [{

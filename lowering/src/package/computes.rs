@@ -8,9 +8,10 @@
 //! elements of `ins` and of `scalars`, which returns those of `outs`, and may have `cute.all_reduce`.
 //!
 //! `at_a`, `at_b` and `at_c` are types of coordinate tensors, at which the tensors have the elements of A, B and C; integers that these leave
-//! open are operands of a `cute.compute_values`. `rows_a` and `rows_b` are the index tensors of rows, `groups` the ends of groups of them.
+//! open are operands of a `cute.compute_values`. A tensor that is no argument has an index behind those of the arguments, by a `cute.compute_view`; what is computed in a branch has
+//! a `cute.compute_here` there. `rows_a` and `rows_b` are the index tensors of rows, `groups` the ends of groups of them.
 
-use super::{element_of, region};
+use super::{element_of, plan::HostPlan, region};
 use cute_ir::{
     Expected, Failure,
     attributes::COMPUTES,
@@ -26,7 +27,6 @@ use cute_ir::{
 use cute_layout::Leaf;
 use cute_runtime::package::{At, Compute, Epilogue, Expr, Factor, Gemm, Map, Prologue, Step};
 use melior::ir::{Attribute, operation::OperationLike};
-use std::collections::HashMap;
 
 /// Kinds, the roles of their tensors, and what else they may have.
 const KINDS: &[(&str, &[&str], &[&str])] = &[
@@ -75,11 +75,8 @@ const KINDS: &[(&str, &[&str], &[&str])] = &[
     ("map", &[], &["ins", "outs", "scalars"]),
 ];
 
-/// The computes of a function; `given` has the integers that entries leave open, by the index of the compute and the name of the entry.
-pub(super) fn computes<'c>(
-    op: Op<'c>,
-    given: &HashMap<(i64, String), Vec<Expr>>,
-) -> Result<Vec<Compute>, Failure> {
+/// The computes of a function, whose plan has the integers that entries leave open, the tensors that are no arguments, and the conditions of what is in branches.
+pub(super) fn computes<'c>(op: Op<'c>, plan: &HostPlan) -> Result<Vec<Compute>, Failure> {
     let Some(all) = attribute_of(op, COMPUTES) else {
         return Ok(Vec::new());
     };
@@ -93,11 +90,20 @@ pub(super) fn computes<'c>(
                 op,
                 entry,
                 index,
-                given,
+                plan,
             };
             let compute = entry.read()?;
             entry.check_arguments()?;
-            Ok(compute)
+            let condition = i64::try_from(index)
+                .ok()
+                .and_then(|at| plan.conditions.get(&at));
+            Ok(match condition {
+                Some(condition) => Compute::When {
+                    condition: condition.clone(),
+                    compute: Box::new(compute),
+                },
+                None => compute,
+            })
         })
         .collect()
 }
@@ -111,7 +117,7 @@ struct Entry<'a, 'c> {
     op: Op<'c>,
     entry: Attribute<'c>,
     index: usize,
-    given: &'a HashMap<(i64, String), Vec<Expr>>,
+    plan: &'a HostPlan,
 }
 
 impl<'c> Entry<'_, 'c> {
@@ -319,6 +325,9 @@ impl<'c> Entry<'_, 'c> {
     fn elements(&self, arguments: &[usize]) -> Result<Vec<String>, Failure> {
         let all = body_of(self.op, 0).map(arguments_of).unwrap_or_default();
         let element = |at: &usize| {
+            if let Some(view) = self.plan.views.get(at) {
+                return Ok(view.element.clone());
+            }
             let tensor = all.get(*at).and_then(|value| memref_of(*value));
             tensor
                 .map(|tensor| element_of(tensor.element))
@@ -387,11 +396,14 @@ impl<'c> Entry<'_, 'c> {
     /// Refuses indices that are no argument's.
     fn check_arguments(&self) -> Result<(), Failure> {
         let count = body_of(self.op, 0).map_or(0, |body| arguments_of(body).len());
+        let is_view = |index: &i64| {
+            usize::try_from(*index).is_ok_and(|index| self.plan.views.contains_key(&index))
+        };
         for (kind, ..) in KINDS {
             let indices = entry_of(self.entry, kind).and_then(i64s_of);
             let mut indices = indices.into_iter().flatten();
             let beyond = |index: &i64| usize::try_from(*index).map_or(true, |index| index >= count);
-            if let Some(index) = indices.find(beyond) {
+            if let Some(index) = indices.find(|index| beyond(index) && !is_view(index)) {
                 return Err(self.wrong(format!(
                     "expected indices of the function's {count} arguments, from 0 to {}, in {kind}, found {index}",
                     count.saturating_sub(1)
@@ -418,7 +430,7 @@ impl<'c> Entry<'_, 'c> {
             return Err(wrong());
         };
         let place = (i64::try_from(self.index).unwrap_or(0), name.to_owned());
-        let mut given = self.given.get(&place).into_iter().flatten().cloned();
+        let mut given = self.plan.given.get(&place).into_iter().flatten().cloned();
         let mut number = |leaf: &Leaf| {
             match leaf {
             Leaf::Static(value) => Ok(Expr::Constant(*value)),

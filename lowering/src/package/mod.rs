@@ -27,8 +27,8 @@ use cute_ir::{
 use cute_passes::arch;
 use cute_runtime::Element;
 use cute_runtime::package::{
-    Access, Arg, Compute, Factor, Function, ImageSource, KernelInfo, Launch, Number, Package,
-    PackageError, Param,
+    Access, Arg, Compute, Expr, Factor, Function, ImageSource, KernelInfo, Launch, Number,
+    Op as Apply, Package, PackageError, Param, View, ViewOf,
 };
 use melior::ir::{Attribute, Type, ValueLike, operation::OperationLike};
 use std::{
@@ -207,11 +207,18 @@ fn function<'c>(op: Op<'c>) -> Result<Option<Function>, Failure> {
         ));
     }
     let mut plan = plan::plan(op, body)?;
-    let computes = computes::computes(op, &plan.given)?;
+    let computes = computes::computes(op, &plan)?;
+    let (mut views, computes) = views(op, &mut plan, computes)?;
     let mut args = Vec::new();
     for (index, value) in arguments_of(body).into_iter().enumerate() {
-        args.push(Argument { op, index }.read(value.r#type(), &computes)?);
+        let argument = Argument {
+            op,
+            index,
+            views: &views,
+        };
+        args.push(argument.read(value.r#type(), &computes)?);
     }
+    name_views(&mut views, &args);
     words::in_own_words(&mut plan.requires, &plan.values, &args);
     let name = string_of(op, "sym_name").unwrap_or("function").to_owned();
     Ok(Some(Function {
@@ -219,18 +226,21 @@ fn function<'c>(op: Op<'c>) -> Result<Option<Function>, Failure> {
         requires: plan.requires,
         workspace: plan.workspace,
         choices: plan.choices,
+        views,
         computes,
         ..Function::new(name, args, plan.launches)
     }))
 }
 
 /// An argument of a host function.
-struct Argument<'c> {
+struct Argument<'a, 'c> {
     op: Op<'c>,
     index: usize,
+    /// The views of the function, among which are those of the argument.
+    views: &'a [View],
 }
 
-impl<'c> Argument<'c> {
+impl<'c> Argument<'_, 'c> {
     fn read(&self, ty: Type<'c>, computes: &[Compute]) -> Result<Arg, Failure> {
         if let Some(CuteType::MemRef(memref)) = CuteType::of(ty) {
             return self.tensor(&memref, computes);
@@ -254,10 +264,20 @@ impl<'c> Argument<'c> {
     }
 
     fn tensor(&self, memref: &MemRef, computes: &[Compute]) -> Result<Arg, Failure> {
-        let roles = computes.iter().flat_map(Compute::roles);
-        let roles: Vec<_> = roles.filter(|role| role.arg == self.index).collect();
-        let reads = roles.iter().any(|role| role.access.reads());
-        let writes = roles.iter().any(|role| role.access.writes());
+        let count = body_of(self.op, 0).map_or(0, |body| arguments_of(body).len());
+        let is_view = |arg: usize| {
+            let view = arg.checked_sub(count).and_then(|at| self.views.get(at));
+            view.is_some_and(|view| view.of == ViewOf::Argument(self.index))
+        };
+        let all: Vec<_> = computes.iter().flat_map(Compute::roles).collect();
+        let mut of_views = all.iter().filter(|role| is_view(role.arg));
+        let roles: Vec<_> = all.iter().filter(|role| role.arg == self.index).collect();
+        let writes_view = of_views.clone().any(|role| role.access.writes());
+        // What is written in part, or by some calls alone, keeps what it has.
+        let reads = of_views.next().is_some()
+            || roles.iter().any(|role| role.access.reads())
+            || !is_always_written(computes, self.index);
+        let writes = writes_view || roles.iter().any(|role| role.access.writes());
         // What is written has the name of an output, if it is read as well.
         let named = roles.iter().filter(|role| !writes || role.access.writes());
         let access = match (self.text(ACCESS), reads, writes) {
@@ -308,6 +328,99 @@ impl<'c> Argument<'c> {
             self.op.location(),
             format!("argument {}: {message}", self.index),
         )
+    }
+}
+
+/// The tensors of computes that are no arguments, and the computes: none of both where a package has no name for the type of a tensor's elements.
+fn views(
+    op: Op<'_>,
+    plan: &mut plan::HostPlan,
+    computes: Vec<Compute>,
+) -> Result<(Vec<View>, Vec<Compute>), Failure> {
+    if computes.is_empty() {
+        return Ok((Vec::new(), computes));
+    }
+    let views: Vec<_> = std::mem::take(&mut plan.views).into_values().collect();
+    let unnamed = views
+        .iter()
+        .find(|view| view.element.parse::<Element>().is_err());
+    let Some(unnamed) = unnamed else {
+        return Ok((views, computes));
+    };
+    diag::warning(
+        op.location(),
+        format!(
+            "a package has no elements of type {}, which a tensor in the workspace or a view has, so that it does not say what the function computes, and cute-run does not verify it",
+            unnamed.element
+        ),
+        &[],
+    );
+    Ok((Vec::new(), Vec::new()))
+}
+
+/// Gives views names, other ones than those of the arguments: `workspace.0`, or `A.view.1` of a view of A.
+fn name_views(views: &mut [View], args: &[Arg]) {
+    for (index, view) in views.iter_mut().enumerate() {
+        view.name = match view.of {
+            ViewOf::Workspace(_) => format!("workspace.{index}"),
+            ViewOf::Argument(arg) => {
+                let of = args.get(arg).map_or("argument", Arg::name);
+                format!("{of}.view.{index}")
+            }
+        };
+        while args.iter().any(|arg| arg.name() == view.name) {
+            view.name.push('_');
+        }
+    }
+}
+
+/// Tells whether every call writes an argument, or none does: of what is written on conditions, one of them always holds.
+fn is_always_written(computes: &[Compute], argument: usize) -> bool {
+    let is_of = |compute: &&Compute| compute.outputs().iter().any(|role| role.arg == argument);
+    let conditions = computes.iter().filter(is_of).map(Compute::condition);
+    let mut conditions: Vec<Expr> = match conditions.collect::<Option<Vec<_>>>() {
+        // Some compute has none.
+        None => return true,
+        Some(all) => all.into_iter().cloned().collect(),
+    };
+    if conditions.is_empty() {
+        return true;
+    }
+    // Two branches of one scf.if are what is around them.
+    loop {
+        let around = conditions.iter().enumerate().find_map(|(at, fails)| {
+            let (around, holds) = negated(fails)?;
+            let both = match &around {
+                Some(around) => Expr::apply(Apply::And, vec![around.clone(), holds]),
+                None => holds,
+            };
+            let other = conditions.iter().position(|condition| *condition == both)?;
+            Some((at, other, around))
+        });
+        match around {
+            None => return false,
+            Some((_, _, None)) => return true,
+            Some((one, other, Some(around))) => {
+                conditions.remove(one.max(other));
+                conditions.remove(one.min(other));
+                conditions.push(around);
+            }
+        }
+    }
+}
+
+/// The condition of the other branch of an `scf.if`, and that around both, of the condition on which its second branch is taken.
+fn negated(condition: &Expr) -> Option<(Option<Expr>, Expr)> {
+    let Expr::Apply(op, operands) = condition else {
+        return None;
+    };
+    match (op, &operands[..]) {
+        (Apply::Eq, [holds, Expr::Constant(0)]) => Some((None, holds.clone())),
+        (Apply::And, [around, fails]) => match negated(fails)? {
+            (None, holds) => Some((Some(around.clone()), holds)),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! A host function as a launch plan: which launches take place and what they pass, and sizes as expressions of its arguments.
 
+use super::element_of;
 use crate::to_nvvm::aliasing;
 use cute_arith::{Predicate, Sign};
 use cute_ir::{
@@ -11,7 +12,7 @@ use cute_ir::{
     mlir::{
         Blk, Op, Val, ValueKey, arguments_of, attribute_of, block_argument, body_of, defining_op,
         int_width, integer_of, is_index, key, name_of, next_block, operands_of, ops_of, parent_of,
-        place_of, result_index, results_of, string_of, users_of,
+        place_of, result_index, results_of, string_of, type_value, users_of,
     },
     ops::{arith, cf, cute, func, gpu, scf},
     types::{self, CuteType, memref_of},
@@ -20,11 +21,11 @@ use cute_layout::IntTuple;
 use cute_passes::launch::kernel_of;
 use cute_runtime::package::{
     BoxSize, CandidateChoice, Expr, Im2colParam, Launch, MAX_DEPTH, MAX_NODES, MapOf, MapParam,
-    Op as Apply, Param, Requirement, SharedSwizzle,
+    Op as Apply, Param, Requirement, SharedSwizzle, View, ViewOf,
 };
 use cute_runtime::tensor_map::{GRANULE, is_map_start};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The launches of a host function, in their order, and what must hold before any of them.
 #[derive(Default)]
@@ -39,6 +40,10 @@ pub(super) struct HostPlan {
     pub(super) choices: Vec<CandidateChoice>,
     /// The integers that entries of computes leave open, by the index of the compute and the name of the entry.
     pub(super) given: HashMap<(i64, String), Vec<Expr>>,
+    /// The conditions of computes that take place in branches, by their index.
+    pub(super) conditions: HashMap<i64, Expr>,
+    /// The tensors of computes that are no arguments, by their index.
+    pub(super) views: BTreeMap<usize, View>,
     /// The places in `values` of integers of the function.
     places: HashMap<ValueKey, usize>,
     /// The bytes of the workspace before those that a pointer is of.
@@ -116,6 +121,15 @@ impl HostPlan {
                 self.given.insert((of, entry), values);
                 continue;
             }
+            if let Some(view) = cute::ComputeView::of(op) {
+                self.view(view)?;
+                continue;
+            }
+            if cute::ComputeHere::of(op).is_some() {
+                let of = integer_of(op, "compute").unwrap_or(0);
+                self.conditions.extend(when.map(|when| (of, when.clone())));
+                continue;
+            }
             match name_of(op) {
                 func::RETURN | scf::YIELD | "builtin.unrealized_conversion_cast" => {}
                 // What nothing uses, or what expressions are made of.
@@ -179,6 +193,41 @@ impl HostPlan {
         let bytes = [then, other].map(|bytes| bytes.clone().unwrap_or(Expr::Constant(0)));
         let bytes = Expr::apply(Apply::Select, [vec![condition], bytes.to_vec()].concat());
         self.workspace = Some(self.shared(op, bytes)?);
+        Ok(())
+    }
+
+    /// Takes down a tensor of computes that is no argument.
+    fn view<'c>(&mut self, view: cute::ComputeView<'c>) -> Result<(), Failure> {
+        let op = view.op();
+        let index = integer_of(op, "index").and_then(|index| usize::try_from(index).ok());
+        let index = index.expected(op, "an index")?;
+        let memref = attribute_of(op, "tensor").and_then(type_value);
+        let Some(CuteType::MemRef(memref)) = memref.and_then(CuteType::of) else {
+            return Err(diag::error(op.location(), "expected the type of a tensor"));
+        };
+        let (start, steps) = start_and_steps(view.start());
+        let argument = block_argument(start).filter(|_| memref_of(start).is_some());
+        let of = match (self.offsets.get(&key(start)), argument) {
+            (Some(offset), _) if steps.is_empty() => ViewOf::Workspace(offset.clone()),
+            (None, Some((_, argument))) if steps.is_empty() => ViewOf::Argument(argument),
+            _ => {
+                return Err(diag::error(
+                    op.location(),
+                    "expected a tensor that begins with an argument of the function, or with a cute.workspace of it",
+                ));
+            }
+        };
+        let leaves = view.leaves().into_iter();
+        let leaves = leaves.map(|leaf| self.expression(op, leaf));
+        let view = View {
+            // It is named when arguments are.
+            name: String::new(),
+            element: element_of(memref.element),
+            layout: memref.layout.text_of_tensor(),
+            leaves: leaves.collect::<Result<_, _>>()?,
+            of,
+        };
+        self.views.insert(index, view);
         Ok(())
     }
 

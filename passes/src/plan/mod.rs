@@ -11,6 +11,7 @@ mod fed;
 mod fused;
 mod measured;
 mod partials;
+mod refusal;
 mod request;
 mod sm80;
 mod sm90;
@@ -40,6 +41,7 @@ pub use epilogue::Epilogue;
 pub(crate) use epilogue::{takes_sums, work};
 use measured::Measured;
 use melior::ir::Type;
+use refusal::Refusal;
 use std::sync::Arc;
 
 /// A product of whole tensors, or a batch of them.
@@ -350,13 +352,8 @@ pub fn choose<'c>(
     archs: &Archs,
     most: usize,
 ) -> Result<Vec<Chosen<'c>>, String> {
-    chosen(problem, rules, archs, most).map_err(|reason| {
-        let fitting = (!reason.contains(" fits")).then(|| fitting(problem, rules, archs));
-        match fitting.flatten() {
-            Some(options) => format!("{reason}; {options} fits"),
-            None => reason,
-        }
-    })
+    let chosen = chosen(problem, rules, archs, most);
+    chosen.map_err(|refusal| refusal.text(|| fitting(problem, rules, archs)))
 }
 
 /// The options that ask for a plan by the instructions that a request asks for, or by any, where it asks for plans that do not fit; with those that take the place of
@@ -378,7 +375,11 @@ fn fitting(problem: &Problem<'_>, rules: Rules<'_>, archs: &Archs) -> Option<Str
         instructions: None,
         ..open
     };
-    let requests = [open, by_any];
+    let in_any_place = Request {
+        prologue: None,
+        ..by_any
+    };
+    let requests = [open, by_any, in_any_place];
     let mut requests = requests.iter().filter(|request| *request != asked);
     let mut options = requests.find_map(|request| {
         let rules = Rules { request, ..rules };
@@ -392,6 +393,7 @@ fn fitting(problem: &Problem<'_>, rules: Rules<'_>, archs: &Archs) -> Option<Str
         (asked.cluster.is_some(), "cluster=1x1"),
         (asked.teams.is_some(), "teams=1"),
         (asked.instructions.is_some(), "instructions=mma"),
+        (asked.prologue.is_some(), "prologue=shared"),
     ] {
         let name = option.split_inclusive('=').next().unwrap_or(option);
         if is_asked && !options.contains(name) {
@@ -401,13 +403,13 @@ fn fitting(problem: &Problem<'_>, rules: Rules<'_>, archs: &Archs) -> Option<Str
     Some(options)
 }
 
-/// The same, with the reason alone where nothing fits.
+/// Does as [`choose`], and looks for no cure.
 fn chosen<'c>(
     problem: &Problem<'c>,
     rules: Rules<'_>,
     archs: &Archs,
     most: usize,
-) -> Result<Vec<Chosen<'c>>, String> {
+) -> Result<Vec<Chosen<'c>>, Refusal> {
     let Rules {
         request,
         avoid,
@@ -422,8 +424,8 @@ fn chosen<'c>(
         None => &nothing,
     };
     let candidates =
-        |problem: &Problem<'c>, splits: &[i64]| -> Result<Vec<Candidate<'c>>, String> {
-            let build = |computed| -> Result<Vec<Candidate<'c>>, String> {
+        |problem: &Problem<'c>, splits: &[i64]| -> Result<Vec<Candidate<'c>>, Refusal> {
+            let build = |computed| -> Result<Vec<Candidate<'c>>, Refusal> {
                 let builder = sm80::Builder::new(
                     problem.elements,
                     problem.accumulate,
@@ -436,22 +438,24 @@ fn chosen<'c>(
             };
             // Where there is a choice, options say what it is.
             let computed = problem.computed_in_registers();
-            let place = |place: Prologue| -> Result<Vec<Candidate<'c>>, String> {
+            let place = |place: Prologue| -> Result<Vec<Candidate<'c>>, Refusal> {
                 let mut all = match (place, &computed) {
                     (Prologue::Shared, Ok(_)) => build([false; 2])?,
                     (Prologue::Shared, Err(_)) => return build([false; 2]),
                     (Prologue::Registers, Ok(computed)) => {
-                        let mut all = build(*computed)?;
+                        // The builder does not know that tiles have to be whole.
+                        let all = build(*computed).map_err(Refusal::without_options);
+                        let mut all = all?;
                         all.retain(|candidate| problem.is_whole(&candidate.plan, *computed));
                         all
                     }
-                    (Prologue::Registers, Err(why)) => return Err(why.clone()),
+                    (Prologue::Registers, Err(why)) => return Err(why.clone().into()),
                 };
                 for candidate in &mut all {
                     candidate.asking += &format!(" prologue={}", place.written());
                 }
                 match all.is_empty() {
-                    true => Err(fed::NOT_WHOLE.to_owned()),
+                    true => Err(fed::NOT_WHOLE.into()),
                     false => Ok(all),
                 }
             };
@@ -476,7 +480,7 @@ fn chosen<'c>(
             return Ok(Vec::new());
         }
         if request.is_streamed() {
-            return Err("asks for stream, whose ranges along K blocks of warpgroups do not take here yet, and for wgmma, clusters or teams; expected instructions=mma without them, or split alone".to_owned());
+            return Err("asks for stream, whose ranges along K blocks of warpgroups do not take here yet, and for wgmma, clusters or teams; expected instructions=mma without them, or split alone".into());
         }
         let candidates = |problem: &Problem<'c>, splits: &[i64]| {
             let (problem, exchanged) = problem.for_warpgroups()?;
@@ -524,7 +528,8 @@ fn chosen<'c>(
         if let Some((name, _, or)) = asked.iter().find(|(_, asked, _)| *asked > 1) {
             return Err(format!(
                 "has groups of rows, of which only the GPU knows how many each has; expected no {name}={or}"
-            ));
+            )
+            .into());
         }
     }
     // Clusters and teams are of blocks whose warpgroups multiply.
@@ -537,10 +542,10 @@ fn chosen<'c>(
     };
     if instructions == Some(Instructions::Mma) {
         if of_clusters {
-            return Err("asks for clusters, whose blocks share what TMA loads, and for instructions=mma; expected instructions=wgmma".to_owned());
+            return Err("asks for clusters, whose blocks share what TMA loads, and for instructions=mma; expected instructions=wgmma".into());
         }
         if of_teams {
-            return Err("asks for teams, whose blocks have a warpgroup that loads for all, and for instructions=mma; expected instructions=wgmma".to_owned());
+            return Err("asks for teams, whose blocks have a warpgroup that loads for all, and for instructions=mma; expected instructions=wgmma".into());
         }
     }
     // A tile that is asked for is one of warps, unless it says otherwise.
@@ -553,16 +558,17 @@ fn chosen<'c>(
     let of_warps = || {
         match request.split {
         _ if request.is_streamed() && problem.reduced.is_some() => Err(
-            "reduces an output, which is a block's part of all sums along K, and asks for stream, whose ranges share tiles; expected stream=none".to_owned(),
+            "reduces an output, which is a block's part of all sums along K, and asks for stream, whose ranges share tiles; expected stream=none".into(),
         ),
         Some(1) if request.is_streamed() => Err(
-            "asks for stream, whose ranges share tiles, and for split=1; expected split=2 or more, the blocks that share a tile at most, or stream=none".to_owned(),
+            "asks for stream, whose ranges share tiles, and for split=1; expected split=2 or more, the blocks that share a tile at most, or stream=none".into(),
         ),
         None if request.is_streamed() => candidates(&problem.staged_sums(), SPLITS),
         Some(1) => candidates(problem, &[1]),
         Some(split) if problem.reduced.is_some() => Err(format!(
             "reduces an output, which is a block's part of all sums along K, and K is asked to be split in {split}; expected split=1"
-        )),
+        )
+        .into()),
         Some(split) => candidates(&problem.staged_sums(), &[split]),
         None => {
             let mut all = candidates(problem, &[1])?;

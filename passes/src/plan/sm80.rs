@@ -8,7 +8,9 @@ use super::{
     cost::{self, Registers, Sources, Strides},
     divides,
     estimate::Estimate,
-    options_of, require, rows,
+    options_of,
+    refusal::{Cure, Refusal},
+    require, rows,
     swizzle::Swizzles,
     warps_of,
 };
@@ -651,7 +653,7 @@ impl<'c> Builder<'c> {
         request: &Request,
         splits: &[i64],
         archs: &Archs,
-    ) -> Result<Vec<Candidate<'c>>, String> {
+    ) -> Result<Vec<Candidate<'c>>, Refusal> {
         require(archs, &self.row.name, self.row.requires)?;
         let raster = request.raster.unwrap_or(RASTER);
         let complete = |base: Choice| Choice {
@@ -721,21 +723,28 @@ impl<'c> Builder<'c> {
     }
 
     /// The reason why a choice cannot be had, and one that can.
-    fn refusal(&self, asked: Choice, archs: &Archs) -> String {
-        let mut reason = match self.fitting(asked, archs) {
+    fn refusal(&self, asked: Choice, archs: &Archs) -> Refusal {
+        let reason = match self.fitting(asked, archs) {
             Err(reason) => reason,
             // It fits after all, and was not among what was tried.
-            Ok((plan, _)) => return format!("expected {}", options_of(&plan)),
+            Ok((plan, _)) => {
+                let reason = format!("expected {}", options_of(&plan));
+                let cure = Cure::Said;
+                return Refusal { reason, cure };
+            }
         };
         match self.alternative(asked, archs) {
-            Some(plan) => reason += &format!("; {} fits", options_of(&plan)),
-            None if matches!(asked.swizzle, SwizzleChoice::Given(..)) => {
-                reason += "; nothing fits with this swizzle, whose period is the alignment of each buffer: take a shorter \
-                           one, or swizzle=auto";
-            }
-            None => {}
+            Some(plan) => Refusal {
+                reason,
+                cure: Cure::Options(options_of(&plan)),
+            },
+            None if matches!(asked.swizzle, SwizzleChoice::Given(..)) => Refusal {
+                reason: reason
+                    + "; nothing fits with this swizzle, whose period is the alignment of each buffer: take a shorter one, or swizzle=auto",
+                cure: Cure::Said,
+            },
+            None => reason.into(),
         }
-        reason
     }
 
     /// The plan of the same problem with the next fewer registers that fits.

@@ -122,7 +122,8 @@ impl<'c> Gemm<'c> {
                 *entry += &format!(", at_{name} = {}", coords.r#type());
             }
             if let Some(rows) = rows {
-                *entry += &format!(", rows_{name} = array<i64: {}>", super::places(&[rows]));
+                let places = super::places(self.op, self.function, &[rows])?;
+                *entry += &format!(", rows_{name} = array<i64: {places}>");
             }
             let place = match (operand, self.matrices.exchanged) {
                 (0 | 1, true) => 1 - operand,

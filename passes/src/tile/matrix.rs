@@ -236,7 +236,7 @@ impl<'c> Matrices<'c> {
 }
 
 /// Tells whether tiles along K consist of groups of that many elements or are within them, and vectors within groups; tiles are multiples of 16 there,
-/// and vectors of 8 elements are the widest of those that are multiplied most. In other groups each element has its coordinates.
+/// and no vector is wider than a group. In other groups each element has its coordinates.
 fn suits_tiles(group: i64) -> bool {
     group % 16 == 0 || group == 8
 }

@@ -6,6 +6,7 @@
 //! what there is more where several blocks share a tile, `stream.rs` how ranges along K are dealt out to blocks, `host.rs` the launch, `variants.rs` and `candidates.rs` which of several a launch takes.
 
 mod candidates;
+mod computes;
 mod function;
 mod fuse;
 mod grid;
@@ -39,11 +40,12 @@ use crate::{
         Rules, Scaled,
     },
 };
+use computes::{places, record};
 use cute_arith::ReduceOp;
 use cute_ir::ops::{cute, func, gpu, scf};
 use cute_ir::{
     Anchor, Expected, Failure, PassSpec,
-    attributes::{COMPUTES, CONTAINER_MODULE, PLAN},
+    attributes::{CONTAINER_MODULE, PLAN},
     diag,
     mlir::*,
     options::{OptionValue, Options},
@@ -484,6 +486,12 @@ impl<'c> Gemm<'c> {
             for (access, beside) in accesses.iter_mut().zip(&matrices.beside) {
                 access.placed |= beside.iter().any(|matrix| matrix.is_whole());
             }
+            // Vectors are within groups along K.
+            for (access, fed) in accesses.iter_mut().zip(fed) {
+                if let (1, Some(group)) = (access.major, fed.and_then(|fed| fed.group)) {
+                    access.vector = access.vector.min(group);
+                }
+            }
             let mut extents = Extent::of(product).map(|extent| extent.known);
             let mut batch = matrix::batch(product);
             if let Some(groups) = groups {
@@ -632,12 +640,15 @@ impl<'c> Gemm<'c> {
         let tensors = [&[contract.a(), contract.b()], first].concat();
         let mut entry = format!(
             "gemm = array<i64: {}>, accumulate = {}",
-            places(&tensors),
+            places(self.op, self.function, &tensors)?,
             self.accumulate
         );
         self.record_places(contract, &mut entry)?;
         if let Some(ends) = contract.groups() {
-            entry += &format!(", groups = array<i64: {}>", places(&[ends]));
+            entry += &format!(
+                ", groups = array<i64: {}>",
+                places(self.op, self.function, &[ends])?
+            );
         }
         let mut leave = |region: &Region<'c>, entry_name: &str, lists: &[(&str, &[Val<'c>])]| {
             let symbol = format!("{name}_{entry_name}");
@@ -645,7 +656,8 @@ impl<'c> Gemm<'c> {
             entry += &format!(", {entry_name} = @{symbol}");
             for (name, values) in lists {
                 if !values.is_empty() {
-                    entry += &format!(", {name} = array<i64: {}>", places(values));
+                    let places = places(self.op, self.function, values)?;
+                    entry += &format!(", {name} = array<i64: {places}>");
                 }
             }
             Ok(())
@@ -718,51 +730,6 @@ fn function_around<'c>(op: Op<'c>, function: Op<'c>) -> Result<(), Failure> {
             name_of(op)
         ),
     ))
-}
-
-/// The places of values among a function's arguments, as text.
-fn places(values: &[Val<'_>]) -> String {
-    let place =
-        |value: &Val<'_>| block_argument(*value).map_or("-1".to_owned(), |(_, i)| i.to_string());
-    values.iter().map(place).collect::<Vec<_>>().join(", ")
-}
-
-/// Adds an entry to what a function says that it computes. Of an op on a tensor that is no argument of the function, or in a branch, nothing can be said, nor of what follows from it: such a function says
-/// nothing at all, which is a list of no entries.
-fn record<'c>(op: Op<'c>, function: Op<'c>, entry: &str) -> Result<(), Failure> {
-    let old = attribute_of(function, COMPUTES);
-    let is_silent = old.and_then(array_of).is_some_and(|all| all.is_empty());
-    if is_silent {
-        return Ok(());
-    }
-    let is_other = |value: &Val<'c>| {
-        cute_ir::types::memref_of(*value).is_some() && block_argument(*value).is_none()
-    };
-    let has_others = operands_of(op).iter().any(is_other);
-    let is_always = op.parent_operation() == Some(function);
-    if has_others || !is_always {
-        let why = match has_others {
-            true => "has a tensor that is no argument of the function",
-            false => "is in a branch",
-        };
-        diag::warning(
-            op.location(),
-            format!(
-                "'{}' op {why}, so that a package does not say what the function computes, and cute-run does not verify it",
-                name_of(op)
-            ),
-            &[],
-        );
-        set_attribute(function, COMPUTES, Builder::before(op).attribute("[]")?);
-        return Ok(());
-    }
-    let all = match old {
-        Some(old) => format!("{}, {{{entry}}}]", old.to_string().trim_end_matches(']')),
-        None => format!("[{{{entry}}}]"),
-    };
-    let all = Builder::before(op).attribute(&all)?;
-    set_attribute(function, COMPUTES, all);
-    Ok(())
 }
 
 /// The module that kernels go into, made where there is none, of that name and for those targets.

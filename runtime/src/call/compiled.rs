@@ -388,7 +388,8 @@ impl Flat {
             let condition = builder.value(&requirement.condition)?;
             builder.holds(condition);
         }
-        for compute in &function.computes {
+        let computes = function.computes.iter();
+        for compute in computes.filter(|compute| compute.condition().is_none()) {
             shapes(compute, signature, &mut builder)?;
         }
         let place = |builder: &mut Builder, expr: &Expr| {
@@ -643,6 +644,11 @@ fn shapes(compute: &Compute, signature: &Signature, builder: &mut Builder) -> Op
     let roles = compute.roles();
     let mut sizes: Vec<Vec<Option<Place>>> = Vec::new();
     for role in &roles {
+        if let Some(known) = signature.sizes_of_view(role.arg) {
+            let known = known.iter().map(|size| size.map(Place::Constant));
+            sizes.push(known.collect());
+            continue;
+        }
         let pattern = signature.pattern(role.arg)?;
         let modes = mode_extents(pattern, role.arg, builder)?;
         sizes.push(modes.into_iter().map(Some).collect());

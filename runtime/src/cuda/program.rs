@@ -14,7 +14,7 @@ use super::{CudaDevice, driver};
 use crate::device::{Code, Device, DeviceError, DeviceInfo, Program, Selection, Stopwatch, select};
 use crate::package::{Function, Package, Sizes};
 use crate::plan::{Planned, Signature, Value, check_disjoint};
-use crate::tensor::HostTensor;
+use crate::tensor::{HostTensor, POISON};
 
 /// Dynamic shared memory that needs no opt-in, in bytes. (CUDA C++ Programming Guide, "Shared
 /// Memory".)
@@ -32,6 +32,8 @@ pub(super) struct CudaProgram<'d> {
     _module: Module<'d>,
     code: String,
     note: Option<String>,
+    /// The bytes that the last run left in its workspace, of a function with views.
+    left: Vec<u8>,
 }
 
 impl<'d> CudaProgram<'d> {
@@ -58,6 +60,7 @@ impl<'d> CudaProgram<'d> {
             _module: module,
             code: code_name(&chosen),
             note,
+            left: Vec::new(),
         })
     }
 
@@ -332,8 +335,17 @@ impl Program for CudaProgram<'_> {
             // One at a time, so that an error names the kernel.
             stream.wait(&format!("kernel {}", launch.kernel))?;
         }
+        self.left.clear();
         if let Some(workspace) = &workspace {
             workspace.check_guards("(workspace)")?;
+            if !self.function.views.is_empty() {
+                let count = self.device.info.multiprocessors;
+                let bytes = self
+                    .signature
+                    .workspace_bytes(&self.function, tensors, count)?;
+                self.left.resize(bytes as usize, POISON);
+                workspace.download(&mut self.left)?;
+            }
         }
         for ((arg, buffer), tensor) in self.function.args.iter().zip(&buffers).zip(tensors) {
             if !arg.is_tensor() {
@@ -358,6 +370,14 @@ impl Program for CudaProgram<'_> {
             }
         }
         Ok(())
+    }
+
+    fn workspace(&self) -> &[u8] {
+        &self.left
+    }
+
+    fn multiprocessors(&self) -> u32 {
+        self.device.info.multiprocessors
     }
 
     fn stopwatch<'p>(

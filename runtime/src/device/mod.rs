@@ -80,6 +80,12 @@ pub trait Program {
     /// reports.
     fn run(&mut self, tensors: &mut [HostTensor]) -> Result<(), DeviceError>;
 
+    /// The bytes that the last run left in its workspace, of a function with [`Function::views`]; else none.
+    fn workspace(&self) -> &[u8];
+
+    /// The multiprocessors of the device that launches are planned for.
+    fn multiprocessors(&self) -> u32;
+
     /// The report of the last run, on a device that looks.
     fn report(&self) -> Option<&Report> {
         None

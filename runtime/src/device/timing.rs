@@ -120,18 +120,28 @@ pub struct Work {
 }
 
 impl Work {
-    /// The work of one run on these tensors, which suit the function.
+    /// The work of one run on these tensors, which suit the function; without computes of which only a device tells whether they take place.
     pub fn of(function: &Function, arguments: &[HostTensor]) -> Work {
         let mut work = Work::default();
-        let known = plan::known(function, arguments).unwrap_or_default();
+        let known = plan::known(function, arguments, None).unwrap_or_default();
         for compute in &function.computes {
+            let condition = compute.condition().map(|holds| holds.evaluate(&known));
+            if matches!(condition, Some(Ok(0) | Err(_))) {
+                continue;
+            }
             let roles = compute.roles();
-            let tensors: Option<Vec<&HostTensor>> =
-                roles.iter().map(|role| arguments.get(role.arg)).collect();
+            let place = |arg: usize| match arguments.get(arg) {
+                Some(tensor) => Some((tensor.layout().clone(), tensor.element())),
+                None => {
+                    let view = function.views.get(arg - arguments.len())?;
+                    Some((view.layout(&known).ok()?, view.element.parse().ok()?))
+                }
+            };
+            let tensors: Option<Vec<_>> = roles.iter().map(|role| place(role.arg)).collect();
             let Some(tensors) = tensors else { continue };
             let sizes = tensors
                 .iter()
-                .map(|t| t.layout().shape().into_iter().map(Some));
+                .map(|(layout, _)| layout.shape().into_iter().map(Some));
             let sizes: Vec<_> = sizes.map(Iterator::collect).collect();
             let sizes = compute.shapes(&sizes, &known).into_iter();
             let sizes: Vec<Vec<i64>> = sizes
@@ -141,23 +151,23 @@ impl Work {
                 *work.flops.get_or_insert(0.0) += flops;
                 continue;
             }
-            let moved = roles
-                .iter()
-                .zip(tensors)
-                .enumerate()
-                .map(|(at, (role, tensor))| {
-                    // A tensor that has several roles is read once, and written once.
-                    let is_first = |access: fn(Access) -> bool| {
-                        let mut before = roles[..at].iter();
-                        access(role.access)
-                            && !before.any(|b| b.arg == role.arg && access(b.access))
-                    };
-                    let times =
-                        u8::from(is_first(Access::reads)) + u8::from(is_first(Access::writes));
-                    let bytes =
-                        tensor.layout().places_count() as f64 * tensor.element().size() as f64;
-                    f64::from(times) * bytes
-                });
+            let moved =
+                roles
+                    .iter()
+                    .zip(tensors)
+                    .enumerate()
+                    .map(|(at, (role, (layout, element)))| {
+                        // A tensor that has several roles is read once, and written once.
+                        let is_first = |access: fn(Access) -> bool| {
+                            let mut before = roles[..at].iter();
+                            access(role.access)
+                                && !before.any(|b| b.arg == role.arg && access(b.access))
+                        };
+                        let times =
+                            u8::from(is_first(Access::reads)) + u8::from(is_first(Access::writes));
+                        let bytes = layout.places_count() as f64 * element.size() as f64;
+                        f64::from(times) * bytes
+                    });
             *work.bytes.get_or_insert(0.0) += moved.sum::<f64>();
         }
         work

@@ -127,6 +127,7 @@ impl Device for Emulator {
         Ok(Box::new(Loaded {
             emulated: Emulated::load(package, function, config)?,
             report: None,
+            workspace: Vec::new(),
         }))
     }
 }
@@ -384,6 +385,7 @@ pub(crate) struct Emulated {
 struct Loaded {
     emulated: Emulated,
     report: Option<Report>,
+    workspace: Vec<u8>,
 }
 
 impl Program for Loaded {
@@ -396,7 +398,9 @@ impl Program for Loaded {
     }
 
     fn run(&mut self, tensors: &mut [HostTensor]) -> Result<(), DeviceError> {
-        let (result, report) = self.emulated.execute_once(tensors);
+        self.workspace.clear();
+        let workspace = &mut self.workspace;
+        let (result, report) = self.emulated.execute_into(tensors, workspace);
         if report.is_some() {
             self.report = report;
         }
@@ -412,6 +416,14 @@ impl Program for Loaded {
 
     fn report(&self) -> Option<&Report> {
         self.report.as_ref()
+    }
+
+    fn workspace(&self) -> &[u8] {
+        &self.workspace
+    }
+
+    fn multiprocessors(&self) -> u32 {
+        self.emulated.multiprocessors()
     }
 }
 
@@ -482,7 +494,16 @@ impl Emulated {
         &self,
         tensors: &mut [HostTensor],
     ) -> (Result<(), DeviceError>, Option<Report>) {
-        match self.run_all(tensors) {
+        self.execute_into(tensors, &mut Vec::new())
+    }
+
+    /// Does as [`Emulated::execute_once`], and leaves what is in the workspace then, of a function with views.
+    fn execute_into(
+        &self,
+        tensors: &mut [HostTensor],
+        workspace: &mut Vec<u8>,
+    ) -> (Result<(), DeviceError>, Option<Report>) {
+        match self.run_all(tensors, workspace) {
             Err(error) => (Err(error), None),
             Ok(report) if report.findings.is_empty() => (Ok(()), Some(report)),
             Ok(report) => {
@@ -492,7 +513,11 @@ impl Emulated {
         }
     }
 
-    fn run_all(&self, tensors: &mut [HostTensor]) -> Result<Report, DeviceError> {
+    fn run_all(
+        &self,
+        tensors: &mut [HostTensor],
+        left: &mut Vec<u8>,
+    ) -> Result<Report, DeviceError> {
         let sms = self.multiprocessors();
         let launches = plan(&self.function, tensors, sms)?;
         for launch in &launches {
@@ -521,6 +546,12 @@ impl Emulated {
             if !again.0.findings.is_empty() {
                 (report, global) = again;
             }
+        }
+        if let (Some(buffer), false) = (
+            global.tensors.get(self.function.args.len()),
+            self.function.views.is_empty(),
+        ) {
+            *left = buffer.contents();
         }
         for ((arg, buffer), tensor) in self.function.args.iter().zip(&global.tensors).zip(tensors) {
             if arg.access().writes() {
@@ -605,7 +636,7 @@ impl Emulated {
             args.iter().zip(&global.tensors).zip(tensors).enumerate()
         {
             if arg.access() == Access::Write && !report.halted {
-                let parts = written_at(&self.function, index, tensors);
+                let parts = written_at(&self.function, index, tensors, self.multiprocessors());
                 report.findings.extend(self.never_written(
                     launches,
                     arg,
@@ -675,13 +706,23 @@ impl Emulated {
 }
 
 /// The offsets of the elements of an argument that products write at coordinates of it, or in groups of rows; none where something writes all of it.
-fn written_at(function: &Function, arg: usize, tensors: &[HostTensor]) -> Option<HashSet<i64>> {
+fn written_at(
+    function: &Function,
+    arg: usize,
+    tensors: &[HostTensor],
+    sms: u32,
+) -> Option<HashSet<i64>> {
     let mut all = None;
+    let known = plan::known(function, tensors, Some(sms)).ok()?;
     for compute in &function.computes {
+        let condition = compute.condition().map(|holds| holds.evaluate(&known));
+        if condition == Some(Ok(0)) {
+            continue;
+        }
         if compute.outputs().iter().all(|output| output.arg != arg) {
             continue;
         }
-        let Compute::Gemm(gemm) = compute else {
+        let Compute::Gemm(gemm) = compute.unconditional() else {
             return None;
         };
         let all = all.get_or_insert_with(HashSet::new);
@@ -695,7 +736,6 @@ fn written_at(function: &Function, arg: usize, tensors: &[HostTensor]) -> Option
             continue;
         }
         let at = gemm.at_c.as_deref().filter(|_| gemm.c == arg)?;
-        let known = plan::known(function, tensors).ok()?;
         let known = at.known(&known, tensor.layout().rank().max(1)).ok()?;
         let products = known.modes.get(2).map_or(1, Vec::len);
         for product in 0..products {

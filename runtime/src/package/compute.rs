@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::expr::Environment;
+use super::expr::{Environment, Expr};
 use super::manifest::{Access, Arg, Function};
 use super::map::Map;
 use super::places::At;
 use super::region::{Epilogue, Prologue};
 
-/// One thing that a function computes. Roles are indices into [`Function::args`].
+/// One thing that a function computes. Roles are indices into [`Function::args`], and behind these into [`Function::views`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[expect(
@@ -108,6 +108,13 @@ pub enum Compute {
     },
     /// A region for each index of tensors of one shape.
     Map(Map),
+    /// A compute that takes place where a condition holds.
+    When {
+        /// The compute takes place where the value is not 0.
+        condition: Expr,
+        /// The compute, which has no condition of its own.
+        compute: Box<Compute>,
+    },
 }
 
 /// `C(m,n) = alpha * sum over k of A(m,k) * B(n,k) + beta * C(m,n)`, accumulated in `accumulate` and rounded once to C's
@@ -232,7 +239,7 @@ impl Factor {
 pub struct Role {
     /// The name of the tensor in the formula, such as `src`.
     pub name: Cow<'static, str>,
-    /// Index into [`Function::args`].
+    /// Index into [`Function::args`], and behind these into [`Function::views`].
     pub arg: usize,
     /// The access of the compute to the tensor.
     pub access: Access,
@@ -242,9 +249,26 @@ pub struct Role {
 pub(crate) type Sizes = Vec<Option<i64>>;
 
 impl Compute {
+    /// The compute itself, of one that takes place on a condition.
+    pub fn unconditional(&self) -> &Compute {
+        match self {
+            Compute::When { compute, .. } => compute,
+            other => other,
+        }
+    }
+
+    /// The condition on which it takes place; none of one that always does.
+    pub fn condition(&self) -> Option<&Expr> {
+        match self {
+            Compute::When { condition, .. } => Some(condition),
+            _ => None,
+        }
+    }
+
     /// The name of the compute in a package.
     pub fn kind(&self) -> &'static str {
         match self {
+            Compute::When { .. } => "when",
             Compute::Gemm(_) => "gemm",
             Compute::Copy { .. } => "copy",
             Compute::Transpose { .. } => "transpose",
@@ -311,6 +335,7 @@ impl Compute {
                 vec![read("Q", q), read("K", k), read("V", v), write("O", out)]
             }
             Compute::Map(map) => map.roles(),
+            Compute::When { compute, .. } => compute.roles(),
         }
     }
 
@@ -322,7 +347,7 @@ impl Compute {
 
     /// Its index tensors, each with the tensor whose rows they are of.
     pub(crate) fn indices(&self) -> Vec<(usize, usize)> {
-        let Compute::Gemm(gemm) = self else {
+        let Compute::Gemm(gemm) = self.unconditional() else {
             return Vec::new();
         };
         let factors = gemm.rows().into_iter().zip([gemm.a, gemm.b]);
@@ -333,7 +358,7 @@ impl Compute {
 
     /// The tensor of the ends of its groups of rows, with C, which has these rows.
     pub(crate) fn groups(&self) -> Option<(usize, usize)> {
-        match self {
+        match self.unconditional() {
             Compute::Gemm(gemm) => gemm.groups.map(|ends| (ends, gemm.c)),
             _ => None,
         }
@@ -341,7 +366,7 @@ impl Compute {
 
     /// The epilogue, of a product of matrices that has one.
     pub fn epilogue(&self) -> Option<&Epilogue> {
-        match self {
+        match self.unconditional() {
             Compute::Gemm(gemm) => gemm.epilogue.as_ref(),
             _ => None,
         }
@@ -349,7 +374,7 @@ impl Compute {
 
     /// Its numbers.
     pub fn factors(&self) -> Vec<(&'static str, Factor)> {
-        match self {
+        match self.unconditional() {
             Compute::Gemm(Gemm { alpha, beta, .. }) => {
                 let named = [("alpha", *alpha), ("beta", *beta)];
                 named
@@ -374,10 +399,11 @@ impl Compute {
             | Compute::Softmax { accumulate, .. }
             | Compute::RmsNorm { accumulate, .. }
             | Compute::Attention { accumulate, .. } => accumulate.as_deref(),
+            Compute::When { compute, .. } => compute.accumulate(),
         }
     }
 
-    /// The formula, with the names of its arguments.
+    /// The formula, with the names of its arguments; `function` is that of [`Function::with_views`]. On which condition it is computed is not told.
     pub fn describe(&self, function: &Function) -> String {
         let name = |arg: &usize| function.args.get(*arg).map_or("?", Arg::name);
         let factor = |factor: &Factor| match factor {
@@ -517,6 +543,7 @@ impl Compute {
                 within(accumulate)
             ),
             Compute::Map(map) => map.describe(function),
+            Compute::When { compute, .. } => compute.describe(function),
         }
     }
 
@@ -540,7 +567,7 @@ impl Compute {
         };
         let rank = ranks.first().copied().unwrap_or(0);
         let all: Vec<usize> = (0..rank).collect();
-        match self {
+        match self.unconditional() {
             Compute::Gemm(gemm) => {
                 // A third mode is the batch, or that of the groups.
                 let batched = rank == 3;
@@ -627,6 +654,7 @@ impl Compute {
                 "all tensors of one shape",
                 "one that is the same along a mode has stride 0 there",
             ),
+            Compute::When { compute, .. } => compute.expected(),
         }
     }
 
@@ -643,7 +671,7 @@ impl Compute {
         mut sized: impl FnMut(&At) -> Vec<Option<T>>,
     ) -> Vec<Vec<Option<T>>> {
         let mut shapes = sizes.to_vec();
-        let Compute::Gemm(gemm) = self else {
+        let Compute::Gemm(gemm) = self.unconditional() else {
             return shapes;
         };
         for (shape, at) in shapes.iter_mut().zip(gemm.places()) {
@@ -703,7 +731,7 @@ impl Compute {
 
     /// Tells whether K's modes beyond the second divide Q's, as far as they are known, of an attention; nothing shares of the others.
     fn shares(&self, sizes: &[Sizes]) -> bool {
-        let (Compute::Attention { .. }, [q, k, ..]) = (self, sizes) else {
+        let (Compute::Attention { .. }, [q, k, ..]) = (self.unconditional(), sizes) else {
             return true;
         };
         let further = q.iter().zip(k).skip(2);
@@ -716,7 +744,7 @@ impl Compute {
     pub fn flops(&self, sizes: &[Vec<i64>]) -> Option<f64> {
         let product = |sizes: &[i64]| sizes.iter().map(|&n| n as f64).product::<f64>();
         let count = |sizes: &[i64], mode: usize| sizes.get(mode).map_or(0.0, |&n| n as f64);
-        match (self, sizes) {
+        match (self.unconditional(), sizes) {
             (Compute::Gemm(_), [a, _, c, ..]) => Some(2.0 * product(c) * count(a, 1)),
             // The two products; what the softmax takes is left out, as is customary.
             (Compute::Attention { causal, .. }, [q, k, _, out]) => {

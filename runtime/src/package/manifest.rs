@@ -7,6 +7,7 @@ use super::candidates::CandidateChoice;
 use super::compute::Compute;
 use super::error::PackageError;
 use super::expr::Expr;
+use super::views::View;
 use crate::element::Element;
 use crate::layout::Pattern;
 use crate::tensor_map::{OobFill, TENSOR_MAP_BYTES};
@@ -43,6 +44,9 @@ pub struct Function {
     /// The choices among candidates that are left to whoever measures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<CandidateChoice>,
+    /// The tensors that computes have besides the arguments, in the order of their indices.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub views: Vec<View>,
     /// The computes of the launches together. Empty: the result cannot be verified, nor its speed
     /// stated in FLOP/s.
     #[serde(default)]
@@ -77,6 +81,7 @@ impl Function {
             workspace: None,
             launches,
             choices: Vec::new(),
+            views: Vec::new(),
             computes: Vec::new(),
         }
     }

@@ -14,6 +14,7 @@ mod region;
 mod validate;
 mod validate_compute;
 mod validate_region;
+mod views;
 
 use std::fs;
 use std::io::Write;
@@ -39,6 +40,7 @@ pub(crate) use places::Known;
 pub use places::{At, Step};
 pub(crate) use region::ValueType;
 pub use region::{Epilogue, MAX_REGION_OPS, Prologue, Region, RegionOp, RegionValue};
+pub use views::{View, ViewOf};
 
 /// A kernel package in memory. One that came from [`PackageBuilder::build`],
 /// [`Package::from_bytes`] or [`Package::read_file`] is valid: every index, blob, layout and launch

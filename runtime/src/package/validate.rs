@@ -12,7 +12,8 @@
 //! 7. the tensors of a compute have shapes that fit, as far as they are known; its outputs are written, and are none of its
 //!    inputs, but for those of an epilogue or a map (`validate_compute`);
 //! 8. only a function with a workspace passes pointers into it;
-//! 9. a choice is of candidates, each with a number of its own, by a value that there is (`candidates`).
+//! 9. a choice is of candidates, each with a number of its own, by a value that there is (`candidates`);
+//! 10. a view has a name of its own, a leaf for each that its layout leaves open, and begins at an argument or in a workspace that there is (`views`).
 
 use std::collections::HashSet;
 
@@ -24,6 +25,7 @@ use super::manifest::{
     Arg, Blob, BoxSize, Function, Image, KernelInfo, Launch, Manifest, MapParam, Param,
 };
 use super::validate_compute::validate_compute;
+use super::views::validate_view;
 use crate::element::Element;
 use crate::layout::Pattern;
 use crate::tensor::HostTensor;
@@ -189,8 +191,17 @@ fn validate_function(function: &Function, images: &[Image]) -> Checked {
         let expression = |what: &str, expr: &Expr| validate_expr(&place, what, expr, function);
         candidates::validate(&place, choice, function, &expression)?;
     }
+    for view in &function.views {
+        validate_view(&format!("{place}, view {}", view.name), view, function)?;
+    }
+    let whole = function.with_views();
+    unique(
+        &format!("{place}, arguments and views"),
+        whole.args.iter().map(Arg::name),
+    )?;
     for (i, compute) in function.computes.iter().enumerate() {
-        validate_compute(&format!("{place}, compute {i}"), compute, function)?;
+        let place = format!("{place}, compute {i}");
+        validate_compute(&place, compute, &whole, function)?;
     }
     Ok(())
 }

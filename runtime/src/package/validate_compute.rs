@@ -7,7 +7,21 @@ use super::validate::{Checked, invalid, pattern, scalar, validate_expr};
 use super::validate_region::{validate_epilogue, validate_map, validate_prologue};
 use crate::element::Element;
 
-pub(super) fn validate_compute(place: &str, compute: &Compute, function: &Function) -> Checked {
+/// Checks a compute of a function; `function` has the views among its arguments, and `own` has those that expressions are of.
+pub(super) fn validate_compute(
+    place: &str,
+    compute: &Compute,
+    function: &Function,
+    own: &Function,
+) -> Checked {
+    if let Compute::When { condition, compute } = compute {
+        validate_expr(place, "its condition", condition, own)?;
+        if matches!(**compute, Compute::When { .. }) {
+            let cure = "join both conditions by `and`";
+            return invalid(place, "one condition of a compute", "two", cure);
+        }
+        return validate_compute(place, compute, function, own);
+    }
     if compute.outputs().is_empty() {
         let expected = "at least one output";
         return invalid(place, expected, "none", "name the tensors that it writes");
@@ -34,7 +48,7 @@ pub(super) fn validate_compute(place: &str, compute: &Compute, function: &Functi
         validate_factor(&format!("{place}, {what}"), factor, function)?;
     }
     if let Compute::Gemm(gemm) = compute {
-        validate_places(place, gemm, function)?;
+        validate_places(place, gemm, function, own)?;
     }
     compute
         .check_shapes(&sizes, &Environment::default())
@@ -58,7 +72,7 @@ pub(super) fn validate_compute(place: &str, compute: &Compute, function: &Functi
 }
 
 /// Checks that coordinates are of their tensors, and that indices are integers.
-fn validate_places(place: &str, gemm: &Gemm, function: &Function) -> Checked {
+fn validate_places(place: &str, gemm: &Gemm, function: &Function, own: &Function) -> Checked {
     let names = ["A", "B", "C"].into_iter().zip([gemm.a, gemm.b, gemm.c]);
     for ((name, arg), at) in names.zip(gemm.places()) {
         let Some(at) = at else { continue };
@@ -77,7 +91,7 @@ fn validate_places(place: &str, gemm: &Gemm, function: &Function) -> Checked {
             );
         }
         for expr in at.expressions() {
-            validate_expr(&place, "a coordinate", expr, function)?;
+            validate_expr(&place, "a coordinate", expr, own)?;
         }
     }
     for ((name, rows), at) in gemm.rows().into_iter().zip(gemm.places()) {

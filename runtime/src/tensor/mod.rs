@@ -49,6 +49,25 @@ impl HostTensor {
         HostTensor::of_byte(element, layout, 0)
     }
 
+    /// A tensor of the first of these bytes.
+    ///
+    /// # Errors
+    /// Why it has no such bytes.
+    pub(crate) fn of_bytes(
+        element: Element,
+        layout: Parsed,
+        bytes: &[u8],
+    ) -> Result<HostTensor, String> {
+        // A layout spans at most 2^40 elements, so this does not overflow.
+        let length = layout.cosize() as usize * element.size();
+        let Some(own) = bytes.get(..length) else {
+            return Err(format!("needs {length} bytes, and has {}", bytes.len()));
+        };
+        let mut tensor = HostTensor::of_byte(element, layout, POISON).map_err(|e| e.to_string())?;
+        tensor.bytes.copy_from_slice(own);
+        Ok(tensor)
+    }
+
     /// A number as a function takes it: a tensor of one element.
     ///
     /// # Errors

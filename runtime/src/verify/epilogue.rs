@@ -94,7 +94,7 @@ pub(super) fn verify<'a>(
     let (mut outputs, mut names) = (vec![product.c.clone()], vec![run.name(gemm.c)]);
     let mut reduced = vec![None];
     for (at, output) in epilogue.outputs.iter().enumerate() {
-        let tensor = &run.tensors[*output];
+        let tensor = run.tensors[*output];
         outputs.push(run.own(gemm, 2, (*output, tensor), index)?);
         names.push(run.name(*output));
         let is_one = |mode| {

@@ -73,6 +73,7 @@ pub fn closeness(
     let mut said =
         computes.filter(|compute| compute.outputs().iter().any(|role| role.arg == output));
     let known = said.next().and_then(|compute| {
+        let compute = compute.unconditional();
         let sums = sums(function, compute, tensors, output)?;
         of_sums(compute, tensors, output, &sums, data, root_mean_square)
     });
@@ -123,7 +124,7 @@ fn sums(
         .iter()
         .map(|role| Some(shape(role.arg)?.into_iter().map(Some).collect()))
         .collect();
-    let known = plan::known(function, tensors).unwrap_or_default();
+    let known = plan::known(function, tensors, None).unwrap_or_default();
     let shapes = compute.shapes(&sizes?, &known);
     let size = |role: usize, mode: usize| {
         let size = shapes.get(role)?.get(mode).copied().flatten()?;
@@ -177,7 +178,8 @@ fn sums(
         Compute::Copy { .. }
         | Compute::Transpose { .. }
         | Compute::Add { .. }
-        | Compute::Axpby { .. } => {
+        | Compute::Axpby { .. }
+        | Compute::When { .. } => {
             return None;
         }
     })

@@ -118,13 +118,13 @@ pub(super) fn verify<'a>(run: &Run<'a>, map: &'a Map) -> Result<Vec<Report>, Ver
             _ => Vec::new(),
         })
         .collect();
-    let last = &run.tensors[*map.outputs.last().unwrap_or(first)];
+    let last = run.tensors[*map.outputs.last().unwrap_or(first)];
     let side_by_side = (0..rank).find(|mode| {
         let mut leaves = last.layout().mode_leaves(*mode).iter();
         leaves.any(|leaf| leaf.1 == 1)
     });
     let is_outer = |mode: &usize| {
-        let own = |arg: &usize| steps(&run.tensors[*arg], *mode) || shape[*mode] == 1;
+        let own = |arg: &usize| steps(run.tensors[*arg], *mode) || shape[*mode] == 1;
         !reduced.contains(mode) && map.outputs.iter().all(own) && Some(*mode) != side_by_side
     };
     let (outer, inner): (Vec<usize>, Vec<usize>) = (0..rank).partition(is_outer);
@@ -156,7 +156,7 @@ pub(super) fn verify<'a>(run: &Run<'a>, map: &'a Map) -> Result<Vec<Report>, Ver
         extents.collect()
     };
     let outputs = map.outputs.iter().zip(&region.yields).map(|(arg, value)| {
-        let tensor = &run.tensors[*arg];
+        let tensor = run.tensors[*arg];
         let modes = inner.iter().enumerate();
         let own = modes.filter(|(_, mode)| steps(tensor, **mode));
         Output {

@@ -48,7 +48,7 @@ pub(super) fn roundings(count: usize) -> f64 {
 pub(super) fn verify(run: &Run<'_>, compute: &Compute) -> Result<Report, VerifyError> {
     let roles = compute.roles();
     let output = &roles[roles.len() - 1];
-    let tensor = &run.tensors[output.arg];
+    let tensor = run.tensors[output.arg];
     let matrix = match compute {
         Compute::Attention { .. } => Matrix::stacked,
         _ => Matrix::lines,

@@ -228,10 +228,10 @@ fn outputs<'a>(run: &Run<'a>, map: &Map, split: &Split, inputs: &[Input<'a>]) ->
     let rank = map
         .outputs
         .first()
-        .map_or(0, |output| modes(&run.tensors[*output]).len());
+        .map_or(0, |output| modes(run.tensors[*output]).len());
     let values = map.region.varying(inputs.iter().map(vary).collect(), rank);
     let output = |(arg, value): (&usize, &usize)| {
-        let tensor = &run.tensors[*arg];
+        let tensor = run.tensors[*arg];
         let is_one = |mode: usize| {
             let repeats = crate::package::repeats(leaves(tensor, mode));
             !repeats || !values.get(*value).is_some_and(|varies| varies[mode])

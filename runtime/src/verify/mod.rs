@@ -25,7 +25,8 @@
 //! `tolerance` states the bounds and their reasons. What is no product of matrices is computed and compared in full
 //! (`lines`, `attention`). What prologues make of factors is computed first (`prologue`). A product with an epilogue is compared as a
 //! whole, or by rows and columns (`epilogue`, `region`); a map as a whole, or by some of the lines that it reduces (`map`,
-//! `reduction`). Padding between the elements of an output, which nothing may write, is compared byte by byte.
+//! `reduction`). Padding between the elements of an output, which nothing may write, is compared byte by byte. Of several ops each is compared
+//! by what it read, what others left in the workspace too (`memory`).
 
 mod attention;
 mod check;
@@ -34,6 +35,7 @@ mod expected;
 mod fused;
 mod lines;
 mod map;
+mod memory;
 mod places;
 mod probe;
 mod prologue;
@@ -49,12 +51,13 @@ pub use expected::{Closeness, closeness};
 // For tests, which stand outside so that the library is compiled once.
 #[doc(hidden)]
 pub use fused::is_fused;
+pub use memory::Memory;
 pub use report::{Deviation, Failure, Method, Report};
 
 use crate::element::{Element, UnknownElement};
 use crate::package::{Compute, Factor, Function, Gemm, Prologue, RegionValue};
-use crate::plan;
 use crate::tensor::{ArgError, HostTensor, Matrix, POISON, changed_gap, check_args};
+use memory::{Shared, Views};
 use tolerance::{Kind, Tolerance};
 
 /// The facts that are known of the inputs.
@@ -120,6 +123,22 @@ pub enum VerifyError {
          give the ops tensors of their own, or compare it with a result of your own"
     )]
     Lost(String),
+    /// An output was written over in part by a later op.
+    #[error(
+        "{0} is written by an op of the function, and some of its elements again by a later one, so that what the first one wrote cannot be compared; \
+         give the ops tensors of their own, or compare it with a result of your own"
+    )]
+    LostInPart(String),
+    /// A tensor in the workspace is needed, and what is there was not given.
+    #[error(
+        "{0} is in the workspace, which is needed as the launches left it to verify what they computed; pass it to verify_memory"
+    )]
+    NoWorkspace(String),
+    /// An op reads a tensor in the workspace that no op before it writes.
+    #[error(
+        "{0} is in the workspace and is read by an op of the function, and no op before it writes it; write it first"
+    )]
+    Unwritten(String),
     /// A factor has a value that the result cannot be verified for.
     #[error("{name} is {value}; the result can be verified for {expected} only: change it")]
     Factor {
@@ -213,25 +232,44 @@ pub fn verify_from(
     tensors: &[HostTensor],
     config: &Config,
 ) -> Result<Vec<Report>, VerifyError> {
-    check_args(function, tensors)?;
-    if let Some(before) = before {
-        check_args(function, before)?;
-    }
+    let memory = Memory {
+        before,
+        after: tensors,
+        workspace: None,
+        sm_count: None,
+    };
+    verify_memory(function, &memory, config)
+}
+
+/// Does as [`verify_from`], with all that a run had and left: ops that read what others wrote in the workspace are compared by what is there, and
+/// branches are followed by the conditions of the launches.
+///
+/// # Errors
+/// As [`verify_from`].
+pub fn verify_memory(
+    function: &Function,
+    memory: &Memory<'_>,
+    config: &Config,
+) -> Result<Vec<Report>, VerifyError> {
     if function.computes.is_empty() {
+        check_args(function, memory.after)?;
         return Err(VerifyError::NoMeaning(function.name.clone()));
     }
-    let computes = &function.computes;
+    let views = Views::of(function, memory)?;
+    let after: Vec<&HostTensor> = memory.after.iter().chain(&views.after).collect();
+    let before = memory.before;
+    let before: Option<Vec<&HostTensor>> =
+        before.map(|before| before.iter().chain(&views.before).collect());
+    let computes = &views.function.computes;
     let mut reports = Vec::new();
     for (i, compute) in computes.iter().enumerate() {
-        if is_written_again(compute, &computes[i + 1..]) {
-            continue;
-        }
         let run = Run {
-            function,
+            function: &views.function,
+            views: &views,
             earlier: &computes[..i],
             rest: &computes[i..],
-            before,
-            tensors,
+            before: before.as_deref(),
+            tensors: &after,
             config,
         };
         reports.append(&mut run.verify(compute)?);
@@ -239,27 +277,17 @@ pub fn verify_from(
     Ok(reports)
 }
 
-/// Tells whether later ops write over the results of one: all of an output, and not elements at coordinates of their own.
-fn is_written_again(compute: &Compute, later: &[Compute]) -> bool {
-    let is_whole = |compute: &&Compute| match compute {
-        Compute::Gemm(gemm) => gemm.at_c.is_none(),
-        _ => true,
-    };
-    let later = later.iter().filter(is_whole).flat_map(Compute::outputs);
-    let later: Vec<_> = later.map(|output| output.arg).collect();
-    let mut own = compute.outputs().into_iter();
-    own.any(|output| later.contains(&output.arg))
-}
-
 /// The arguments of a function before and after its launches, for one of the things that it computes.
 struct Run<'a> {
+    /// The function, with its views among its arguments.
     function: &'a Function,
+    views: &'a Views<'a>,
     /// The computes before that one.
     earlier: &'a [Compute],
     /// The computes from that one on.
     rest: &'a [Compute],
-    before: Option<&'a [HostTensor]>,
-    tensors: &'a [HostTensor],
+    before: Option<&'a [&'a HostTensor]>,
+    tensors: &'a [&'a HostTensor],
     config: &'a Config,
 }
 
@@ -316,20 +344,36 @@ fn norms(name: &str, factor: &prologue::Factor) -> Result<Vec<f64>, VerifyError>
 }
 
 impl<'a> Run<'a> {
-    /// A report for each output.
+    /// A report for each output that no later op writes over.
     fn verify(&self, compute: &'a Compute) -> Result<Vec<Report>, VerifyError> {
         let start = Instant::now();
-        let mut reports = match compute {
+        let outputs = compute.outputs();
+        let left = outputs
+            .iter()
+            .map(|output| self.is_left(compute, output.arg));
+        let left = left.collect::<Result<Vec<_>, _>>()?;
+        if !left.contains(&true) {
+            return Ok(Vec::new());
+        }
+        let reports = match compute {
             Compute::Gemm(gemm) => self.verify_gemm(gemm)?,
             Compute::Map(map) => map::verify(self, map)?,
             other => vec![lines::verify(self, other)?],
         };
         let seconds = start.elapsed().as_secs_f64() / reports.len().max(1) as f64;
-        for (output, report) in compute.outputs().iter().zip(&mut reports) {
-            if let Some(byte) =
-                changed_gap(&self.function.args[output.arg], &self.tensors[output.arg])
+        let mut of_left = Vec::new();
+        for ((output, mut report), _) in outputs
+            .iter()
+            .zip(reports)
+            .zip(left)
+            .filter(|(_, left)| *left)
+        {
+            // Of a view the gaps are those of its argument.
+            if let Some(argument) = self.views.argument_of(output.arg)
+                && let Some(byte) =
+                    changed_gap(&self.function.args[argument], self.tensors[argument])
             {
-                let name = self.name(output.arg).to_string();
+                let name = self.name(argument).to_string();
                 report.failures.insert(0, Failure::Padding { name, byte });
             }
             if let Compute::Gemm(gemm) = compute {
@@ -339,8 +383,36 @@ impl<'a> Run<'a> {
                 report.apply_norm_limit(gemm.tolerance);
             }
             report.seconds = seconds;
+            of_left.push(report);
         }
-        Ok(reports)
+        Ok(of_left)
+    }
+
+    /// Tells whether what a compute left in an output is there still: no later one wrote over it. Errors: one did in part.
+    fn is_left(&self, compute: &Compute, output: usize) -> Result<bool, VerifyError> {
+        let is_whole = |compute: &Compute| match compute {
+            Compute::Gemm(gemm) => gemm.at_c.is_none(),
+            _ => true,
+        };
+        for later in self.rest.iter().skip(1) {
+            for other in later.outputs() {
+                match (self.views.shared(output, other.arg), is_whole(later)) {
+                    (Shared::None, _) => {}
+                    (Shared::All, true) => return Ok(false),
+                    // Each at coordinates of its own.
+                    (_, false) if !is_whole(compute) => {}
+                    _ => return Err(VerifyError::LostInPart(self.name(output).to_string())),
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Tells whether one of these writes elements of a tensor.
+    fn writes(&self, computes: &[Compute], index: usize) -> bool {
+        let mut outputs = computes.iter().flat_map(Compute::outputs);
+        let shares = |of: usize| self.views.shared(index, of) != Shared::None;
+        outputs.any(|output| shares(output.arg))
     }
 
     fn name(&self, index: usize) -> &'a str {
@@ -350,23 +422,22 @@ impl<'a> Run<'a> {
     /// The tensor as it was when this was computed: before the launch, unless something computed it earlier. One that is
     /// only read is as it was.
     fn before(&self, index: usize) -> Result<&'a HostTensor, VerifyError> {
-        let writes = |computes: &[Compute]| {
-            let mut outputs = computes.iter().flat_map(Compute::outputs);
-            outputs.any(|output| output.arg == index)
-        };
-        if writes(self.earlier) {
+        if self.writes(self.earlier, index) {
             // What stands in it now is that, or what came later.
-            return match writes(self.rest) {
+            return match self.writes(self.rest, index) {
                 true => Err(VerifyError::Lost(self.name(index).to_string())),
-                false => Ok(&self.tensors[index]),
+                false => Ok(self.tensors[index]),
             };
         }
+        let Some(argument) = self.views.argument_of(index) else {
+            return Err(VerifyError::Unwritten(self.name(index).to_string()));
+        };
         match self.before {
-            Some(before) => Ok(&before[index]),
-            None if self.function.args[index].access().writes() => {
+            Some(before) => Ok(before[index]),
+            None if self.function.args[argument].access().writes() => {
                 Err(VerifyError::NoBefore(self.name(index).to_string()))
             }
-            None => Ok(&self.tensors[index]),
+            None => Ok(self.tensors[index]),
         }
     }
 
@@ -443,7 +514,7 @@ impl<'a> Run<'a> {
             return Ok(());
         };
         let (ends, name) = (self.before(index)?, self.name(index));
-        let rows = self.matrix(gemm.c, &self.tensors[gemm.c], 0)?.rows() as f64;
+        let rows = self.matrix(gemm.c, self.tensors[gemm.c], 0)?.rows() as f64;
         let refuse = |reason: String| {
             let function = self.function.name.clone();
             Err(ArgError::Call { function, reason }.into())
@@ -473,7 +544,7 @@ impl<'a> Run<'a> {
         };
         let groups = self.tensors[ends].layout().size();
         let last = self.end(ends, usize::try_from(groups - 1).unwrap_or(0))?;
-        let tensor = &self.tensors[output];
+        let tensor = self.tensors[output];
         let matrix = self.matrix(output, tensor, 0)?;
         let (rows, columns) = (matrix.rows(), matrix.columns());
         let behind = matrix.rows_between([last, rows]);
@@ -508,9 +579,8 @@ impl<'a> Run<'a> {
             reason,
         };
         if let Some(at) = gemm.places()[operand] {
-            let known = plan::known(self.function, self.tensors)?;
             let known = at
-                .known(&known, tensor.layout().rank().max(1))
+                .known(&self.views.known, tensor.layout().rank().max(1))
                 .map_err(call)?;
             let matrix = Matrix::at_coordinates(tensor, &known, product);
             let matrix =
@@ -546,7 +616,7 @@ impl<'a> Run<'a> {
         self.check_groups(gemm)?;
         let shape = match &gemm.at_c {
             Some(at) => {
-                let sizes = at.sizes(&plan::known(self.function, self.tensors)?);
+                let sizes = at.sizes(&self.views.known);
                 sizes.into_iter().flatten().collect()
             }
             None => self.tensors[gemm.c].layout().shape(),
@@ -682,9 +752,13 @@ impl<'a> Run<'a> {
         output: Option<Element>,
     ) -> Result<Product<'a>, VerifyError> {
         let indices = [gemm.a, gemm.b, gemm.c];
+        let factors = [gemm.a, gemm.b];
+        let is_computed = factors
+            .iter()
+            .any(|index| self.writes(self.earlier, *index));
         let a = self.product_factor(gemm, 0, gemm.prologue_a.as_deref(), product)?;
         let b = self.product_factor(gemm, 1, gemm.prologue_b.as_deref(), product)?;
-        let c = self.placed(gemm, 2, &self.tensors[gemm.c], product)?;
+        let c = self.placed(gemm, 2, self.tensors[gemm.c], product)?;
         let (m, n, k) = (c.rows(), c.columns(), a.columns());
         let accumulate: Element = gemm.accumulate.parse()?;
         let multiply = gemm.multiply.as_deref().map(str::parse).transpose()?;
@@ -729,8 +803,8 @@ impl<'a> Run<'a> {
                 output: output.unwrap_or(c.element()),
                 k,
                 scaled: gemm.alpha.is_some() || gemm.beta.is_some(),
-                // What a prologue makes of numbers of mean zero may have any.
-                data: match a.is_stored() && b.is_stored() {
+                // What a prologue, or another op, makes of numbers of mean zero may have any.
+                data: match a.is_stored() && b.is_stored() && !is_computed {
                     true => config.data,
                     false => Data::Any,
                 },

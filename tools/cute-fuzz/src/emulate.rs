@@ -6,7 +6,7 @@ use cute_runtime::device::{Device, DeviceError};
 use cute_runtime::emulator::{Config, Emulator};
 use cute_runtime::package::Compute;
 use cute_runtime::tensor::{Given, generate_given};
-use cute_runtime::verify::{self, VerifyError};
+use cute_runtime::verify::{self, Memory, VerifyError};
 use cute_runtime::{Function, HostTensor, Package, plan};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -127,7 +127,13 @@ fn one(
         Ok(()) | Err(DeviceError::Findings(_))
     );
     let config = verify::Config::default();
-    let _: Result<_, VerifyError> = verify::verify_from(function, Some(&before), &tensors, &config);
+    let memory = Memory {
+        before: Some(&before),
+        after: &tensors,
+        workspace: Some(program.workspace()),
+        sm_count: Some(program.multiprocessors()),
+    };
+    let _: Result<_, VerifyError> = verify::verify_memory(function, &memory, &config);
     ran
 }
 
@@ -201,14 +207,16 @@ pub fn check(
         }
     }
     let before = tensors.clone();
-    on.with(seed, |device| {
-        let mut program = device.load(package, &function)?;
-        program.run(&mut tensors)
-    })
-    .map_err(|error| {
-        on.failed(&error);
-        error.to_string()
-    })?;
+    let (workspace, sm_count) = on
+        .with(seed, |device| {
+            let mut program = device.load(package, &function)?;
+            program.run(&mut tensors)?;
+            Ok((program.workspace().to_vec(), program.multiprocessors()))
+        })
+        .map_err(|error: DeviceError| {
+            on.failed(&error);
+            error.to_string()
+        })?;
     if let Some(Expected::Holds {
         first, elements, ..
     }) = expected
@@ -219,7 +227,13 @@ pub fn check(
         data: verify::Data::IndependentMeanZero,
         ..verify::Config::default()
     };
-    let reports = match verify::verify_from(&function, Some(&before), &tensors, &config) {
+    let memory = Memory {
+        before: Some(&before),
+        after: &tensors,
+        workspace: Some(&workspace),
+        sm_count: Some(sm_count),
+    };
+    let reports = match verify::verify_memory(&function, &memory, &config) {
         Ok(reports) => reports,
         // Of long sums of large numbers some are beyond the type of the output, and of large products reduced outputs are not computed again.
         Err(

@@ -23,8 +23,15 @@ pub fn leaf(random: &mut Random, values: &[i64], is_stride: bool) -> String {
         return first.to_string();
     }
     let width = if random.chance(10) { "i64" } else { "" };
-    let divides = |div: &i64| values.iter().all(|value| value % div == 0 && *value > 0);
-    let largest = [16, 8, 4, 2].into_iter().find(divides);
+    // An extent of 0 is a multiple of everything, and a stride of 0 says that elements are the same.
+    let least = if is_stride { 1 } else { 0 };
+    let divides = |div: &i64| {
+        values
+            .iter()
+            .all(|value| value % div == 0 && *value >= least)
+    };
+    let nothing = (is_one && first == 0 && !is_stride && random.chance(30)).then_some(0);
+    let largest = nothing.or_else(|| [16, 8, 4, 2].into_iter().find(divides));
     let div = largest
         .filter(|_| random.chance(70))
         .map(|div| format!("div={div}"));

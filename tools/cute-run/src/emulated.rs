@@ -9,7 +9,7 @@ use cute_runtime::emulator::{Config, Emulator, Finding, merge};
 use crate::cli::Cli;
 use crate::job::Job;
 use crate::outcome::{Outcome, Status, plural};
-use crate::session::{before, checked, failed, write_outputs};
+use crate::session::{before, checked, failed, left, write_outputs};
 use crate::words;
 
 /// The settings of the emulation of the run of that number.
@@ -142,8 +142,9 @@ fn emulate_once(
         write_outputs(job, &tensors)?;
     }
     // The first wrong result is shown; until then, that of the first seed.
+    let memory = left(&*program, before.as_deref(), &tensors);
     if outcome.status != Status::Wrong
-        && let Some(checked) = checked(cli, job, before.as_deref(), &tensors)?
+        && let Some(checked) = checked(cli, job, &memory)?
     {
         let right = checked.is_right();
         if !right && run > 0 {

@@ -123,8 +123,20 @@ fn describe_function(out: &mut String, function: &Function) -> fmt::Result {
         table.add_row([arg.name(), arg.element(), &layout, &align, access]);
     }
     writeln!(out, "{table}")?;
+    let whole = function.with_views();
     for compute in &function.computes {
-        writeln!(out, "computes {}", compute.describe(function))?;
+        let formula = compute.describe(&whole);
+        match compute.condition() {
+            Some(condition) => {
+                let condition = text(function, condition);
+                writeln!(out, "computes, where {condition}: {formula}")?;
+            }
+            None => writeln!(out, "computes {formula}")?,
+        }
+    }
+    for view in &function.views {
+        let text = view.describe(function, |expr| text(function, expr));
+        writeln!(out, "tensor {text}")?;
     }
     for (at, value) in function.values.iter().enumerate() {
         writeln!(out, "v{at} = {}", text(function, value))?;

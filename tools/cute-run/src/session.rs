@@ -4,7 +4,8 @@ use anyhow::{anyhow, bail};
 use cute_runtime::device::{
     Device, DeviceError, DeviceKind, Opened, Program, TimingConfig, Work, measure, open,
 };
-use cute_runtime::{Compute, HostTensor, verify};
+use cute_runtime::verify::{self, Memory};
+use cute_runtime::{Compute, HostTensor};
 
 use crate::cli::Cli;
 use crate::emulated;
@@ -213,10 +214,25 @@ fn try_execute(
     let before = before(job, &tensors);
     program.run(&mut tensors)?;
     write_outputs(job, &tensors)?;
-    if let Some(checked) = checked(cli, job, before.as_deref(), &tensors)? {
+    let memory = left(program, before.as_deref(), &tensors);
+    if let Some(checked) = checked(cli, job, &memory)? {
         checked.put(outcome);
     }
     Ok(tensors)
+}
+
+/// The memory that the last run of a program left, of these arguments, and what it had before.
+pub fn left<'a>(
+    program: &'a dyn Program,
+    before: Option<&'a [HostTensor]>,
+    after: &'a [HostTensor],
+) -> Memory<'a> {
+    Memory {
+        before,
+        after,
+        workspace: Some(program.workspace()),
+        sm_count: Some(program.multiprocessors()),
+    }
 }
 
 /// Writes the files that were asked for.
@@ -235,15 +251,15 @@ pub fn before(job: &Job, tensors: &[HostTensor]) -> Option<Vec<HostTensor>> {
         .iter()
         .flat_map(Compute::roles)
         .collect();
+    // A view has the elements of its argument.
+    let argument = |arg: usize| job.function.argument_of(arg);
     let is_read = |arg: usize| {
-        roles
-            .iter()
-            .any(|role| role.arg == arg && role.access.reads())
+        let mut read = roles.iter().filter(|role| role.access.reads());
+        read.any(|role| argument(role.arg) == Some(arg))
     };
-    let mut outputs = roles.iter().filter(|role| role.access.writes());
-    outputs
-        .any(|output| is_read(output.arg))
-        .then(|| tensors.to_vec())
+    let outputs = roles.iter().filter(|role| role.access.writes());
+    let mut outputs = outputs.filter_map(|output| argument(output.arg));
+    outputs.any(is_read).then(|| tensors.to_vec())
 }
 
 /// The comparisons of the results of a run.
@@ -275,10 +291,18 @@ impl Checked {
     }
 
     pub fn put(self, outcome: &mut Outcome) {
+        let is_compared = !self.verification.is_empty() || !self.expected.is_empty();
         outcome.status = match self.is_right() {
-            true => Status::Right,
+            true if is_compared => Status::Right,
+            true => Status::Unverified,
             false => Status::Wrong,
         };
+        if !is_compared {
+            outcome.notes.push(format!(
+                "nothing to verify: all that {} computes stands in branches that this call does not take",
+                outcome.function
+            ));
+        }
         if !self.left.is_empty() {
             let note = format!("not compared: {}", self.left.join(", "));
             outcome.notes.push(note);
@@ -290,29 +314,33 @@ impl Checked {
 
 /// Compares what a function has written with what the package says and with what the caller expects; none where nothing is to be
 /// compared. A package that does not say what it computes has what is expected alone.
-pub fn checked(
-    cli: &Cli,
-    job: &Job,
-    before: Option<&[HostTensor]>,
-    tensors: &[HostTensor],
-) -> anyhow::Result<Option<Checked>> {
+pub fn checked(cli: &Cli, job: &Job, memory: &Memory<'_>) -> anyhow::Result<Option<Checked>> {
     let says = !job.function.computes.is_empty() || job.expectations.is_empty();
     let verifies = !cli.no_verify && says;
     if !verifies && job.expectations.is_empty() {
         return Ok(None);
     }
     let expected = job.expectations.iter();
-    let expected = expected.map(|one| one.compare(&job.function, tensors, job.data()));
+    let expected = expected.map(|one| one.compare(&job.function, memory.after, job.data()));
     let expected = expected.collect();
     let verification = match verifies {
-        true => verified(cli, job, before, tensors)?,
+        true => verified(cli, job, memory)?,
         false => Vec::new(),
     };
-    let computed = job.function.computes.iter().flat_map(Compute::outputs);
-    let computed: Vec<usize> = computed.filter(|_| verifies).map(|role| role.arg).collect();
+    // Outputs of ops in branches that were taken have reports.
+    let names: Vec<&str> = verification
+        .iter()
+        .map(|report| report.name.as_str())
+        .collect();
+    let function = job.function.with_views();
+    let verified =
+        (0..function.args.len()).filter(|tensor| names.contains(&function.args[*tensor].name()));
+    let verified: Vec<_> = verified
+        .map(|tensor| job.function.argument_of(tensor))
+        .collect();
     let expectations = &job.expectations;
     let is_compared = |index: usize| {
-        computed.contains(&index) || expectations.iter().any(|one| one.output == index)
+        verified.contains(&Some(index)) || expectations.iter().any(|one| one.output == index)
     };
     let args = job.function.args.iter().enumerate();
     let left = args.filter(|(index, arg)| arg.access().writes() && !is_compared(*index));
@@ -325,23 +353,13 @@ pub fn checked(
 }
 
 /// Compares what a function has written with a reference.
-fn verified(
-    cli: &Cli,
-    job: &Job,
-    before: Option<&[HostTensor]>,
-    tensors: &[HostTensor],
-) -> anyhow::Result<Vec<verify::Report>> {
+fn verified(cli: &Cli, job: &Job, memory: &Memory<'_>) -> anyhow::Result<Vec<verify::Report>> {
     let config = verify::Config {
         seed: cli.seed,
         data: job.data(),
         ..verify::Config::default()
     };
-    Ok(verify::verify_from(
-        &job.function,
-        before,
-        tensors,
-        &config,
-    )?)
+    Ok(verify::verify_memory(&job.function, memory, &config)?)
 }
 
 #[cfg(test)]

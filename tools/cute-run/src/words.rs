@@ -43,16 +43,19 @@ fn verification(error: &VerifyError) -> String {
             "function {function} does not say what it computes, so its result cannot be verified; compare outputs with files \
              (--expect NAME=reference.npy), or pass --no-verify"
         ),
-        VerifyError::Lost(_) => {
+        VerifyError::Lost(_) | VerifyError::LostInPart(_) => {
             format!("{error} (--expect NAME=reference.npy), or pass --no-verify")
         }
         VerifyError::Args(error) => argument(error),
-        VerifyError::Element(_) | VerifyError::NoBefore(_) => error.to_string(),
+        VerifyError::Element(_) | VerifyError::NoBefore(_) | VerifyError::NoWorkspace(_) => {
+            error.to_string()
+        }
         VerifyError::Factor { .. }
         | VerifyError::Undecided(_)
         | VerifyError::TooLarge(_)
         | VerifyError::Prologue { .. }
         | VerifyError::NotFinite { .. }
+        | VerifyError::Unwritten(_)
         | VerifyError::Overflow { .. } => format!("{error}, or pass --no-verify"),
     }
 }

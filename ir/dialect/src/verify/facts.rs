@@ -82,15 +82,56 @@ pub(super) fn verify_launch(op: cute::Launch<'_>) -> Checked {
 }
 
 pub(super) fn verify_compute_values(op: cute::ComputeValues<'_>) -> Checked {
-    if is_on_device(op.op()) {
-        return Err(
-            "is for the host function whose cute.computes it belongs to; expected it outside of kernels".to_owned(),
-        );
+    check_on_host(op.op())?;
+    check_index(op.op(), "compute", "a compute")
+}
+
+pub(super) fn verify_compute_here(op: cute::ComputeHere<'_>) -> Checked {
+    check_on_host(op.op())?;
+    check_index(op.op(), "compute", "a compute")
+}
+
+pub(super) fn verify_compute_view(op: cute::ComputeView<'_>) -> Checked {
+    check_on_host(op.op())?;
+    check_index(op.op(), "index", "a tensor")?;
+    let ty = attribute_of(op.op(), "tensor").and_then(type_value);
+    let Some(CuteType::MemRef(memref)) = ty.and_then(CuteType::of) else {
+        let found = ty.map_or_else(String::new, |ty| ty.to_string());
+        return Err(format!("expected the type of a tensor, found {found}"));
+    };
+    if memref.space != Space::Gmem {
+        return Err(format!(
+            "expected a tensor in gmem, as launches have, found one in {}",
+            memref.space.name()
+        ));
     }
-    match integer_of(op.op(), "compute") {
+    let parts = [memref.layout.shape(), memref.layout.stride()];
+    let leaves = parts.into_iter().flat_map(|part| part.leaves());
+    let open = leaves.filter(|leaf| !leaf.is_static()).count();
+    match op.leaves().len() {
+        given if given == open => Ok(()),
+        given => Err(format!(
+            "expected an integer for each of the {open} leaves that {} leaves open, found {given}",
+            memref.layout.text_of_tensor()
+        )),
+    }
+}
+
+fn check_on_host(op: Op<'_>) -> Checked {
+    match is_on_device(op) {
+        true => Err(
+            "is for the host function whose cute.computes it belongs to; expected it outside of kernels".to_owned(),
+        ),
+        false => Ok(()),
+    }
+}
+
+/// Checks that an attribute is an index, of what is said.
+fn check_index(op: Op<'_>, attribute: &str, of: &str) -> Checked {
+    match integer_of(op, attribute) {
         Some(0..) => Ok(()),
         found => Err(format!(
-            "expected the index of a compute, found {}",
+            "expected the index of {of}, found {}",
             found.unwrap_or_default()
         )),
     }

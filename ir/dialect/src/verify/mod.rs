@@ -23,7 +23,7 @@
 //! - `clear`, `fill`, `axpby`, `transform`, `reduce`: tensors of one size, a region of their elements (`algorithms/elementwise.rs`);
 //! - `convert`: registers, same layout;
 //! - `candidates`: outside of kernels, a time for each plan, and one plan that is not left out (`algorithms/candidates.rs`);
-//! - `sm_count`, `compute_values`, `workspace`, `launch`: outside of kernels (`facts.rs`); `launch`: a grid of one to three modes; `workspace`: in global memory, aligned as packages promise
+//! - `sm_count`, `compute_values`, `compute_view`, `compute_here`, `workspace`, `launch`: outside of kernels (`facts.rs`); `launch`: a grid of one to three modes; `workspace`: in global memory, aligned as packages promise
 //!   (`algorithms.rs`);
 //! - `check_warps`: an element for each warp of the block, and their number (`partitions.rs`);
 //! - `tiled.copy.partition_S` and `_D`, `tiled.mma.partition`: no part for a thread that blocks do not have (`partitions.rs`);
@@ -87,6 +87,8 @@ pub fn verify(op: Op<'_>) -> Result<(), Failure> {
         cute::LAUNCH => with(cute::Launch::of(op), facts::verify_launch),
         cute::SM_COUNT => with(cute::SmCount::of(op), facts::verify_sm_count),
         cute::COMPUTE_VALUES => with(cute::ComputeValues::of(op), facts::verify_compute_values),
+        cute::COMPUTE_VIEW => with(cute::ComputeView::of(op), facts::verify_compute_view),
+        cute::COMPUTE_HERE => with(cute::ComputeHere::of(op), facts::verify_compute_here),
         cute::PTRTOINT => with(cute::Ptrtoint::of(op), facts::verify_ptrtoint),
         cute::INTTOPTR => with(cute::Inttoptr::of(op), facts::verify_inttoptr),
         cute::MEMREF_LOAD => with(cute::MemrefLoad::of(op), views::verify_load),

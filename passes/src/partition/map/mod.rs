@@ -240,6 +240,8 @@ impl<'c> Mapped<'c> {
         mapped.at_row(b, row)?;
         if let Some(lead) = op.aligned_by().and_then(integer_value) {
             mapped.shift = Some(mapped.shifted(b, lead)?);
+            // There is one vector less than columns are.
+            mapped.is_whole = false;
         }
         Ok(mapped)
     }

@@ -405,7 +405,8 @@ pub(super) fn record<'c>(
         ("scalars", region.captured()),
     ] {
         if !values.is_empty() {
-            entry += &format!(", {name} = array<i64: {}>", super::places(values));
+            let places = super::places(op, function, values)?;
+            entry += &format!(", {name} = array<i64: {places}>");
         }
     }
     super::record(op, function, &entry)

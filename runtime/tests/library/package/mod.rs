@@ -5,6 +5,7 @@ mod map;
 mod places;
 mod prologue;
 mod tensor_map;
+mod views;
 mod workspace;
 
 use cute_runtime::package::*;

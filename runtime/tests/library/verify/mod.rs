@@ -1,3 +1,4 @@
+mod chain;
 mod epilogue;
 mod fused;
 mod lines;

@@ -80,16 +80,16 @@ pub(crate) fn tensor(
     };
     // Elements of a line may be apart.
     let step = if random.chance(5) { 2 } else { 1 };
-    let mut line = along * step + gap;
+    let mut line = along.max(1) * step + gap;
     let mut stride = [0; 2];
     stride[major] = step;
     stride[1 - major] = line;
     if !is_output && random.chance(3) {
         // All lines are one.
         stride[1 - major] = 0;
-        line = along * step;
+        line = along.max(1) * step;
     }
-    let mut whole = line * extents[1 - major];
+    let mut whole = line * extents[1 - major].max(1);
     let mut of_batch = Vec::new();
     for count in batch {
         if !is_output && random.chance(30) {
@@ -184,6 +184,11 @@ impl Problem {
                 extents[axis] = whole(extents[axis], if axis == 2 { along_k } else { WHOLE });
             }
         }
+        // Without elements of a factor, of the other one, or of both; sums of none are 0.
+        let empty = (!is_narrow && random.chance(4)).then(|| random.below(3));
+        if let Some(axis) = empty {
+            extents[axis] = 0;
+        }
         let [m, n, k] = extents;
         let batch: Vec<i64> = match random.below(10) {
             0 => vec![random.range(1, 3)],
@@ -197,13 +202,14 @@ impl Problem {
         };
         let [left, right, sum, result] = *random.pick(types);
         // An epilogue stores other types than sums are rounded to.
-        let has_epilogue = random.chance(40);
+        let has_epilogue = random.chance(40) && !matches!(empty, Some(0 | 1));
         let result = match has_epilogue {
             true => epilogue::stored(random, sum),
             false => result,
         };
         // Groups of rows, each with a matrix of B.
-        let groups = (batch.is_empty() && random.chance(12)).then(|| [random.range(1, 9)]);
+        let groups = (batch.is_empty() && empty.is_none() && random.chance(12))
+            .then(|| [random.range(1, 9)]);
         let batch_of = |name: &str| match &groups {
             Some(groups) if name == "B" => &groups[..],
             _ => &batch,
@@ -230,7 +236,7 @@ impl Problem {
             0..=3 if groups.is_some() && name == "A" => {
                 places::rows(random, (name, element), extents, &batch)
             }
-            _ if groups.is_some() => Placed::from(tensor(
+            _ if groups.is_some() || empty.is_some() => Placed::from(tensor(
                 random,
                 element,
                 extents,

@@ -30,6 +30,27 @@ impl Body {
         name
     }
 
+    /// Some of the bits of a byte, as weights that are packed have them.
+    fn bits(&mut self, random: &mut Random, value: String) -> String {
+        let mut value = value;
+        for _ in 0..random.range(1, 2) {
+            let (name, by) = *random.pick(&[
+                ("arith.andi", 15),
+                ("arith.andi", 112),
+                ("arith.ori", 4),
+                ("arith.xori", 85),
+                ("arith.shli", 4),
+                ("arith.shrsi", 4),
+                ("arith.shrui", 4),
+                ("arith.divsi", 3),
+                ("arith.remsi", 16),
+            ]);
+            let by = self.op(&format!("arith.constant {by} : i8"));
+            value = self.op(&format!("{name} {value}, {by} : i8"));
+        }
+        value
+    }
+
     /// A number of one type as one of another.
     fn converted(&mut self, value: &str, from: &str, to: &str) -> String {
         let op = match (from, to) {
@@ -58,6 +79,9 @@ fn bits(ty: &str) -> u32 {
 
 /// Elements along K that share a number, where they do.
 const GROUP: i64 = 32;
+
+/// So many that vectors of bytes are wider.
+const SMALL_GROUP: i64 = 8;
 
 /// Rows that share a scale, where they do.
 const ROWS: i64 = 16;
@@ -150,7 +174,11 @@ impl Prologue {
             _ => ("arith.addf", "arith.subf", "arith.mulf"),
         };
         let mut body = Body::default();
-        let mut value = body.converted("%x", stored, ty);
+        let mut value = "%x".to_owned();
+        if matches!(stored, "i8" | "ui8") && random.chance(35) {
+            value = body.bits(random, value);
+        }
+        value = body.converted(&value, stored, ty);
         let mut arguments = vec![format!("%x: {}", argument(stored))];
         let mut tensors = Vec::new();
         for at in 0..random.below(3) {
@@ -159,9 +187,15 @@ impl Prologue {
                 "f64" => *random.pick(&["f64", "f32", "i8"]),
                 _ => *random.pick(&["f16", "f16", "bf16", "f32", "i8", "ui8"]),
             };
-            let is_grouped = extents[1] % GROUP == 0 && batch.is_empty() && random.chance(20);
+            let [_, columns] = extents;
+            let is_grouped =
+                columns > 0 && columns % GROUP == 0 && batch.is_empty() && random.chance(20);
             tensors.push(if is_grouped {
-                groups(element, extents, [1, GROUP])
+                groups(
+                    element,
+                    extents,
+                    [1, *random.pick(&[GROUP, GROUP, SMALL_GROUP])],
+                )
             } else if is_held || random.chance(75) {
                 line(random, element, extents, batch)
             } else if random.chance(25) {
@@ -216,7 +250,8 @@ impl Prologue {
         for at in 0..random.below(3) {
             let element = *random.pick(&["f32", "f32", "f16", "i8"]);
             let [rows, columns] = extents;
-            let along = [32, 64, 128].map(|of| (of, columns % of == 0 && batch.is_empty()));
+            let along = [32, 64, 128];
+            let along = along.map(|of| (of, columns > 0 && columns % of == 0 && batch.is_empty()));
             let along: Vec<i64> = along
                 .iter()
                 .filter(|(_, is)| *is)

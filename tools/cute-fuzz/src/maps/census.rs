@@ -5,13 +5,15 @@ use anyhow::{Result, bail};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The kinds of things that are in problems, as these say of themselves; of many inputs each is in some.
-pub(super) const FEATURES: [&str; 19] = [
+pub(super) const FEATURES: [&str; 22] = [
+    "bits of integers",
     "broadcasts",
     "elements of f8",
     "few long rows",
     "long rows",
     "more than two modes",
     "nested modes",
+    "no elements",
     "no inputs",
     "norms",
     "a number of the function",
@@ -24,6 +26,7 @@ pub(super) const FEATURES: [&str; 19] = [
     "reductions of products",
     "several maps",
     "sums of products",
+    "tensors in a workspace",
     "two products along K",
 ];
 

@@ -31,6 +31,8 @@ pub(super) struct Formula<'a> {
     pub(super) reductions: usize,
     /// Tells whether it is a softmax, a layer norm, or an RMS norm.
     pub(super) is_norm: bool,
+    /// Tells whether bits of integers are computed with.
+    pub(super) has_bits: bool,
 }
 
 /// The text of a region of these inputs and outputs; `number` is one of the function.
@@ -50,6 +52,7 @@ pub(super) fn region<'a>(
         count,
         reductions: 0,
         is_norm: false,
+        has_bits: false,
     };
     let mut arguments = Vec::new();
     for (at, input) in inputs.iter().enumerate() {
@@ -281,7 +284,59 @@ impl Formula<'_> {
         self.push(name, &[], 0.03125)
     }
 
+    /// An operation on the bits of integers, or a quotient or a remainder, within what the type holds.
+    fn bits(&mut self) {
+        self.has_bits = true;
+        let (x, y) = (self.any(), self.any());
+        let larger = x.most.max(y.most);
+        let width = if self.style.ty == "i8" { 8 } else { 32 };
+        let (name, by, most) = match self.random.below(8) {
+            // A power of two is above what both hold.
+            0 => ("arith.andi", None, 2.0 * larger + 1.0),
+            1 => ("arith.ori", None, 2.0 * larger + 1.0),
+            2 => ("arith.xori", None, 2.0 * larger + 1.0),
+            3 if x.most < 1e6 && width > 8 => {
+                let by = self.random.range(0, 6);
+                ("arith.shli", Some(by), x.most * (by as f64).exp2())
+            }
+            4 => ("arith.shrsi", Some(self.random.range(0, width - 1)), x.most),
+            5 => {
+                let by = self.random.range(width / 2, width - 1);
+                let most = ((width - by) as f64).exp2();
+                ("arith.shrui", Some(by), most)
+            }
+            6 => {
+                let by = *self.random.pick(&[1, 2, 3, 7, 16, -3]);
+                ("arith.divsi", Some(by), x.most)
+            }
+            _ => {
+                let by = *self.random.pick(&[1, 2, 3, 7, 16, -3]);
+                ("arith.remsi", Some(by), 16.0)
+            }
+        };
+        match by {
+            None => self.op(name, &x, &y, most.min(self.bound())),
+            Some(by) => {
+                let by = self.body.constant(&by.to_string());
+                let text = self.body.binary(name, &x.name, &by);
+                self.push(text, &[&x], most)
+            }
+        };
+    }
+
+    /// The largest magnitude that the type of integers has.
+    fn bound(&self) -> f64 {
+        if self.style.ty == "i8" {
+            128.0
+        } else {
+            2f64.powi(31)
+        }
+    }
+
     fn binary(&mut self) {
+        if !self.style.is_float() && self.random.chance(45) {
+            return self.bits();
+        }
         let (x, y) = (self.any(), self.any());
         let sum = x.most + y.most;
         let larger = x.most.max(y.most);

@@ -7,7 +7,7 @@ use super::shape::{Role, Shape, Tensor};
 use super::style::Style;
 use crate::gemms::matrix;
 use crate::random::Random;
-use crate::tensors::typed;
+use crate::tensors::{bytes, typed};
 use cute_runtime::tensor::Given;
 use std::collections::BTreeSet;
 
@@ -26,9 +26,12 @@ pub(super) struct Problem {
 #[derive(Default)]
 struct Function {
     head: String,
-    arguments: Vec<String>,
     body: String,
     tensors: Vec<Tensor>,
+    /// The tensors that are in a workspace, and no arguments.
+    inner: BTreeSet<usize>,
+    /// The tensors that have elements before anything is computed.
+    read: BTreeSet<usize>,
     /// A number comes behind the tensors.
     number: Option<String>,
     features: BTreeSet<&'static str>,
@@ -39,7 +42,6 @@ impl Function {
     fn argument(&mut self, tensor: &Tensor) -> usize {
         let at = self.tensors.len();
         self.head += &format!("!T{at} = {}\n", tensor.ty);
-        self.arguments.push(format!("%T{at}: !T{at}"));
         self.tensors.push(tensor.clone());
         at
     }
@@ -60,7 +62,9 @@ impl Function {
         for _ in 0..own {
             let element = *random.pick(style.inputs);
             let tensor = shape.tensor(random, element, Role::Input);
-            inputs.push(self.argument(&tensor));
+            let at = self.argument(&tensor);
+            self.read.insert(at);
+            inputs.push(at);
         }
         let mut outputs = Vec::new();
         // Only tensors of this map's own are overwritten, of which every element has a place of its own.
@@ -120,6 +124,9 @@ impl Function {
         if is_norm {
             self.features.insert("norms");
         }
+        if made.has_bits {
+            self.features.insert("bits of integers");
+        }
         if inputs.is_empty() {
             self.features.insert("no inputs");
         }
@@ -137,6 +144,42 @@ impl Function {
             typed(&list(&outputs))
         );
         outputs
+    }
+
+    /// Puts a tensor that one op writes and another one reads into a workspace, where all of its layout is known.
+    fn hide(&mut self, at: usize) {
+        let tensor = &self.tensors[at];
+        if tensor.ty.contains('?') || self.read.contains(&at) || self.inner.contains(&at) {
+            return;
+        }
+        let layout = tensor.layouts[0].clone();
+        // A layout, which a view is made by, has no extent of 0.
+        if layout.size() == 0 {
+            return;
+        }
+        let element = tensor.element;
+        let pointer = format!("!cute.ptr<{element}, gmem, align<256>>");
+        let count = layout.cosize() * bytes(element);
+        let before = format!(
+            "  %B{at} = arith.constant {count} : index\n  %W{at} = cute.workspace(%B{at}) : {pointer}\n  \
+             %L{at} = cute.static : !cute.layout<\"{0}\">\n  \
+             %T{at} = cute.make_view(%W{at}, %L{at}) : ({pointer}, !cute.layout<\"{0}\">) -> !T{at}\n",
+            layout.text()
+        );
+        let ty = format!(
+            "!cute.memref<{element}, gmem, align<256>, \"{}\">",
+            layout.text()
+        );
+        self.body.insert_str(0, &before);
+        self.replace(
+            at,
+            Tensor {
+                ty,
+                ..tensor.clone()
+            },
+        );
+        self.inner.insert(at);
+        self.features.insert("tensors in a workspace");
     }
 
     fn replace(&mut self, at: usize, tensor: Tensor) {
@@ -171,7 +214,8 @@ impl Problem {
             _ => Style::wide(),
         };
         let outputs = function.map(random, &shape, style, &given);
-        if random.chance(15) {
+        let mut hidden = given;
+        if random.chance(25) {
             // The next one reads what this one left.
             function.features.insert("several maps");
             if random.chance(50) {
@@ -186,6 +230,12 @@ impl Problem {
                 .take(2)
                 .collect();
             function.map(random, &shape, style, &read);
+            hidden.extend(read);
+        }
+        for at in hidden {
+            if random.chance(50) {
+                function.hide(at);
+            }
         }
         Problem::of(function, &shape)
     }
@@ -210,6 +260,9 @@ impl Problem {
         if !shape.along.is_empty() && shape.most_along(&shape.along) > 1 << 17 {
             features.insert("few long rows");
         }
+        if (0..shape.launches).any(|launch| shape.elements(launch) == 0) {
+            features.insert("no elements");
+        }
         if function
             .tensors
             .iter()
@@ -221,15 +274,19 @@ impl Problem {
         if function.tensors.iter().any(is_same) {
             features.insert("broadcasts");
         }
-        let arguments = function.arguments.iter().chain(&function.number);
-        let arguments: Vec<&str> = arguments.map(String::as_str).collect();
+        let outer = |at: &usize| !function.inner.contains(at);
+        let arguments = (0..function.tensors.len()).filter(outer);
+        let arguments = arguments.map(|at| format!("%T{at}: !T{at}"));
+        let arguments: Vec<String> = arguments.chain(function.number.clone()).collect();
         head += &format!(
             "func.func @map({}) {{\n{}  return\n}}\n",
             arguments.join(", "),
             function.body
         );
         let launch = |at: usize| {
-            let tensors = function.tensors.iter().map(|tensor| match open(tensor) {
+            let outer = (0..function.tensors.len()).filter(outer);
+            let tensors = outer.map(|own| &function.tensors[own]);
+            let tensors = tensors.map(|tensor| match open(tensor) {
                 true => Given::Layout(tensor.layouts[at].clone()),
                 false => Given::Nothing,
             });
@@ -324,6 +381,10 @@ mod tests {
             "bf16",
             "f64",
             "i32",
+            "arith.andi",
+            "arith.shrui",
+            "arith.remsi",
+            "cute.workspace",
             "math.exp",
             "math.rsqrt",
             "arith.select",

@@ -141,8 +141,28 @@ impl Shape {
             is_orderly,
         };
         shape.vary(random, budget);
+        if random.chance(6) {
+            shape.empty(random);
+        }
         shape.order = shape.lie(random);
         shape
+    }
+
+    /// Leaves no elements along a mode that nothing is reduced along, in all launches or in one of those that bring the extent.
+    fn empty(&mut self, random: &mut Random) {
+        let leaves = self.leaves().into_iter();
+        let leaves: Vec<_> = leaves
+            .filter(|(mode, _)| !self.along.contains(mode))
+            .collect();
+        if leaves.is_empty() {
+            return;
+        }
+        let (mode, at) = *random.pick(&leaves);
+        let leaf = &mut self.modes[mode][at];
+        match self.is_open && random.chance(70) {
+            true => leaf[random.below(self.launches)] = 0,
+            false => leaf.fill(0),
+        }
     }
 
     /// Gives some leaves other extents in other launches.

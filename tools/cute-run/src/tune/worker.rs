@@ -197,19 +197,19 @@ impl Checks {
     /// Runs a candidate once and verifies what it computes. One that leaves every byte as a right one did is right, and is not computed again.
     fn check(&mut self, cli: &Cli, job: &Job, device: &dyn Device) -> Answer {
         let mut tensors = self.given.clone();
-        let done = device
-            .load(&job.package, &job.function)
-            .and_then(|mut program| program.run(&mut tensors));
-        match done {
+        let loaded = device.load(&job.package, &job.function);
+        let done = loaded.and_then(|mut program| program.run(&mut tensors).map(|()| program));
+        let program = match done {
             Err(error) if error.is_wrong_result() && !error.is_fault() => {
                 return Answer::Wrong(words::device(&error));
             }
             Err(error) => return failed(&error),
-            Ok(()) if self.right.as_ref() == Some(&tensors) => return Answer::Right,
-            Ok(()) => (),
-        }
+            Ok(_) if self.right.as_ref() == Some(&tensors) => return Answer::Right,
+            Ok(program) => program,
+        };
         let before = session::before(job, &self.given);
-        match session::checked(cli, job, before.as_deref(), &tensors) {
+        let memory = session::left(&*program, before.as_deref(), &tensors);
+        match session::checked(cli, job, &memory) {
             Ok(Some(checked)) if checked.is_verified() && checked.is_right() => {
                 self.right = Some(tensors);
                 Answer::Right

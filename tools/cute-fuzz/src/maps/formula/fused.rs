@@ -43,6 +43,7 @@ pub(in super::super) fn region<'a>(
         count: sums.most[0],
         reductions: 0,
         is_norm: false,
+        has_bits: false,
     };
     if sums.reduces {
         formula.along.push(sums.columns);
