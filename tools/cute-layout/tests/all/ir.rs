@@ -1,8 +1,6 @@
 //! Values as IR: what each kind of value becomes, what has none, and the list of atoms that the lit test gives to cute-opt.
 
-mod common;
-
-use common::{Run, run, run_with};
+use super::common::{Run, run, run_with};
 use cute_layout::{CopyAtom, Elem, MmaAtom};
 use expect_test::{Expect, expect, expect_file};
 
