@@ -117,7 +117,7 @@ const SUBJECTS: [Subject; 12] = [
     subject(
         "three-stages",
         "arch=sm_80 tile=64x64x32 warps=2x2 stages=3 raster=8",
-        [128, 128, 224],
+        [128, 128, 288],
         [8, 0, 16],
         Mutated::Views,
     ),
@@ -150,7 +150,7 @@ const SUBJECTS: [Subject; 12] = [
         ..subject(
             "cooperative",
             "arch=sm_90a tile=128x16x64 warps=8x1 cluster=2x1 teams=1 stages=2",
-            [512, 48, 256],
+            [512, 32, 448],
             [0, 0, 0],
             Mutated::Addresses,
         )
@@ -193,7 +193,7 @@ const SUBJECTS: [Subject; 12] = [
         options: "arch=sm_90a",
         source: Source::File(
             "examples/kernels/sm90/wgmma_tma_persistent.mlir",
-            &[&[256, 200], &[512, 200], &[256, 512]],
+            &[&[256, 328], &[512, 328], &[256, 512]],
         ),
         sms: Some(1),
         mutated: Mutated::Synchronization,
@@ -215,7 +215,7 @@ const SUBJECTS: [Subject; 12] = [
         options: "arch=sm_90a",
         source: Source::File(
             "examples/kernels/sm90/wgmma_pingpong.mlir",
-            &[&[512, 136], &[384, 136], &[512, 384]],
+            &[&[1024, 136], &[384, 136], &[1024, 384]],
         ),
         sms: Some(2),
         mutated: Mutated::Synchronization,

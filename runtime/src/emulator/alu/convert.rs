@@ -76,9 +76,7 @@ pub(super) fn lookup(mods: &mut Mods) -> Result<Alu, Unknown> {
         satfinite,
     };
     let kind = match (to.is_float(), from.is_float()) {
-        (false, false) if whole.is_none() && rounding.is_none() && !ftz => {
-            Some(integers(how))
-        }
+        (false, false) if whole.is_none() && rounding.is_none() && !ftz => Some(integers(how)),
         (false, true) => whole.map(|_| to_integer(how)),
         // An integer is never tiny, so that there is nothing to flush.
         (true, false) if !ftz || to == F32 => rounding.map(|_| from_integer(how)),
@@ -330,7 +328,9 @@ fn floats(how: How, to_whole_one: bool, rounds: bool) -> Option<Kind> {
         ))
     } else {
         how.kind(|d, a, how| {
-            each1(d, a, |a| rounded(a, how.from, how.to, how.mode, how.ftz, how.sat))
+            each1(d, a, |a| {
+                rounded(a, how.from, how.to, how.mode, how.ftz, how.sat)
+            })
         })
     })
 }
