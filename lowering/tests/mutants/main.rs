@@ -117,7 +117,7 @@ const SUBJECTS: [Subject; 12] = [
     subject(
         "three-stages",
         "arch=sm_80 tile=64x64x32 warps=2x2 stages=3 raster=8",
-        [128, 128, 288],
+        [192, 128, 288],
         [8, 0, 16],
         Mutated::Views,
     ),
