@@ -5,8 +5,8 @@
     tools/counters.py measure TABLE [--ideals]  measures the lines of TABLE that have no figures, and fills them in
     tools/counters.py ptx                       prints the kernels
 
-runtime/tests/counters/sm_90.txt is such a table, of fewer patterns, and `CUTE_COUNTERS=TABLE cargo test -p cute-runtime
---test counters` compares any other with what the emulator counts. A table has a line a launch of one warp:
+runtime/tests/counters/sm_90.txt is such a table, of fewer patterns, and `CUTE_COUNTERS=TABLE cargo test -p cute-runtime-tests
+--test library counters` compares any other with what the emulator counts. A table has a line a launch of one warp:
 
     INSTRUCTION | LANES | FIGURES
 

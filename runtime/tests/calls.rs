@@ -503,7 +503,7 @@ const READY: &str = "CUTE_TEST_DRIVER";
 fn calls_reach_the_driver() {
     let folder = tempfile::tempdir().unwrap();
     let library = folder.path().join("libcuda.so.1");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/driver/cuda.c");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("driver/cuda.c");
     let built = Command::new("cc")
         .args(["-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-o"])
         .args([&library, &source])

@@ -1,5 +1,5 @@
 //! Calls with memory and streams of cudarc, on a GPU of compute capability 8.0 or newer:
-//! `cargo test -p cute-runtime --test calls_gpu -- --ignored --test-threads 1`.
+//! `cargo test -p cute-runtime-tests --test calls_gpu -- --ignored --test-threads 1`.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
 //! The CUDA device, with kernels written by hand. Run on a machine with a GPU of compute capability
-//! 9.0 or newer: `cargo test -p cute-runtime --test gpu -- --ignored --test-threads 1`.
+//! 9.0 or newer: `cargo test -p cute-runtime-tests --test gpu -- --ignored --test-threads 1`.
 
 use cute_runtime::cuda::CudaDevice;
 use cute_runtime::device::{Device, DeviceError, TimingConfig, Work, measure};

@@ -30,7 +30,7 @@ struct Entry {
 fn table() -> (PathBuf, Vec<Entry>) {
     let path = match std::env::var_os("CUTE_KERNELS") {
         Some(path) => path.into(),
-        None => PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/kernels/kernels.json"),
+        None => PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("kernels/kernels.json"),
     };
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let table = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));

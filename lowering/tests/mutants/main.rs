@@ -124,7 +124,7 @@ const SUBJECTS: [Subject; 12] = [
     subject(
         "two-stages",
         "arch=sm_90a tile=32x64x64 warps=1x2 stages=2 raster=2",
-        [96, 128, 448],
+        [96, 128, 320],
         [0, 8, 0],
         Mutated::Views,
     ),
@@ -150,7 +150,7 @@ const SUBJECTS: [Subject; 12] = [
         ..subject(
             "cooperative",
             "arch=sm_90a tile=128x16x64 warps=8x1 cluster=2x1 teams=1 stages=2",
-            [512, 48, 448],
+            [512, 32, 448],
             [0, 0, 0],
             Mutated::Addresses,
         )
@@ -204,7 +204,7 @@ const SUBJECTS: [Subject; 12] = [
         options: "arch=sm_90a",
         source: Source::File(
             "examples/kernels/sm90/wgmma_cooperative.mlir",
-            &[&[512, 520], &[512, 520], &[512, 512]],
+            &[&[512, 264], &[512, 264], &[512, 512]],
         ),
         sms: Some(2),
         mutated: Mutated::Synchronization,

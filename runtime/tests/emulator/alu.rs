@@ -112,6 +112,7 @@ fn run(alu: &Alu, rows: &[Row], mask: Mask) -> (Row, Mask) {
     match alu.kind {
         Kind::Value(f) => f(&mut d, row(0), row(1), row(2)),
         Kind::Value4(f) => f(&mut d, row(0), row(1), row(2), row(3)),
+        Kind::Convert(f, how) => f(&mut d, row(0), how),
         Kind::Select(f) => f(&mut d, row(0), row(1), mask),
         Kind::Carry { run, .. } => out = run(&mut d, row(0), row(1), row(2), mask),
         Kind::Test { test, combine } => {

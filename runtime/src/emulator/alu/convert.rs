@@ -4,8 +4,9 @@ use super::float::{Bf, Half, Ieee, NAN32, flushed32, out32, out64};
 use super::mods::Mods;
 use super::packed_float;
 use super::round::{Format, Mode, narrow, normalise};
-use super::scalar::{Int, by_flag, by_int, by_mode, value};
+use super::scalar::{Int, by_int, each1, value};
 use super::{Alu, Kind, Unknown};
+use crate::emulator::Row;
 use crate::ptx::Type::{self, *};
 
 pub(super) const OPCODES: &[&str] = &["cvt"];
@@ -65,22 +66,21 @@ pub(super) fn lookup(mods: &mut Mods) -> Result<Alu, Unknown> {
             "another type",
         ));
     }
-    let options = Options {
+    let how = How {
+        to,
+        from,
+        mode: whole.or(rounding).unwrap_or(Mode::Rn),
         ftz,
         sat,
         relu,
         satfinite,
     };
     let kind = match (to.is_float(), from.is_float()) {
-        (false, false) if whole.is_none() && rounding.is_none() && !ftz => {
-            Some(integers(to, from, sat))
-        }
-        (false, true) => whole.map(|mode| to_integer(to, from, mode, ftz)),
+        (false, false) if whole.is_none() && rounding.is_none() && !ftz => Some(integers(how)),
+        (false, true) => whole.map(|_| to_integer(how)),
         // An integer is never tiny, so that there is nothing to flush.
-        (true, false) if !ftz || to == F32 => {
-            rounding.map(|mode| from_integer(to, from, mode, sat))
-        }
-        (true, true) => floats(to, from, whole, rounding, options),
+        (true, false) if !ftz || to == F32 => rounding.map(|_| from_integer(how)),
+        (true, true) => floats(how, whole.is_some(), rounding.is_some()),
         _ => None,
     };
     match kind {
@@ -145,12 +145,28 @@ fn packed<const BITS: u32, const SIGNED: bool>(a: u64, b: u64, c: u64) -> u64 {
     (above | part(a) << BITS | part(b)) & 0xffff_ffff
 }
 
-#[derive(Clone, Copy)]
-struct Options {
+/// The types and modifiers of a conversion, which it asks for each number: what kernels are full of has functions of its own, and of all others there are too
+/// many for one each.
+#[derive(Clone, Copy, Debug)]
+pub struct How {
+    to: Type,
+    from: Type,
+    mode: Mode,
     ftz: bool,
     sat: bool,
     relu: bool,
     satfinite: bool,
+}
+
+impl How {
+    /// Tells whether it rounds to the nearest, and does nothing else.
+    fn is_plain(self) -> bool {
+        !self.ftz && !self.sat && !self.relu && !self.satfinite && self.mode == Mode::Rn
+    }
+
+    fn kind(self, run: fn(&mut Row, &Row, How)) -> Kind {
+        Kind::Convert(run, self)
+    }
 }
 
 /// The expression with the Rust type of each integer type.
@@ -162,19 +178,21 @@ macro_rules! by_any_int {
     };
 }
 
-fn integers(to: Type, from: Type, sat: bool) -> Kind {
+/// An integer of a register.
+#[inline(always)]
+fn wide(bits: u64, ty: Type) -> i128 {
+    by_any_int!(ty, From, From::read(bits).wide())
+}
+
+fn integers(how: How) -> Kind {
     by_any_int!(
-        to,
+        how.to,
         To,
-        by_any_int!(
-            from,
-            From,
-            if sat {
-                value!(|a| <To as Int>::saturate(From::read(a).wide()).write())
-            } else {
-                value!(|a| (a as From as To).write())
-            }
-        )
+        if how.sat {
+            how.kind(|d, a, how| each1(d, a, |a| To::saturate(wide(a, how.from)).write()))
+        } else {
+            by_any_int!(how.from, From, value!(|a| (a as From as To).write()))
+        }
     )
 }
 
@@ -225,21 +243,19 @@ fn to_whole(x: f64, mode: Mode) -> f64 {
 
 /// The conversion to an integer. What is too large becomes the nearest; NaN is 0,
 /// or the highest bit where 64 are read or written.
-fn to_integer(to: Type, from: Type, mode: Mode, ftz: bool) -> Kind {
+fn to_integer(how: How) -> Kind {
     by_any_int!(
-        to,
+        how.to,
         To,
-        by_float!(from => FROM; by_mode!(mode => M; by_flag!(ftz => Z;
-            value!(|a| {
-                let x = read(a, FROM, Z);
-                if x.is_nan() {
-                    const WIDE: bool = matches!(FROM, F64) || To::BITS == 64;
-                    if WIDE { 1 << (To::BITS - 1) } else { 0 }
-                } else {
-                    (to_whole(x, M) as To).write()
-                }
-            })
-        )))
+        how.kind(|d, a, how| each1(d, a, |a| {
+            let x = read(a, how.from, how.ftz);
+            if x.is_nan() {
+                let is_wide = how.from == F64 || To::BITS == 64;
+                if is_wide { 1 << (To::BITS - 1) } else { 0 }
+            } else {
+                (to_whole(x, how.mode) as To).write()
+            }
+        }))
     )
 }
 
@@ -252,71 +268,80 @@ const fn format(ty: Type) -> Format {
     }
 }
 
-fn from_integer(to: Type, from: Type, mode: Mode, sat: bool) -> Kind {
-    by_any_int!(
-        from,
-        From,
-        by_float!(to => TO; by_mode!(mode => M; by_flag!(sat => S;
-            value!(|a| {
-                let x = From::read(a).wide();
-                let magnitude = if S { x.clamp(0, 1) } else { x }.unsigned_abs() as u64;
-                match magnitude {
-                    0 => 0,
-                    _ => normalise(x < 0, magnitude, 0, const { format(TO) }, M),
-                }
-            })
-        )))
-    )
+#[inline(always)]
+fn of_integer(x: i128, sat: bool, format: Format, mode: Mode) -> u64 {
+    let magnitude = if sat { x.clamp(0, 1) } else { x }.unsigned_abs() as u64;
+    match magnitude {
+        0 => 0,
+        _ => normalise(x < 0, magnitude, 0, format, mode),
+    }
 }
 
-fn floats(
-    to: Type,
-    from: Type,
-    whole: Option<Mode>,
-    rounding: Option<Mode>,
-    options: Options,
-) -> Option<Kind> {
-    let Options {
-        ftz,
-        sat,
-        relu,
-        satfinite,
-    } = options;
-    if ftz && to != F32 && from != F32 {
+fn from_integer(how: How) -> Kind {
+    if how.is_plain() {
+        return by_float!(how.to => TO; how.kind(|d, a, how| {
+            each1(d, a, |a| of_integer(wide(a, how.from), false, const { format(TO) }, Mode::Rn))
+        }));
+    }
+    how.kind(|d, a, how| {
+        each1(d, a, |a| {
+            of_integer(wide(a, how.from), how.sat, format(how.to), how.mode)
+        })
+    })
+}
+
+/// The conversion between floats, to a whole one where its mode says so.
+fn floats(how: How, to_whole_one: bool, rounds: bool) -> Option<Kind> {
+    let How { to, from, .. } = how;
+    if how.ftz && to != F32 && from != F32 {
         return None;
     }
     // Every number of one type is a number of the other.
     let fits = to == from || to == F64 || to == F32 && from != F64;
-    let mode = match (whole, rounding) {
-        (Some(_), _) if to != from => return None,
-        (_, None) if !fits => return None,
-        (_, Some(mode)) if !(fits && to == from) => mode,
-        (_, Some(_)) => return None,
-        _ => Mode::Rn,
-    };
-    Some(by_float!(to => TO; by_float!(from => FROM; {
-        if let Some(whole) = whole {
-            by_mode!(whole => W; by_flag!(ftz => Z, sat => S; value!(|a| {
-                let x = read(a, FROM, Z);
-                match nan(a, FROM, TO, Z) {
-                    Some(nan) if x.is_nan() && !S => nan,
-                    _ => finish(to_whole(x, W), TO, Mode::Rn, Z, S),
+    match (to_whole_one, rounds) {
+        (true, _) if to != from => return None,
+        (true, _) => {}
+        (_, false) if !fits => return None,
+        (_, true) if to == from => return None,
+        _ => {}
+    }
+    Some(if to_whole_one {
+        how.kind(|d, a, how| {
+            each1(d, a, |a| {
+                let x = read(a, how.from, how.ftz);
+                match nan(a, how.from, how.to, how.ftz) {
+                    Some(nan) if x.is_nan() && !how.sat => nan,
+                    _ => finish(to_whole(x, how.mode), how.to, Mode::Rn, how.ftz, how.sat),
                 }
-            })))
-        } else if relu || satfinite {
-            by_mode!(mode => M; by_flag!(relu => R, satfinite => F; value!(|a| {
-                limit(narrow(read(a, FROM, false), const { format(TO) }, M), const { format(TO) }, R, F)
-            })))
-        } else {
-            by_mode!(mode => M; by_flag!(ftz => Z, sat => S; value!(|a| {
-                let x = read(a, FROM, Z);
-                match nan(a, FROM, TO, Z) {
-                    Some(nan) if x.is_nan() && !S => nan,
-                    _ => finish(x, TO, M, Z, S),
-                }
-            })))
-        }
-    })))
+            })
+        })
+    } else if how.relu || how.satfinite {
+        how.kind(|d, a, how| {
+            each1(d, a, |a| {
+                let (x, format) = (read(a, how.from, false), format(how.to));
+                limit(narrow(x, format, how.mode), format, how.relu, how.satfinite)
+            })
+        })
+    } else if how.is_plain() {
+        by_float!(to => TO; by_float!(from => FROM;
+            value!(|a| rounded(a, FROM, TO, Mode::Rn, false, false))
+        ))
+    } else {
+        how.kind(|d, a, how| {
+            each1(d, a, |a| {
+                rounded(a, how.from, how.to, how.mode, how.ftz, how.sat)
+            })
+        })
+    })
+}
+
+#[inline(always)]
+fn rounded(bits: u64, from: Type, to: Type, mode: Mode, ftz: bool, sat: bool) -> u64 {
+    let x = read(bits, from, ftz);
+    match nan(bits, from, to, ftz) {
+        Some(nan) if x.is_nan() && !sat => nan,
+        _ => finish(x, to, mode, ftz, sat),
+    }
 }
 
 #[inline(always)]

@@ -28,6 +28,7 @@ mod scalar;
 mod video;
 mod wide;
 
+pub use convert::How;
 pub(super) use mods::Mods;
 pub(super) use round::{Format, Mode, bf16_to_f32, f16_to_f64, from_bits, narrow};
 pub(super) use video::{Comparison, Operation, Part, Then, Video};
@@ -55,6 +56,8 @@ pub enum Kind {
     Value(fn(&mut Row, &Row, &Row, &Row)),
     /// d = f(a, b, c, e)
     Value4(fn(&mut Row, &Row, &Row, &Row, &Row)),
+    /// d = f(a), of types and modifiers that are passed
+    Convert(fn(&mut Row, &Row, How), How),
     /// `selp`: d = f(a, b, c), where c is a predicate.
     Select(fn(&mut Row, &Row, &Row, Mask)),
     /// `setp` and `testp`: with t = f(a, b), `p` is t and `q` is not t; each combined with a predicate c

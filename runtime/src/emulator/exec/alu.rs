@@ -22,6 +22,7 @@ impl Context<'_> {
         match op.kind {
             Compute::Value(f) => f(&mut d, &rows[a], &rows[b], &rows[c]),
             Compute::Value4(f) => f(&mut d, &rows[a], &rows[b], &rows[c], &rows[e]),
+            Compute::Convert(f, how) => f(&mut d, &rows[a], how),
             Compute::Select(f) => {
                 let p = Self::logical(warp, op, 0, active);
                 f(&mut d, &rows[a], &rows[b], p.value);

@@ -253,6 +253,7 @@ impl Context<'_> {
             match op.kind {
                 Compute::Value(f) => f(&mut out, x, y, z),
                 Compute::Value4(f) => f(&mut out, x, y, z, e),
+                Compute::Convert(f, how) => f(&mut out, x, how),
                 Compute::Select(f) => f(&mut out, x, y, p),
                 _ => {}
             }

@@ -171,7 +171,7 @@ fn fates(insts: &[Inst], registers: &Registers) -> Vec<Fate> {
             Op::Alu(op) => match op.kind {
                 AluKind::Select(_) => Fate::Chosen,
                 AluKind::Test { .. } | AluKind::TestPair { .. } | AluKind::Logic(_) => Fate::Tested,
-                AluKind::Value(_) | AluKind::Value4(_) => {
+                AluKind::Value(_) | AluKind::Value4(_) | AluKind::Convert(..) => {
                     let drops = |&reader: &usize| {
                         let is_arithmetic = matches!(insts[reader].op, Op::Alu(_));
                         pc < reader

@@ -219,7 +219,7 @@ fn mistakes_of_roles_are_found() {
     );
 }
 
-/// Its time on the emulator is measured by `cargo test --release -p cute-runtime --test emulator -- --ignored a_gemm_of_512 --nocapture`.
+/// Its time on the emulator is measured by `cargo test --release -p cute-runtime-tests --test emulator -- --ignored a_gemm_of_512 --nocapture`.
 #[test]
 #[ignore = "a measurement"]
 fn a_gemm_of_512() {

@@ -1,8 +1,6 @@
 //! Tests of the functions on operands of every kind, and of what notes say of CuTe's conventions.
 
-mod common;
-
-use common::{eval, fail, run};
+use super::common::{eval, fail, run, run_with};
 
 #[track_caller]
 fn noted(expr: &str, gives: &str, note: &str) {
@@ -122,7 +120,7 @@ fn on_operands_of_every_kind() {
 fn slices_of_composed_layouts_are_the_function() {
     let ask = |lines: &[String]| -> Vec<String> {
         let input = lines.join("\n") + "\n";
-        let out = common::run_with(&["batch"], input.as_bytes()).out;
+        let out = run_with(&["batch"], input.as_bytes()).out;
         out.lines().map(String::from).collect()
     };
     let number = |text: &String| -> i64 { text.parse().expect(text) };
@@ -215,7 +213,7 @@ fn what_ceil_div_leaves_without_a_note_covers() {
         .iter()
         .map(|(a, b, by)| format!("ceil_div(({a},{b}), {by})\n"))
         .collect();
-    let out = common::run_with(&["batch", "--json"], lines.as_bytes()).out;
+    let out = run_with(&["batch", "--json"], lines.as_bytes()).out;
     assert_eq!(out.lines().count(), cases.len());
     for (line, (a, b, by)) in out.lines().zip(cases) {
         let r: serde_json::Value = serde_json::from_str(line).expect("JSON");

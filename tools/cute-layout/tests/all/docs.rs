@@ -1,10 +1,8 @@
 //! The user's guide: what its consoles show is what the tool prints, and its list of functions is the tool's.
 
-mod common;
+use super::common::run;
 
-use common::run;
-
-const GUIDE: &str = include_str!("../../../docs/cute-layout.md");
+const GUIDE: &str = include_str!("../../../../docs/cute-layout.md");
 
 /// The blocks that are fenced with this language.
 fn blocks(language: &str) -> Vec<&'static str> {

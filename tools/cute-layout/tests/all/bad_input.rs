@@ -1,10 +1,8 @@
 //! Bad input: an error with a position, in bounded time; never a panic or a stack overflow.
 
-mod common;
-
 use std::time::{Duration, Instant};
 
-use common::{fail, run, run_with};
+use super::common::{fail, run, run_with};
 use proptest::prelude::*;
 
 /// Generous for a debug build on a busy machine; what it guards against takes minutes.

@@ -1,8 +1,6 @@
 //! print, latex, svg, tv, banks.
 
-mod common;
-
-use common::run;
+use super::common::run;
 use expect_test::{Expect, expect};
 
 #[track_caller]

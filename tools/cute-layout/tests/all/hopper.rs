@@ -1,8 +1,6 @@
 //! Boxes of TMA and operands of `wgmma`: what is shown of them is where elements lie.
 
-mod common;
-
-use common::run;
+use super::common::run;
 use cute_layout::{Layout, Swizzle};
 use serde_json::Value;
 

@@ -1,8 +1,6 @@
 //! Values as IR: what each kind of value becomes, what has none, and the list of atoms that the lit test gives to cute-opt.
 
-mod common;
-
-use common::{Run, run, run_with};
+use super::common::{Run, run, run_with};
 use cute_layout::{CopyAtom, Elem, MmaAtom};
 use expect_test::{Expect, expect, expect_file};
 
@@ -69,7 +67,7 @@ fn every_atom_is_in_the_list_of_the_lit_test() {
         lines.extend(suits.map(|e| format!("copy_atom({name}, {e})")));
     }
     let text = lines.join("\n") + "\n";
-    expect_file!["../../../test/Inputs/atoms.txt"].assert_eq(&text);
+    expect_file!["../../../../test/Inputs/atoms.txt"].assert_eq(&text);
     let r = run_with(&["batch", "--ir"], text.as_bytes());
     let errors: Vec<&str> = r.out.lines().filter(|l| l.starts_with("//")).collect();
     expect![[r#"

@@ -1,8 +1,6 @@
 //! The expression language: every function, the worked examples, notes, JSON.
 
-mod common;
-
-use common::{eval, fail, run, run_with};
+use super::common::{eval, fail, run, run_with};
 use expect_test::{Expect, expect};
 
 #[track_caller]

@@ -1,7 +1,5 @@
 //! Runs the binary.
 
-#![allow(dead_code)] // each test file uses a part
-
 use std::ffi::OsStr;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};

@@ -1,6 +1,5 @@
 //! `--export`: libraries that are made without a compiler, called from C.
 
-#[path = "export/package.rs"]
 mod package;
 
 use std::fs;
@@ -44,7 +43,7 @@ fn export(folder: &Path, arch: &str, step: f32) -> PathBuf {
 /// The program of `export/calls.c`, linked with the library in a folder.
 fn calls(out: &Path) -> PathBuf {
     let program = out.join("calls");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/export/calls.c");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/export/calls.c");
     ran(Command::new("cc")
         .args([
             "-std=gnu11",

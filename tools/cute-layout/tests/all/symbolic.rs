@@ -1,8 +1,6 @@
 //! Symbolic integers in expressions, facts about them, and what is said where a fact is missing.
 
-mod common;
-
-use common::{eval, fail, run, run_with};
+use super::common::{eval, fail, run, run_with};
 use expect_test::{Expect, expect};
 
 #[track_caller]

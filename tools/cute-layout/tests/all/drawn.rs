@@ -1,14 +1,12 @@
 //! Pictures of tiled copies and MMAs: those of the documentation, and how they are built.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use common::run;
+use super::common::run;
 use expect_test::{expect, expect_file};
 
-const PAGE: &str = include_str!("../../../docs/pictures.md");
+const PAGE: &str = include_str!("../../../../docs/pictures.md");
 
 /// Words of a command line, where single quotes keep a word together.
 fn words(line: &str) -> Vec<String> {
