@@ -166,6 +166,18 @@ impl Graph {
         &self.classes[usize::from(self.find(id))].known
     }
 
+    /// The class of a number that is that of a class.
+    #[inline]
+    pub(crate) fn standing(&self, class: Id) -> &Class {
+        &self.classes[usize::from(class)]
+    }
+
+    /// The facts that are known of a class that stands.
+    #[inline]
+    pub(crate) fn known(&self, class: Id) -> &Data {
+        &self.classes[usize::from(class)].known
+    }
+
     /// Leaves those terms in a class for which this holds.
     pub(crate) fn retain(&mut self, id: Id, keep: impl Fn(&Term) -> bool) {
         let id = self.find(id);
@@ -198,9 +210,18 @@ impl Graph {
         Some(self.find(*id))
     }
 
+    /// The class of a term by classes that stand, which is added if it is new.
+    pub(crate) fn add_current(&mut self, term: Term) -> Id {
+        let id = self.add_by(term, term);
+        self.find(id)
+    }
+
     /// The number of a term, which is added if it is new. In a graph that explains itself, terms that differ have numbers that differ.
     pub(crate) fn add_as_written(&mut self, term: Term) -> Id {
-        let current = self.current(term);
+        self.add_by(term, self.current(term))
+    }
+
+    fn add_by(&mut self, term: Term, current: Term) -> Id {
         let count = self.added.len();
         let known = match self.numbers.entry(current) {
             Entry::Occupied(known) => Some(*known.get()),
@@ -232,7 +253,7 @@ impl Graph {
             nodes: SmallVec::new(),
             parents: SmallVec::new(),
             kinds: current.kind_bit(),
-            known: facts_of_term(self, &term),
+            known: facts_of_term(self, &current),
         };
         class.nodes.push(current);
         self.push(term, id, class);

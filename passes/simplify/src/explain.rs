@@ -9,7 +9,7 @@ use crate::guard::{Guard, Seeds, relate, sharpen};
 use crate::linear;
 use crate::node::{Error, Node, Region, validate};
 use crate::rules::{Compiled, cast_word, word};
-use crate::saturate::{Limits, Simplified, Stats, instance, saturate};
+use crate::saturate::{Limits, Memory, Simplified, Stats, instance, saturate};
 use crate::search::Match;
 use egg::{FlatTerm, Id, Language};
 
@@ -65,7 +65,12 @@ pub fn explain(
         }
     }
     graph.rebuild();
-    saturate(&mut graph, limits, &mut Stats::default());
+    saturate(
+        &mut graph,
+        limits,
+        &mut Stats::default(),
+        &mut Memory::default(),
+    );
     linear::group(&mut graph, limits.nodes);
     graph.rebuild();
     if graph.find(asked) != graph.find(given) {

@@ -173,11 +173,9 @@ pub(crate) fn facts_of_term(graph: &Graph, term: &Term) -> Data {
         level: 0,
         tightened: 0,
     };
-    let mut of = [zero; 3];
-    for (of, &operand) in of.iter_mut().zip(term.children()) {
-        *of = *data(graph, operand);
-    }
-    let [a, b, c] = of;
+    let children = term.children();
+    let of = |at: usize| children.get(at).map_or(&zero, |&id| data(graph, id));
+    let [a, b, c] = [of(0), of(1), of(2)];
     let operands = Data {
         depth: a.depth.max(b.depth).max(c.depth),
         level: a.level.max(b.level).max(c.level),
@@ -286,15 +284,18 @@ pub(crate) fn add_constant(graph: &mut Graph, value: u64, width: u32) -> Id {
 /// A term, with operands of commuting operations in order (constants right) and neutral right operands left out.
 pub(crate) fn add_op(graph: &mut Graph, op: Op, a: Id, b: Id) -> Id {
     let (mut a, mut b) = (graph.find(a), graph.find(b));
+    let (one, other) = (graph.known(a), graph.known(b));
+    let width = one.width;
+    let mut right = other.facts.as_constant();
     if op.commutes() {
-        let key = |id: Id| (constant(graph, id).is_some(), id);
-        if key(a) > key(b) {
-            std::mem::swap(&mut a, &mut b);
+        let left = one.facts.as_constant();
+        if (left.is_some(), a) > (right.is_some(), b) {
+            (a, b, right) = (b, a, left);
         }
     }
-    match op.neutral(width(graph, a)) {
-        Some(n) if constant(graph, b) == Some(n) => a,
-        _ => graph.add(Term::Op(op, [a, b])),
+    match right {
+        Some(value) if op.neutral(width) == Some(value) => a,
+        _ => graph.add_current(Term::Op(op, [a, b])),
     }
 }
 

@@ -6,13 +6,13 @@
 
 use crate::cost::dag_cost;
 use crate::egraph::Graph;
-use crate::extract::extract_beside;
+use crate::extract::{Dag, extract_beside};
 use crate::graph::{Analysis, Term, add_compare, add_constant, add_in_form, add_op, data, width};
 use crate::linear;
 use crate::node::{
     Error, Leaf, Node, Region, backward, forward, gathered, hash_cons, validate, width_of,
 };
-use crate::saturate::{Limits, Simplified, Stats, saturate};
+use crate::saturate::{Limits, Memory, Simplified, Stats, saturate};
 use cute_arith::{Cast, Facts, Op, Predicate, Sign, mask};
 use egg::Id;
 use rustc_hash::FxHashMap;
@@ -55,14 +55,14 @@ pub fn simplify_guarded(
         return Ok(simple);
     }
     let mut all = All::new(region, &leaves, guards, &simple);
-    let mut stats = Stats::default();
+    let (mut stats, mut memory) = (Stats::default(), Memory::default());
     for guard in 0..guards.len() {
         // The graphs of all guards together have as many nodes as that of the kernel may have.
         if stats.e_nodes > limits.nodes {
             stats.hit_limit = true;
             break;
         }
-        all.simplify(guard, limits, &mut stats);
+        all.simplify(guard, limits, &mut stats, &mut memory);
     }
     let (nodes, roots) = match all.changed {
         true => hash_cons(&all.nodes, &all.roots),
@@ -265,7 +265,13 @@ impl<'a> All<'a> {
     }
 
     /// Simplifies the roots of a guard under its conditions.
-    fn simplify(&mut self, guard: usize, limits: &Limits, stats: &mut Stats) {
+    fn simplify(
+        &mut self,
+        guard: usize,
+        limits: &Limits,
+        stats: &mut Stats,
+        memory: &mut Memory,
+    ) {
         let own = self.guards[guard].roots.clone();
         let conditions = self.conditions(guard);
         let needed = cone(&self.nodes, own.iter().map(|&root| self.roots[root]));
@@ -317,7 +323,7 @@ impl<'a> All<'a> {
             nodes: limits.nodes / 4,
             ..*limits
         };
-        saturate(&mut graph, &limits, &mut own_stats);
+        saturate(&mut graph, &limits, &mut own_stats, memory);
         linear::group(&mut graph, limits.nodes);
         own_stats.e_nodes = graph.total_number_of_nodes();
         stats.add(&own_stats);
@@ -369,12 +375,10 @@ impl<'a> All<'a> {
             .iter()
             .map(|place| (graph.find(ids[place]), number[place]))
             .collect();
-        let Some((nodes, roots)) = extract_beside(graph, &leaves, &root_ids, &beside) else {
+        let best = extract_beside(graph, &leaves, &root_ids, &beside);
+        let Some(Dag { nodes, roots, .. }) = best.filter(|best| best.cost < before) else {
             return;
         };
-        if dag_cost(&leaves, &nodes, &roots) >= before {
-            return;
-        }
         let mut at = Vec::with_capacity(nodes.len());
         for node in nodes {
             at.push(match node {
@@ -612,18 +616,24 @@ fn with_other_sign(predicate: Predicate) -> Option<Predicate> {
 fn cone(nodes: &[Node], roots: impl IntoIterator<Item = usize>) -> Vec<usize> {
     // A bit a node: most cones are small.
     let mut is_found = vec![0_u64; nodes.len().div_ceil(64)];
-    let mut found = Vec::with_capacity(64);
+    let mut count = 0;
     let mut todo: Vec<usize> = Vec::with_capacity(64);
     todo.extend(roots);
     while let Some(node) = todo.pop() {
         let (word, bit) = (&mut is_found[node / 64], 1 << (node % 64));
         if *word & bit == 0 {
             *word |= bit;
-            found.push(node);
+            count += 1;
             todo.extend(nodes[node].operands().iter());
         }
     }
-    found.sort_unstable();
+    let mut found = Vec::with_capacity(count);
+    for (at, mut word) in is_found.into_iter().enumerate() {
+        while word != 0 {
+            found.push(at * 64 + word.trailing_zeros() as usize);
+            word &= word - 1;
+        }
+    }
     found
 }
 

@@ -23,7 +23,7 @@ const MOST_TERMS: usize = 16;
 const MOST_NESTING: usize = 64;
 
 /// `constant + sum of coefficient * atom`, wrapping.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 struct Form {
     constant: u64,
     /// Atoms in order, each with its coefficient, which is not 0.
@@ -31,6 +31,16 @@ struct Form {
 }
 
 type Terms = SmallVec<[(Id, u64); 4]>;
+
+/// Copies the terms as they lie, where a vector's own way is one after the other.
+impl Clone for Form {
+    fn clone(&self) -> Form {
+        Form {
+            constant: self.constant,
+            terms: SmallVec::from_slice(&self.terms),
+        }
+    }
+}
 
 impl Form {
     fn atom(id: Id) -> Form {
@@ -351,7 +361,8 @@ pub(crate) fn group(graph: &mut Graph, most: usize) {
     classes.retain(|&id| constant(graph, id).is_none() && is_linear(graph, id));
     let found: Vec<usize> = classes.iter().map(|&id| forms.of(graph, id)).collect();
     // Rows of a tile are the same terms, each with a constant.
-    let mut sums: FxHashMap<Rest, Vec<(Id, u64)>> = FxHashMap::default();
+    let mut sums: FxHashMap<Rest, Vec<(Id, u64)>> =
+        FxHashMap::with_capacity_and_hasher(classes.len() / 2, FxBuildHasher);
     for (&id, place) in classes.iter().zip(found) {
         let mut form = forms.all[place].clone();
         let width = width(graph, id);
@@ -362,7 +373,8 @@ pub(crate) fn group(graph: &mut Graph, most: usize) {
         }
     }
     // Most are alone with what they have: those are told by sums of hashes, from which one term is easily taken.
-    let mut met: FxHashMap<u64, u32> = FxHashMap::default();
+    let mut met: FxHashMap<u64, u32> =
+        FxHashMap::with_capacity_and_hasher(4 * sums.len(), FxBuildHasher);
     for (width, terms) in sums.keys() {
         let all = Form::hash_of(terms, *width);
         let parts = terms.iter().map(|term| all.wrapping_sub(hash(term)));
@@ -379,8 +391,9 @@ pub(crate) fn group(graph: &mut Graph, most: usize) {
         };
         for (at, &term) in terms.iter().enumerate() {
             if met[&all.wrapping_sub(hash(&term))] > 1 {
-                let mut rest = terms.clone();
-                rest.remove(at);
+                let (before, behind) = (&terms[..at], &terms[at + 1..]);
+                let mut rest = SmallVec::from_slice(before);
+                rest.extend_from_slice(behind);
                 rests
                     .entry((width, rest))
                     .or_default()
@@ -392,24 +405,31 @@ pub(crate) fn group(graph: &mut Graph, most: usize) {
         }
     }
     rests.retain(|_, alike| alike.iter().any(|like| like.term != alike[0].term));
-    let mut rests: Vec<(Rest, Vec<Like>)> = rests.into_iter().collect();
-    rests.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
-    for (_, alike) in &mut rests {
-        alike.sort_unstable_by_key(|like| like.id);
-    }
+    let mut rests: Vec<(&Rest, &mut Vec<Like>)> = rests.iter_mut().collect();
+    rests.sort_unstable_by_key(|(rest, _)| *rest);
     for ((width, terms), alike) in rests {
         if graph.total_size() > most {
             continue;
         }
-        let form = Form { constant: 0, terms };
-        let common = write(graph, &form, width);
-        for Like { id, constant, term } in alike {
-            let Some((atom, coefficient)) = term else {
+        alike.sort_unstable_by_key(|like| like.id);
+        let width = *width;
+        let sum = write_terms(graph, terms, width);
+        let common = with_constant(graph, sum, 0, width);
+        // Those that differ in their constant alone are one sum up to that.
+        let mut written: SmallVec<[((Id, u64), Id); 8]> = SmallVec::new();
+        for &mut Like { id, constant, term } in alike {
+            let Some(term) = term else {
                 continue;
             };
-            let scale = add_constant(graph, coefficient, width);
-            let term = add_op(graph, Op::Mul, atom, scale);
-            let sum = add_op(graph, Op::Add, common, term);
+            let known = written.iter().find(|(other, _)| *other == term);
+            let sum = known.map(|&(_, sum)| sum).unwrap_or_else(|| {
+                let (atom, coefficient) = term;
+                let scale = add_constant(graph, coefficient, width);
+                let product = add_op(graph, Op::Mul, atom, scale);
+                let sum = add_op(graph, Op::Add, common, product);
+                written.push((term, sum));
+                sum
+            });
             let offset = add_constant(graph, constant, width);
             let sum = add_op(graph, Op::Add, sum, offset);
             graph.join(id, sum, "a sum by what others share");
@@ -418,18 +438,15 @@ pub(crate) fn group(graph: &mut Graph, most: usize) {
     graph.rebuild();
 }
 
-/// The class of a form, written in order.
-fn write(graph: &mut Graph, form: &Form, width: u32) -> Id {
-    let sum = write_terms(graph, &form.terms, width);
-    with_constant(graph, sum, form.constant, width)
-}
-
 /// The class of a sum and a constant.
 fn with_constant(graph: &mut Graph, sum: Option<Id>, constant: u64, width: u32) -> Id {
-    let offset = add_constant(graph, constant, width);
-    match sum {
-        None => offset,
-        Some(sum) => add_op(graph, Op::Add, sum, offset),
+    match (sum, constant) {
+        (Some(sum), 0) => graph.find(sum),
+        (Some(sum), _) => {
+            let offset = add_constant(graph, constant, width);
+            add_op(graph, Op::Add, sum, offset)
+        }
+        (None, _) => add_constant(graph, constant, width),
     }
 }
 
@@ -456,8 +473,13 @@ fn write_terms(graph: &mut Graph, terms: &Terms, width: u32) -> Option<Id> {
         let atoms = alike.iter().map(|&(_, atom)| atom);
         let group = atoms.reduce(|a, b| add_op(graph, Op::Add, a, b));
         let Some(group) = group else { continue };
-        let scale = add_constant(graph, scale, width);
-        let term = add_op(graph, Op::Mul, group, scale);
+        let term = match scale {
+            1 => graph.find(group),
+            _ => {
+                let scale = add_constant(graph, scale, width);
+                add_op(graph, Op::Mul, group, scale)
+            }
+        };
         sum = Some(match sum {
             None => term,
             Some(before) if subtract => add_op(graph, Op::Sub, before, term),

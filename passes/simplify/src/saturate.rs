@@ -115,7 +115,7 @@ pub fn simplify_by(region: &Region, limits: &Limits, way: Way) -> Result<Simplif
                 ids.push(add_in_form(&mut graph, Term::of(node, &ids)));
             }
             graph.rebuild();
-            saturate(&mut graph, limits, &mut stats);
+            saturate(&mut graph, limits, &mut stats, &mut Memory::default());
             ids
         }
         _ => cheaper::add_all(&mut graph, &nodes, way, limits, &mut stats),
@@ -127,8 +127,8 @@ pub fn simplify_by(region: &Region, limits: &Limits, way: Way) -> Result<Simplif
     let facts = root_ids.iter().map(|&id| data(&graph, id).facts).collect();
     stats.e_nodes = graph.total_number_of_nodes();
     let best = extract(&graph, &region.leaves, &root_ids)
-        .map(|(nodes, roots)| (dag_cost(&region.leaves, &nodes, &roots), nodes, roots))
-        .filter(|(cost, ..)| *cost <= stats.cost_before);
+        .filter(|best| best.cost <= stats.cost_before)
+        .map(|best| (best.cost, best.nodes, best.roots));
     let (cost_after, nodes, roots) = best.unwrap_or((stats.cost_before, nodes, roots));
     stats.cost_after = cost_after;
     Ok(Simplified {
@@ -139,13 +139,30 @@ pub fn simplify_by(region: &Region, limits: &Limits, way: Way) -> Result<Simplif
     })
 }
 
+/// The memory of the tables in which matches and sums are looked for, of use for one graph after the other.
+#[derive(Default)]
+pub(crate) struct Memory {
+    kept: Kept,
+    forms: linear::Forms,
+    matches: Vec<Match>,
+}
+
 /// Applies rules until nothing changes or a limit is met.
-pub(crate) fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
+pub(crate) fn saturate(
+    graph: &mut Graph,
+    limits: &Limits,
+    stats: &mut Stats,
+    memory: &mut Memory,
+) {
     let rules = compiled();
     let mut counts = vec![0; rules.len()];
-    let mut kept = Kept::default();
-    let mut forms = linear::Forms::default();
-    let mut matches = Vec::new();
+    let Memory {
+        kept,
+        forms,
+        matches,
+    } = memory;
+    kept.forget();
+    matches.clear();
     loop {
         let touched = take_touched(graph);
         if touched.is_empty() {
@@ -156,13 +173,13 @@ pub(crate) fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats) {
             break;
         }
         stats.iterations += 1;
-        in_order(graph, &touched, &mut forms);
+        in_order(graph, &touched, forms);
         rebuild_if_touched(graph);
         let mut dirty = touched;
         dirty.extend(take_touched(graph));
         sort_classes(graph, &mut dirty);
         let classes = with_users(graph, &dirty, height());
-        search(graph, &classes, &mut kept, &mut matches);
+        search(graph, &classes, kept, matches);
         for found in matches.drain(..) {
             if graph.total_size() > limits.nodes {
                 stats.hit_limit = true;

@@ -3,10 +3,10 @@
 //! Nothing changes while rules are looked for, so what patterns ask of classes is laid out once a round, by number.
 
 use crate::egraph::Graph;
-use crate::graph::{Data, Term, data};
+use crate::graph::{Data, Term};
 use crate::rules::{
     BOUND, COMPUTED, Compiled, Env, KEPT, Kind, Meet, Part, Pat, TERMS, WIDTHS, What, compiled,
-    height, value_bits,
+    value_bits,
 };
 use cute_arith::{Facts, Op};
 use egg::{Id, Language};
@@ -51,24 +51,20 @@ const MOST_ALIKE_BELOW: usize = 2;
 /// The number of levels that a class is above what has changed where nothing below it has.
 const FAR: u32 = u32::MAX;
 
-/// A rule as terms of one kind are asked about.
-struct Asked {
-    rule: usize,
-    /// The number of levels below each operand that it looks at.
-    heights: [u32; 3],
-}
-
 /// The rules by whose bits sets of them are written: those of one kind, in order.
 type Set = u128;
 
 /// The rules for terms of one kind. What they ask of the classes of a term's operands is asked once for all that ask the same.
 #[derive(Default)]
 struct OfKind {
-    asked: Vec<Asked>,
+    /// The rules by their places among all.
+    asked: Vec<usize>,
     /// The question to each operand, one after the other: bits, bits below it, and who asks for these.
     needs: [Vec<(u64, u64, Set)>; 3],
     /// Those that look so many levels down or further.
     from_height: Vec<Set>,
+    /// Those that look so many levels below each operand or further.
+    below: [Vec<Set>; 3],
     /// Those whose operands are one class, twice.
     same: Set,
     /// Those that say the same with the operands the other way round.
@@ -79,11 +75,10 @@ impl OfKind {
     fn ask(&mut self, rule: usize, compiled: &Compiled) {
         let lhs = &compiled.lhs;
         let bit: Set = 1 << self.asked.len();
-        let mut heights = [0; 3];
         let mut needs = [(0, 0); 3];
         for (at, part) in lhs.pat.parts().iter().enumerate() {
             needs[at] = (part.needs, part.needs_below);
-            heights[at] = part.height as u32;
+            put(&mut self.below[at], part.height, bit);
         }
         for (all, (own, below)) in self.needs.iter_mut().zip(needs) {
             match all.iter_mut().find(|(a, b, _)| (*a, *b) == (own, below)) {
@@ -91,11 +86,7 @@ impl OfKind {
                 None => all.push((own, below, bit)),
             }
         }
-        let levels = self.from_height.len().max(lhs.height + 1);
-        self.from_height.resize(levels, 0);
-        for set in &mut self.from_height[..=lhs.height] {
-            *set |= bit;
-        }
+        put(&mut self.from_height, lhs.height, bit);
         if let [a, b] = lhs.pat.parts()
             && matches!((&a.pat, &b.pat), (Pat::Var(a), Pat::Var(b)) if a == b)
         {
@@ -104,7 +95,14 @@ impl OfKind {
         if compiled.is_symmetric() {
             self.symmetric |= bit;
         }
-        self.asked.push(Asked { rule, heights });
+        self.asked.push(rule);
+    }
+
+    /// Those that find something new with a term that was looked at before, if its operands in this order are so many levels above what has changed.
+    fn finding(&self, above: impl IntoIterator<Item = u32>) -> Set {
+        let sets = self.below.iter().zip(above);
+        let sets = sets.map(|(below, above)| below.get(above as usize));
+        sets.flatten().fold(0, |all, set| all | set)
     }
 
     /// Those that a class with these bits, and these below it, may be operand `at` for.
@@ -113,6 +111,14 @@ impl OfKind {
             |&&(own, below, _): &&(u64, u64, Set)| own & !bits == 0 && below & !bits_below == 0;
         let found = self.needs[at].iter().filter(fits);
         found.fold(0, |all, (.., set)| all | set)
+    }
+}
+
+/// Puts a rule among those that look so many levels down or less far.
+fn put(sets: &mut Vec<Set>, height: usize, bit: Set) {
+    sets.resize(sets.len().max(height + 1), 0);
+    for set in &mut sets[..=height] {
+        *set |= bit;
     }
 }
 
@@ -129,13 +135,53 @@ fn of_kinds() -> &'static [OfKind] {
     })
 }
 
-/// The terms that were looked at in earlier rounds, and the memory of their tables: new memory is cleared by the system
-/// where it is touched first.
+/// The terms that were looked at in earlier rounds, and what patterns ask of classes.
 #[derive(Default)]
 pub(crate) struct Kept {
     looked_at: FxHashSet<Term>,
-    places: Vec<u32>,
-    rows: Vec<Row<'static>>,
+    /// The classes by number.
+    rows: Vec<Row>,
+    taking: Taking,
+}
+
+impl Kept {
+    /// Forgets the terms of a graph, for another one. What holds of sorts of classes holds in any graph.
+    pub(crate) fn forget(&mut self) {
+        self.looked_at.clear();
+        self.rows.clear();
+    }
+
+    /// Brings what is known of classes up to date: these have changed, or are so many levels above what has.
+    fn update(&mut self, graph: &Graph, classes: &[(Id, u32)]) {
+        let is_first = self.rows.is_empty();
+        for row in &mut self.rows {
+            row.above = FAR;
+        }
+        self.rows.resize(graph.count(), Row::default());
+        for &(class, above) in classes {
+            self.rows[usize::from(class)].above = above;
+        }
+        // What is above an operand that has changed may have other bits below it.
+        let changed = classes.iter().filter(|(_, above)| *above <= 1);
+        let all = is_first.then(|| graph.classes()).into_iter().flatten();
+        let changed = changed.filter(|_| !is_first).map(|(class, _)| *class);
+        let changed: Vec<Id> = all.chain(changed).collect();
+        for &class in &changed {
+            let row = &mut self.rows[usize::from(class)];
+            let Data { facts, width, .. } = graph.known(class);
+            row.width = *width;
+            row.bits = graph.standing(class).kinds | value_bits(facts.as_constant());
+        }
+        for &class in &changed {
+            let terms = graph.standing(class).nodes.iter();
+            let operands = terms.flat_map(|term| term.children());
+            let bits = operands.map(|&id| self.rows[usize::from(id)].bits);
+            let below = bits.fold(0, |a, b| a | b);
+            let row = &mut self.rows[usize::from(class)];
+            row.below = below;
+            row.sort = self.taking.number((row.bits, below));
+        }
+    }
 }
 
 /// The matches of all rules in some classes: by class, rule, and place in the class. Of each class it is told how many levels below it
@@ -147,16 +193,27 @@ pub(crate) fn search(
     kept: &mut Kept,
     matches: &mut Vec<Match>,
 ) {
-    let table = Table::of(graph, classes, height(), kept);
-    let looked_at = &mut kept.looked_at;
+    kept.update(graph, classes);
+    let Kept {
+        looked_at,
+        rows,
+        taking,
+    } = kept;
+    if looked_at.is_empty() {
+        looked_at.reserve(graph.count());
+    }
     let (of_kinds, rules) = (of_kinds(), compiled());
-    let mut taking = Taking::new(&table);
     for &(class, above) in classes {
-        let row = table.row(class);
+        // Where neither the class nor an operand of its terms has changed, they are those of the last time.
+        let row = &mut rows[usize::from(class)];
+        let was_looked_into = std::mem::replace(&mut row.was_looked_into, true);
+        let is_as_it_was = was_looked_into && above > 1;
+        let width = row.width;
+        let table = Table { graph, rows };
         let first = matches.len();
         // Terms are in order, so that those of a kind are next to each other.
         let (mut last, mut alike) = (None, 0);
-        for term in row.terms {
+        for term in table.terms(class) {
             let Some(kind) = term.kind() else { continue };
             alike = if last == Some(kind) { alike + 1 } else { 1 };
             last = Some(kind);
@@ -165,31 +222,22 @@ pub(crate) fn search(
             }
             let kind = kind as usize;
             let root = Root {
-                row,
                 class,
+                width,
                 above,
-                is_new: looked_at.insert(*term),
+                is_new: !is_as_it_was && looked_at.insert(*term),
             };
             let kind = (kind, &of_kinds[kind]);
-            table.term(&root, term, kind, rules, &mut taking, matches);
+            table.term(&root, term, kind, rules, taking, matches);
         }
         matches[first..].sort_by_key(|found| found.rule);
     }
-    let Table { places, rows, .. } = table;
-    (kept.places, kept.rows) = (places, emptied(rows));
-}
-
-/// The memory of rows, for rows of another graph.
-fn emptied<'g>(mut rows: Vec<Row<'_>>) -> Vec<Row<'g>> {
-    rows.clear();
-    // Nothing is left to be made anew: a vector is collected into the memory that it comes from.
-    rows.into_iter().map_while(|_| None).collect()
 }
 
 /// The root of matches: a term of a class.
-struct Root<'t, 'g> {
-    row: &'t Row<'g>,
+struct Root {
     class: Id,
+    width: u32,
     /// The number of levels that the class is above what has changed.
     above: u32,
     /// Tells whether the term was never looked at before.
@@ -198,23 +246,39 @@ struct Root<'t, 'g> {
 
 /// A class, as patterns see it.
 #[derive(Clone, Copy)]
-struct Row<'g> {
-    terms: &'g [Term],
-    facts: &'g Facts,
-    width: u32,
-    /// The number of levels that it is above what has changed.
-    above: u32,
+struct Row {
     /// The kinds of its terms, a bit each, and what is known of its value.
     bits: u64,
-    /// The bits of all operands of its terms; all bits where nobody looks so far down.
+    /// The bits of all operands of its terms.
     below: u64,
     /// The number of these two among those that there are.
     sort: u32,
+    width: u32,
+    /// The number of levels that it is above what has changed.
+    above: u32,
+    /// Tells whether its terms were looked at before.
+    was_looked_into: bool,
+}
+
+impl Default for Row {
+    fn default() -> Row {
+        Row {
+            bits: 0,
+            below: 0,
+            sort: 0,
+            width: 0,
+            above: FAR,
+            was_looked_into: false,
+        }
+    }
 }
 
 /// The rules that classes of a sort may be an operand for. Classes are many, and sorts of them few: each is asked once.
+#[derive(Default)]
 struct Taking {
-    /// The bits of each sort, and those below.
+    /// The numbers of the sorts that have been met: bits, and bits below.
+    numbers: FxHashMap<(u64, u64), u32>,
+    /// The sorts by number.
     sorts: Vec<(u64, u64)>,
     /// The answers by kind of the term, and by sort: for each operand.
     known: Vec<Vec<[Set; 3]>>,
@@ -224,49 +288,39 @@ struct Taking {
 const UNASKED: [Set; 3] = [Set::MAX; 3];
 
 impl Taking {
-    fn new(table: &Table) -> Taking {
-        Taking {
-            sorts: table.sorts.clone(),
-            known: vec![Vec::new(); u64::BITS as usize],
-        }
+    /// The number of the sort that has these bits, and these below.
+    fn number(&mut self, bits: (u64, u64)) -> u32 {
+        let sorts = &mut self.sorts;
+        *self.numbers.entry(bits).or_insert_with(|| {
+            sorts.push(bits);
+            sorts.len() as u32 - 1
+        })
     }
 
     /// Those that a class of a sort may be the first operand for, the second one, and the third one.
     fn ask(&mut self, (kind, rules): (usize, &OfKind), sort: u32) -> [Set; 3] {
+        let sort = sort as usize;
+        if self.known.len() <= kind {
+            self.known.resize(kind + 1, Vec::new());
+        }
         let known = &mut self.known[kind];
-        if known.is_empty() {
+        if known.len() <= sort {
             known.resize(self.sorts.len(), UNASKED);
         }
-        let known = &mut known[sort as usize];
+        let known = &mut known[sort];
         if known[0] == UNASKED[0] {
-            let bits = self.sorts[sort as usize];
+            let bits = self.sorts[sort];
             *known = std::array::from_fn(|at| rules.taking(at, bits));
         }
         *known
     }
 }
 
-impl<'g> Row<'g> {
-    fn of(graph: &'g Graph, class: Id, above: u32) -> Row<'g> {
-        let (of_class, Data { facts, width, .. }) = (&graph[class], data(graph, class));
-        let constant = facts.as_constant();
-        Row {
-            terms: &of_class.nodes,
-            facts,
-            width: *width,
-            bits: of_class.kinds | value_bits(constant),
-            below: u64::MAX,
-            sort: 0,
-            above,
-        }
-    }
-}
-
 /// A search for one rule from one root.
-struct Search<'t, 'g> {
+struct Search<'t> {
     index: usize,
     rule: &'t Compiled,
-    root: &'t Root<'t, 'g>,
+    root: &'t Root,
 }
 
 /// The state of a search: what has been met so far.
@@ -277,70 +331,29 @@ struct Met {
 }
 
 /// The classes that patterns may meet, by number. Operands of their terms are numbers of classes, as the graph has been rebuilt.
-struct Table<'g> {
-    /// The place of each class among the rows.
-    places: Vec<u32>,
-    rows: Vec<Row<'g>>,
-    /// The bits of the sorts of classes, and those below.
-    sorts: Vec<(u64, u64)>,
+#[derive(Clone, Copy)]
+struct Table<'t> {
+    graph: &'t Graph,
+    rows: &'t [Row],
 }
 
-impl<'g> Table<'g> {
-    /// The classes, each with the number of levels that it is above what has changed, and those up to `height` levels below them.
-    fn of(graph: &'g Graph, classes: &[(Id, u32)], height: usize, kept: &mut Kept) -> Table<'g> {
-        const NONE: u32 = u32::MAX;
-        let mut places = std::mem::take(&mut kept.places);
-        places.clear();
-        places.resize(graph.count(), NONE);
-        let mut rows: Vec<Row<'g>> = emptied(std::mem::take(&mut kept.rows));
-        rows.reserve(classes.len() + classes.len() / 4);
-        for &(class, above) in classes {
-            places[usize::from(class)] = rows.len() as u32;
-            rows.push(Row::of(graph, class, above));
-        }
-        let mut done = 0;
-        for _ in 0..height {
-            let level = done..rows.len();
-            done = rows.len();
-            for at in level {
-                let terms = rows[at].terms;
-                for &class in terms.iter().flat_map(|term| term.children()) {
-                    let place = &mut places[usize::from(class)];
-                    if *place == NONE {
-                        *place = rows.len() as u32;
-                        rows.push(Row::of(graph, class, FAR));
-                    }
-                }
-            }
-        }
-        for at in 0..done {
-            let operands = rows[at].terms.iter().flat_map(|term| term.children());
-            let bits = operands.map(|&id| rows[places[usize::from(id)] as usize].bits);
-            rows[at].below = bits.fold(0, |a, b| a | b);
-        }
-        let mut sorts: FxHashMap<(u64, u64), u32> = FxHashMap::default();
-        let mut found = Vec::new();
-        for row in &mut rows {
-            let bits = (row.bits, row.below);
-            row.sort = *sorts.entry(bits).or_insert_with(|| {
-                found.push(bits);
-                found.len() as u32 - 1
-            });
-        }
-        Table {
-            places,
-            rows,
-            sorts: found,
-        }
+impl<'t> Table<'t> {
+    /// The terms of a class, in order.
+    fn terms(self, class: Id) -> &'t [Term] {
+        &self.graph.standing(class).nodes
     }
 
-    fn row(&self, class: Id) -> &Row<'g> {
-        &self.rows[self.places[usize::from(class)] as usize]
+    fn facts(self, class: Id) -> &'t Facts {
+        &self.graph.known(class).facts
+    }
+
+    fn row(self, class: Id) -> &'t Row {
+        &self.rows[usize::from(class)]
     }
 
     /// The matches of some rules with a term at their root.
     fn term(
-        &self,
+        self,
         root: &Root,
         term: &Term,
         kind: (usize, &OfKind),
@@ -353,49 +366,47 @@ impl<'g> Table<'g> {
             return;
         };
         let operands = term.children();
-        // An operand that is not there has not changed.
-        let (mut above, mut taken) = ([FAR; 3], [[0; 3]; 3]);
-        for (at, &operand) in operands.iter().enumerate() {
-            let row = self.row(operand);
-            (above[at], taken[at]) = (row.above, taking.ask(kind, row.sort));
-        }
-        let taking = |at: usize, of: usize| taken[of][at];
-        let (mut straight, mut swapped) = (deep, 0);
+        let above = operands.iter().map(|&operand| self.row(operand).above);
+        let finding = |above: &mut dyn Iterator<Item = u32>| match root.is_new {
+            true => deep,
+            false => deep & rules.finding(above),
+        };
+        let (mut straight, mut swapped) = (finding(&mut above.clone()), 0);
         match *operands {
             [a, b] if a != b => {
                 straight &= !rules.same;
                 if commutes(term) {
-                    let others = straight & !rules.symmetric;
-                    swapped = others & taking(0, 1) & taking(1, 0);
+                    swapped = finding(&mut above.rev()) & !rules.same & !rules.symmetric;
                 }
-                straight &= taking(0, 0) & taking(1, 1);
+                if straight | swapped == 0 {
+                    return;
+                }
+                let [a, b] = [a, b].map(|operand| taking.ask(kind, self.row(operand).sort));
+                straight &= a[0] & b[1];
+                swapped &= b[0] & a[1];
             }
             _ => {
-                for at in 0..operands.len() {
-                    straight &= taking(at, at);
+                for (at, &operand) in operands.iter().enumerate() {
+                    straight &= taking.ask(kind, self.row(operand).sort)[at];
                 }
             }
         }
-        let is_new = |[a, b, c]: [u32; 3], [x, y, z]: [usize; 3]| {
-            root.is_new || above[x] <= a || above[y] <= b || above[z] <= c
-        };
         let mut left = straight | swapped;
         while left != 0 {
             let at = left.trailing_zeros();
             let has = |set: Set| set >> at & 1 == 1;
             left &= left - 1;
-            let asked = &rules.asked[at as usize];
+            let index = rules.asked[at as usize];
             let search = Search {
-                index: asked.rule,
-                rule: &compiled[asked.rule],
+                index,
+                rule: &compiled[index],
                 root,
             };
-            if has(straight) && is_new(asked.heights, [0, 1, 2]) {
+            if has(straight) {
                 self.rule(&search, operands, matches);
             }
             if let &[a, b] = operands
                 && has(swapped)
-                && is_new(asked.heights, [1, 0, 2])
             {
                 self.rule(&search, &[b, a], matches);
             }
@@ -403,13 +414,13 @@ impl<'g> Table<'g> {
     }
 
     /// The matches of a rule with a term at their root that has these operands.
-    fn rule(&self, search: &Search, operands: &[Id], matches: &mut Vec<Match>) {
+    fn rule(self, search: &Search, operands: &[Id], matches: &mut Vec<Match>) {
         let (rule, root) = (search.rule, search.root);
         let mut met = Met {
             bound: Bound::default(),
             kept: [Id::default(); KEPT],
         };
-        met.bound.widths[rule.lhs.width] = root.row.width;
+        met.bound.widths[rule.lhs.width] = root.width;
         if let Some(is_new) = self.meet(&rule.plan.root, operands, &mut met, root.is_new) {
             self.step(search, 0, &mut met, is_new, matches);
         }
@@ -417,7 +428,7 @@ impl<'g> Table<'g> {
 
     /// The matches from a step of a rule's plan on. Only those count that meet something that has changed.
     fn step(
-        &self,
+        self,
         search: &Search,
         at: usize,
         met: &mut Met,
@@ -434,17 +445,19 @@ impl<'g> Table<'g> {
         if !is_new && !step.waiting.iter().any(may_be_new) {
             return;
         }
-        let row = self.row(met.kept[step.class]);
+        let class = met.kept[step.class];
+        let row = self.row(class);
         if !met.bound.meet_width(step.width, row.width) {
             return;
         }
         let is_new = is_new || row.above == 0;
         // Terms are in order: by kind first.
-        let first = match row.terms {
+        let terms = self.terms(class);
+        let first = match terms {
             [term] => usize::from(term.kind() != Some(step.kind)),
             terms => terms.partition_point(|term| term.kind() < Some(step.kind)),
         };
-        let alike = row.terms[first..].iter();
+        let alike = terms[first..].iter();
         let alike = alike.take_while(|term| term.kind() == Some(step.kind));
         for term in alike.take(MOST_ALIKE_BELOW) {
             let operands = term.children();
@@ -464,7 +477,7 @@ impl<'g> Table<'g> {
     /// Meets the operands of a term with the parts of a pattern. Tells whether anything has been met that has changed; nothing where they do not
     /// match.
     fn meet(
-        &self,
+        self,
         parts: &[Part],
         operands: &[Id],
         met: &mut Met,
@@ -482,7 +495,8 @@ impl<'g> Table<'g> {
                     continue;
                 }
                 What::Const(value, width) => {
-                    row.facts.as_constant() == Some(value) && met.bound.meet_width(width, row.width)
+                    self.facts(class).as_constant() == Some(value)
+                        && met.bound.meet_width(width, row.width)
                 }
                 What::Var(Meet::First(slot), width) => {
                     met.bound.classes[slot] = class;
@@ -501,7 +515,7 @@ impl<'g> Table<'g> {
     }
 
     /// Notes a match whose widths and facts are such as the rule asks for.
-    fn found(&self, search: &Search, bound: &Bound, matches: &mut Vec<Match>) {
+    fn found(self, search: &Search, bound: &Bound, matches: &mut Vec<Match>) {
         let Search { index, rule, root } = *search;
         if !rule.fits(&bound.widths) {
             return;
@@ -509,11 +523,11 @@ impl<'g> Table<'g> {
         let mut computed = [0; COMPUTED];
         if !rule.is_plain() {
             let facts = |slot: usize| match rule.plan.binds[slot] {
-                true => *self.row(bound.classes[slot]).facts,
+                true => *self.facts(bound.classes[slot]),
                 false => Facts::any(64),
             };
             let number = |slot: usize| match rule.plan.binds[slot] {
-                true => self.row(bound.classes[slot]).facts.lo,
+                true => self.facts(bound.classes[slot]).lo,
                 false => 0,
             };
             let env = Env {
@@ -562,23 +576,6 @@ fn commutes(term: &Term) -> bool {
 mod tests {
     use super::*;
     use cute_arith::{Cast, Predicate};
-
-    /// Rows of the next round are put where those of the last one were.
-    #[test]
-    fn the_memory_of_rows_is_kept() {
-        let facts = Facts::any(32);
-        let row = Row {
-            terms: &[],
-            facts: &facts,
-            width: 32,
-            above: 0,
-            bits: 0,
-            below: 0,
-            sort: 0,
-        };
-        let rows = emptied(vec![row; 100]);
-        assert!(rows.is_empty() && rows.capacity() >= 100);
-    }
 
     /// Terms in order are in order of their kinds, by which they are looked for.
     #[test]

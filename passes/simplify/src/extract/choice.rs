@@ -4,9 +4,10 @@ use super::{Candidate, Problem};
 use crate::cost::EPSILON;
 
 /// More classes than this, and cones are counted, not listed: sharing inside one root is then not seen.
-const MOST_CONES: usize = 8192;
+const MOST_CONES: usize = 64 * 128;
 
 /// The nodes chosen for classes, and the cone of each: the classes below it that are not settled, itself included.
+#[derive(Clone)]
 pub(super) struct Choice {
     /// The place of each class's node among its candidates.
     pub(super) of_class: Vec<Option<usize>>,
@@ -22,73 +23,65 @@ pub(super) struct Choice {
     /// The number of the last list of classes that each class was put on, and that of the last list.
     listed: Vec<u32>,
     lists: u32,
-    /// The members of each cone, a bit a class, so many words for each.
+    /// The members of all cones, a bit a class: of each cone the words that are not 0.
     members: Vec<u64>,
-    words: usize,
-    /// The words of each cone that are not all 0, from the first one to behind the last one; the others are never read.
-    spans: Vec<Span>,
-    /// The members of the cone that is being put together.
+    /// The cone of each class; none if classes are too many.
+    cones: Vec<Cone>,
+    /// The members of the cone that is being put together, and which of the words are its: the others are of other cones.
     scratch: Vec<u64>,
-    span: Span,
+    filled: Words,
+    /// The classes that are being chosen for, a bit each, and those of them that are still to be looked at.
+    open: Vec<u64>,
+    waiting: Vec<u64>,
 }
 
-/// A range of words.
+/// Some of the words of a cone, a bit each.
 #[derive(Clone, Copy, Default)]
-struct Span {
-    start: u32,
-    end: u32,
-}
+struct Words([u64; 2]);
 
-impl Span {
-    fn range(self) -> std::ops::Range<usize> {
-        self.start as usize..self.end as usize
+impl Words {
+    fn has(self, at: usize) -> bool {
+        self.0[at / 64] >> (at % 64) & 1 == 1
     }
 
-    /// Makes it reach over another one as well, with nothing in the words of `all` that are new.
-    fn reach(&mut self, other: Span, all: &mut [u64]) {
-        if other.start == other.end {
-            return;
-        }
-        if self.start == self.end {
-            all[other.range()].fill(0);
-            *self = other;
-        }
-        if other.start < self.start {
-            all[other.start as usize..self.start as usize].fill(0);
-            self.start = other.start;
-        }
-        if other.end > self.end {
-            all[self.end as usize..other.end as usize].fill(0);
-            self.end = other.end;
+    fn put(&mut self, at: usize) {
+        self.0[at / 64] |= 1 << (at % 64);
+    }
+
+    fn count(self) -> u32 {
+        self.0.iter().map(|bits| bits.count_ones()).sum()
+    }
+
+    /// Calls a function with the number of each, in order.
+    fn each(self, mut f: impl FnMut(usize)) {
+        for (first, mut bits) in [0, 64].into_iter().zip(self.0) {
+            while bits != 0 {
+                f(first + bits.trailing_zeros() as usize);
+                bits &= bits - 1;
+            }
         }
     }
 }
 
-/// Words that are never read are not copied: they are most of them.
-impl Clone for Choice {
-    fn clone(&self) -> Choice {
-        let mut members = vec![0; self.members.len()];
-        for (class, span) in self.spans.iter().enumerate() {
-            let range = span.range();
-            let range = class * self.words + range.start..class * self.words + range.end;
-            members[range.clone()].copy_from_slice(&self.members[range]);
-        }
-        Choice {
-            of_class: self.of_class.clone(),
-            own: self.own.clone(),
-            costs: self.costs.clone(),
-            settled: self.settled.clone(),
-            changed: self.changed.clone(),
-            looked: self.looked.clone(),
-            now: self.now,
-            listed: self.listed.clone(),
-            lists: self.lists,
-            members,
-            words: self.words,
-            spans: self.spans.clone(),
-            scratch: self.scratch.clone(),
-            span: self.span,
-        }
+/// The place of a cone among the members of all.
+#[derive(Clone, Copy, Default)]
+struct Cone {
+    /// Its words that are not 0, which stand there in order.
+    words: Words,
+    place: u32,
+    /// The number of words that there is room for.
+    room: u32,
+}
+
+impl Cone {
+    /// Calls a function with the number of each word that is not 0, and the word.
+    fn each(self, members: &[u64], mut f: impl FnMut(usize, u64)) {
+        let mut words = members[self.place as usize..].iter();
+        self.words.each(|at| {
+            if let Some(word) = words.next() {
+                f(at, *word);
+            }
+        });
     }
 }
 
@@ -96,7 +89,7 @@ impl Choice {
     /// A choice of nothing yet, with nothing settled.
     pub(super) fn new(problem: &Problem) -> Choice {
         let count = problem.count();
-        let words = words(count);
+        let has_cones = count <= MOST_CONES;
         Choice {
             of_class: vec![None; count],
             own: vec![0; count],
@@ -107,11 +100,13 @@ impl Choice {
             now: 0,
             listed: vec![0; count],
             lists: 0,
-            members: vec![0; count * words],
-            words,
-            spans: vec![Span::default(); count],
-            scratch: vec![0; words],
-            span: Span::default(),
+            // Most have few words.
+            members: Vec::with_capacity(8 * count),
+            cones: vec![Cone::default(); if has_cones { count } else { 0 }],
+            scratch: vec![0; count.div_ceil(64)],
+            filled: Words::default(),
+            open: vec![0; count.div_ceil(64)],
+            waiting: vec![0; count.div_ceil(64)],
         }
     }
 
@@ -121,7 +116,9 @@ impl Choice {
         self.own[class] = 0;
         self.costs[class] = 0;
         self.settled[class] = true;
-        self.spans[class] = Span::default();
+        if let Some(cone) = self.cones.get_mut(class) {
+            cone.words = Words::default();
+        }
     }
 
     /// Tells whether a class is taken as settled.
@@ -164,24 +161,47 @@ impl Choice {
 
     /// Chooses anew for classes that are all that they depend on ([`Choice::needed`]): until no class has a cheaper node.
     pub(super) fn choose(&mut self, problem: &Problem, classes: &[usize]) {
+        let (Some(first), Some(last)) = (classes.first(), classes.last()) else {
+            return;
+        };
+        let words = first / 64..last / 64 + 1;
         for &class in classes {
             self.of_class[class] = None;
             self.looked[class] = 0;
+            self.open[class / 64] |= 1 << (class % 64);
         }
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for &class in classes {
-                let looked = self.looked[class];
-                self.now += 1;
-                self.looked[class] = self.now;
-                for (at, candidate) in problem.candidates_of(class).iter().enumerate() {
-                    let mut operands = candidate.operands.iter();
-                    let is_new = looked == 0 || operands.any(|c| self.changed[c] >= looked);
-                    if is_new && self.improve(candidate, at, class) {
-                        changed = true;
-                    }
+        self.waiting[words.clone()].copy_from_slice(&self.open[words.clone()]);
+        while self.waiting[words.clone()].iter().any(|word| *word != 0) {
+            for at in words.clone() {
+                // Those that come to wait meanwhile are looked at now where they are further on, else the next time.
+                let mut ahead = u64::MAX;
+                while self.waiting[at] & ahead != 0 {
+                    let bit = (self.waiting[at] & ahead).trailing_zeros();
+                    self.waiting[at] &= !(1 << bit);
+                    ahead = u64::MAX.checked_shl(bit + 1).unwrap_or(0);
+                    self.look(problem, at * 64 + bit as usize);
                 }
+            }
+        }
+        self.open[words].fill(0);
+    }
+
+    /// Chooses for a class among those of its candidates of which an operand has changed since it was looked at last; what is made of the class is to be
+    /// looked at where its choice changes.
+    fn look(&mut self, problem: &Problem, class: usize) {
+        let looked = self.looked[class];
+        self.now += 1;
+        self.looked[class] = self.now;
+        let mut changed = false;
+        for (at, candidate) in problem.candidates_of(class).iter().enumerate() {
+            let mut operands = candidate.operands.iter();
+            let is_new = looked == 0 || operands.any(|c| self.changed[c] >= looked);
+            changed |= is_new && self.improve(candidate, at, class);
+        }
+        if changed {
+            for &user in problem.above(class) {
+                let at = user as usize / 64;
+                self.waiting[at] |= self.open[at] & 1 << (user % 64);
             }
         }
     }
@@ -207,20 +227,34 @@ impl Choice {
         self.own[class] = own;
         self.costs[class] = cost;
         self.changed[class] = self.now;
-        if self.words > 0 {
-            let members = &mut self.members[class * self.words..][..self.words];
-            let mut span = self.span;
-            members[span.range()].copy_from_slice(&self.scratch[span.range()]);
-            let own = (class / 64) as u32;
-            let own = Span {
-                start: own,
-                end: own + 1,
-            };
-            span.reach(own, members);
-            members[class / 64] |= 1 << (class % 64);
-            self.spans[class] = span;
+        if !self.cones.is_empty() {
+            self.keep(class);
         }
         true
+    }
+
+    /// Keeps the cone that has been put together, and the class itself, as that of a class.
+    fn keep(&mut self, class: usize) {
+        let (at, bit) = (class / 64, 1 << (class % 64));
+        match self.filled.has(at) {
+            true => self.scratch[at] |= bit,
+            false => self.scratch[at] = bit,
+        }
+        self.filled.put(at);
+        let cone = &mut self.cones[class];
+        cone.words = self.filled;
+        let count = cone.words.count();
+        if cone.room < count {
+            (cone.place, cone.room) = (self.members.len() as u32, count);
+            cone.words.each(|at| self.members.push(self.scratch[at]));
+        } else {
+            let mut room = self.members[cone.place as usize..].iter_mut();
+            cone.words.each(|at| {
+                if let Some(word) = room.next() {
+                    *word = self.scratch[at];
+                }
+            });
+        }
     }
 
     /// The cost of the classes below a candidate of `class` that are `open`; nothing if an operand is not known yet, or is made
@@ -232,14 +266,16 @@ impl Choice {
         open: impl Fn(usize) -> bool,
     ) -> Option<u64> {
         let all = self.cone(candidate, class)?;
-        if self.words == 0 {
+        if self.cones.is_empty() {
             return Some(all);
         }
-        let words = self.span.range();
-        let words = words.map(|at| (at, self.scratch[at]));
-        let members = words.flat_map(|(at, word)| members_of(word).map(move |m| at * 64 + m));
-        let members = members.filter(|&m| open(m));
-        Some(members.map(|m| self.own[m]).sum())
+        let mut cost = 0;
+        self.filled.each(|at| {
+            let members = members_of(self.scratch[at]).map(|m| at * 64 + m);
+            let members = members.filter(|&m| open(m));
+            cost += members.map(|m| self.own[m]).sum::<u64>();
+        });
+        Some(cost)
     }
 
     /// Leaves the classes below a candidate of `class` in `scratch` and returns what they cost; nothing if an operand is not
@@ -249,39 +285,38 @@ impl Choice {
         if operands.clone().any(|c| self.of_class[c].is_none()) {
             return None;
         }
-        if self.words == 0 {
+        if self.cones.is_empty() {
             let distinct = operands.clone().enumerate();
             let distinct = distinct.filter(|(at, c)| !operands.clone().take(*at).any(|o| o == *c));
             let costs = distinct.map(|(_, c)| self.costs[c]);
             return Some(costs.fold(0, u64::saturating_add));
         }
-        let (words, members) = (self.words, &self.members);
-        let of = |class: usize| &members[class * words..][..words];
-        self.span = Span::default();
+        self.filled = Words::default();
         let Some(first) = operands.next() else {
             return Some(0);
         };
-        self.span = self.spans[first];
-        let range = self.span.range();
-        self.scratch[range.clone()].copy_from_slice(&of(first)[range]);
+        let cone = self.cones[first];
+        self.filled = cone.words;
+        let scratch = &mut self.scratch[..];
+        cone.each(&self.members, |at, word| scratch[at] = word);
         let mut cost = self.costs[first];
         for operand in operands {
             // Leaves, constants and what is settled have nothing below them.
             if self.costs[operand] == 0 {
                 continue;
             }
-            let range = self.spans[operand].range();
-            self.span.reach(self.spans[operand], &mut self.scratch);
-            let all = self.scratch[range.clone()].iter_mut();
-            for ((word, more), at) in all.zip(&of(operand)[range.clone()]).zip(range) {
-                let new = more & !*word;
-                *word |= more;
-                cost += members_of(new).map(|m| self.own[at * 64 + m]).sum::<u64>();
-            }
+            let cone = self.cones[operand];
+            let (filled, own) = (&mut self.filled, &self.own[..]);
+            cone.each(&self.members, |at, more| {
+                let had = if filled.has(at) { scratch[at] } else { 0 };
+                scratch[at] = had | more;
+                let new = members_of(more & !had);
+                cost += new.map(|m| own[at * 64 + m]).sum::<u64>();
+                filled.put(at);
+            });
         }
-        if self.span.range().contains(&(class / 64))
-            && self.scratch[class / 64] >> (class % 64) & 1 == 1
-        {
+        let (at, bit) = (class / 64, class % 64);
+        if self.filled.has(at) && self.scratch[at] >> bit & 1 == 1 {
             return None;
         }
         Some(cost)

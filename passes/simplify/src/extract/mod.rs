@@ -18,12 +18,16 @@ use egg::Id;
 /// classes were looked at. Past it, the choice made before stays: only a bound for regions far larger than a kernel's.
 const WORK: usize = 4_000_000;
 
-/// Nodes and roots, or nothing if the classes cannot be put in order (then the caller has the input still).
-pub(crate) fn extract(
-    graph: &Graph,
-    leaves: &[Leaf],
-    roots: &[Id],
-) -> Option<(Vec<Node>, Vec<usize>)> {
+/// Nodes, each once, operands before users.
+pub(crate) struct Dag {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) roots: Vec<usize>,
+    /// What they cost by [`dag_cost`].
+    pub(crate) cost: u64,
+}
+
+/// The cheapest nodes, or nothing if the classes cannot be put in order (then the caller has the input still).
+pub(crate) fn extract(graph: &Graph, leaves: &[Leaf], roots: &[Id]) -> Option<Dag> {
     extract_beside(graph, leaves, roots, &[])
 }
 
@@ -33,7 +37,7 @@ pub(crate) fn extract_beside(
     leaves: &[Leaf],
     roots: &[Id],
     given: &[(Id, u32)],
-) -> Option<(Vec<Node>, Vec<usize>)> {
+) -> Option<Dag> {
     let problem = Problem::new(graph, roots, given);
     let in_order: Vec<usize> = (0..roots.len()).collect();
     let mut alone = Choice::new(&problem);
@@ -43,12 +47,15 @@ pub(crate) fn extract_beside(
     cheapest_first.sort_by_key(|&i| (alone.costs[problem.roots[i]], i));
     let dag = |order: &[usize], alone| {
         let (nodes, roots) = problem.build(&problem.settle(order, alone)?)?;
-        Some((dag_cost(leaves, &nodes, &roots), (nodes, roots)))
+        Some(Dag {
+            cost: dag_cost(leaves, &nodes, &roots),
+            nodes,
+            roots,
+        })
     };
     let other = (cheapest_first != in_order).then(|| dag(&in_order, alone.clone()));
     let dags = [other.flatten(), dag(&cheapest_first, alone)];
-    let dags = dags.into_iter().flatten();
-    dags.min_by_key(|(cost, _)| *cost).map(|(_, dag)| dag)
+    dags.into_iter().flatten().min_by_key(|dag| dag.cost)
 }
 
 /// A node that a class may be made from, its operands as positions of classes.
@@ -99,6 +106,9 @@ struct Problem {
     /// nothing to choose.
     below: Vec<u32>,
     ends_below: Vec<u32>,
+    /// The classes that have a candidate which needs each of these, and where those of each class end.
+    above: Vec<u32>,
+    ends_above: Vec<u32>,
     /// Tells of each class whether it has a candidate that needs nothing.
     is_free: Vec<bool>,
     roots: Vec<usize>,
@@ -212,6 +222,8 @@ impl Problem {
             ends,
             below: Vec::new(),
             ends_below: Vec::new(),
+            above: Vec::new(),
+            ends_above: Vec::new(),
             is_free: Vec::new(),
             roots,
         };
@@ -234,9 +246,12 @@ impl Problem {
             }
             ends_below.push(below.len() as u32);
         }
+        let (above, ends_above) = turned(&below, &ends_below);
         Problem {
             below,
             ends_below,
+            above,
+            ends_above,
             is_free,
             ..problem
         }
@@ -255,6 +270,11 @@ impl Problem {
     /// The classes that the candidates of a class need, each once, if there is anything to choose for them.
     fn below(&self, class: usize) -> &[u32] {
         &self.below[span(&self.ends_below, class)]
+    }
+
+    /// The classes that have a candidate which needs a class, each once, if there is anything to choose for it.
+    fn above(&self, class: usize) -> &[u32] {
+        &self.above[span(&self.ends_above, class)]
     }
 
     /// Settles root after root.
@@ -372,6 +392,28 @@ impl Problem {
         }
         Some(hash_cons(&nodes, &roots))
     }
+}
+
+/// The classes that have each class in their part of a list, in order, and where those of each end.
+fn turned(below: &[u32], ends: &[u32]) -> (Vec<u32>, Vec<u32>) {
+    // At first the number of those that come before each class; each that is put there moves it on to the end.
+    let mut places = vec![0_u32; ends.len() + 1];
+    for &class in below {
+        places[class as usize + 1] += 1;
+    }
+    for class in 1..places.len() {
+        places[class] += places[class - 1];
+    }
+    places.pop();
+    let mut above = vec![0; below.len()];
+    for user in 0..ends.len() {
+        for &class in &below[span(ends, user)] {
+            let place = &mut places[class as usize];
+            above[*place as usize] = user as u32;
+            *place += 1;
+        }
+    }
+    (above, places)
 }
 
 /// The places of a class in a list of which each class's part ends there.
