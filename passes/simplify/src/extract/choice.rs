@@ -338,3 +338,20 @@ fn members_of(word: u64) -> impl Iterator<Item = usize> {
         .take_while(|&w| w != 0)
         .map(|w| w.trailing_zeros() as usize)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_told_in_order() {
+        let some = [0, 5, 63, 64, 100, 127];
+        let mut words = Words::default();
+        some.iter().rev().for_each(|&at| words.put(at));
+        let mut told = Vec::new();
+        words.each(|at| told.push(at));
+        assert_eq!(told, some);
+        assert_eq!(words.count(), 6);
+        assert!((0..128).all(|at| words.has(at) == some.contains(&at)));
+    }
+}

@@ -505,6 +505,14 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_list_is_turned_to_users() {
+        // The third class needs the first two, the last one the first and itself.
+        let (above, ends) = turned(&[0, 1, 0, 3], &[0, 0, 2, 4]);
+        assert_eq!(above, [2, 3, 2, 3]);
+        assert_eq!(ends, [2, 3, 3, 4]);
+    }
+
     /// Classes of which each has one to three candidates, some of them in cycles.
     fn random(seed: u64) -> Problem {
         let mut state = seed;
@@ -514,7 +522,11 @@ mod tests {
                 .wrapping_add(1442695040888963407);
             (state >> 33) as usize % limit
         };
-        let count = 20 + below(80);
+        // Now and then so many that cones have words behind the 64th.
+        let count = match seed % 100 {
+            99 => 4_500,
+            _ => 20 + below(80),
+        };
         let leaf = Candidate {
             term: Term::Leaf(0),
             operands: Operands::default(),
