@@ -265,13 +265,7 @@ impl<'a> All<'a> {
     }
 
     /// Simplifies the roots of a guard under its conditions.
-    fn simplify(
-        &mut self,
-        guard: usize,
-        limits: &Limits,
-        stats: &mut Stats,
-        memory: &mut Memory,
-    ) {
+    fn simplify(&mut self, guard: usize, limits: &Limits, stats: &mut Stats, memory: &mut Memory) {
         let own = self.guards[guard].roots.clone();
         let conditions = self.conditions(guard);
         let needed = cone(&self.nodes, own.iter().map(|&root| self.roots[root]));

@@ -148,12 +148,7 @@ pub(crate) struct Memory {
 }
 
 /// Applies rules until nothing changes or a limit is met.
-pub(crate) fn saturate(
-    graph: &mut Graph,
-    limits: &Limits,
-    stats: &mut Stats,
-    memory: &mut Memory,
-) {
+pub(crate) fn saturate(graph: &mut Graph, limits: &Limits, stats: &mut Stats, memory: &mut Memory) {
     let rules = compiled();
     let mut counts = vec![0; rules.len()];
     let Memory {
