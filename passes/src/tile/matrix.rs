@@ -281,6 +281,7 @@ impl<'c> Matrix<'c> {
             }
         }
         let layout = Layout::from_modes(&modes).map_err(|e| e.to_string())?;
+        let layout = without_known_zeros(&layout)?;
         if layout.stride().has_basis() {
             return Err(format!(
                 "expected {name} with strides that are integers, found {}",
@@ -394,9 +395,11 @@ impl<'c> Matrix<'c> {
             return Vec::new();
         }
         let both = found.iter().zip(&known).enumerate();
-        both.filter(|(_, (found, known))| found != known && !found.is_static())
-            .map(|(at, (found, _))| (at, divisor(found)))
-            .collect()
+        both.filter(|(_, (found, known))| {
+            found != known && !found.is_static() && divisor(found) > 1
+        })
+        .map(|(at, (found, _))| (at, divisor(found)))
+        .collect()
     }
 
     /// The extent of rows (0), columns (1) or the batch (2), as the kernel sees it.
@@ -520,6 +523,26 @@ fn access(
         },
         pitch: pitch(layout, major, LINE / bytes),
     })
+}
+
+/// The layout with extents that are known to be 0 as any other that only a launch knows: that everything divides them says nothing of what is there.
+fn without_known_zeros(layout: &Layout) -> Result<Layout, String> {
+    let shape = opened(layout.shape());
+    Layout::new(shape, layout.stride().clone()).map_err(|e| e.to_string())
+}
+
+/// The tuple with leaves of which nothing is known where it has 0.
+fn opened(all: &IntTuple) -> IntTuple {
+    if all.is_tuple() {
+        return tuple(all.modes().iter().map(opened).collect::<Vec<_>>());
+    }
+    match all.as_leaf() {
+        Some(Leaf::Dynamic(leaf)) if leaf.div == 0 => IntTuple::Leaf(Leaf::Dynamic(Dyn {
+            div: 1,
+            ..leaf.clone()
+        })),
+        _ => all.clone(),
+    }
 }
 
 /// Elements that lines along a mode are multiples of apart, up to so many; 0 of a mode that is not contiguous, and where some elements of a matrix are one.

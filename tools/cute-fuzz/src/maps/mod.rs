@@ -16,10 +16,12 @@ use census::Census;
 use problem::Problem;
 
 /// The limits for which a map is refused, by a part of the message.
-const LIMITS: [&str; 4] = [
+const LIMITS: [&str; 5] = [
     "with the stride 0 along all of the modes",
     "that are f16 or bf16, widened to f32 by arith.extf",
     "registers a thread for",
+    // Of no elements, what a reduction gives has no place.
+    "which has no elements, so that an output of that shape",
     // Ptxas would have to keep registers in memory.
     "spill",
 ];
