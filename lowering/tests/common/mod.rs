@@ -10,7 +10,7 @@ use cute_runtime::{
     device::{Device, DeviceError},
     emulator::{Config, Emulator, Finding, Report},
     tensor::{self, Given, HostTensor},
-    verify::{self, Data},
+    verify::{self, Data, Memory},
 };
 use melior::{
     Context, diagnostic::DiagnosticSeverity, ir::Module, pass::PassManager,
@@ -208,7 +208,13 @@ pub fn run_on(
         data: Data::IndependentMeanZero,
         ..verify::Config::default()
     };
-    match verify::verify_from(function, Some(before), &tensors, &config) {
+    let memory = Memory {
+        before: Some(before),
+        after: &tensors,
+        workspace: Some(program.workspace()),
+        sm_count: Some(program.multiprocessors()),
+    };
+    match verify::verify_memory(function, &memory, &config) {
         Err(error) => Outcome::Refused(error.to_string()),
         Ok(reports) => match reports.iter().find(|report| !report.passed()) {
             Some(report) => Outcome::Wrong(format!("{report:?}")),
