@@ -4,7 +4,7 @@
 use crate::{
     apart,
     left_out::{self, Candidates, Trouble},
-    places, ptxas, remarks,
+    negated, places, ptxas, remarks,
 };
 use cute_ir::{
     Anchor, Expected, Failure, PassSpec,
@@ -60,6 +60,9 @@ pub(crate) fn ops_named<'c>(module: Op<'c>, name: &str) -> Result<Vec<Op<'c>>, F
         .collect())
 }
 
+/// The compute capability, its major number, from which on two minima are one instruction.
+const VIMNMX3: u32 = 9;
+
 fn emit_ptx<'c>(rewriter: &Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failure> {
     diag::each(ops_named(module, gpu::MODULE)?, |op| {
         crate::to_nvvm::types::check(op)?;
@@ -80,6 +83,10 @@ fn emit_ptx<'c>(rewriter: &Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(
             let features = with_ptx(target.features, arch, integer_of(op, PTX).unwrap_or(0));
             let text = places.led_back(&b, || apart::ptx(op, &arch.to_string(), &features))?;
             let text = places.write(&text).map_err(|e| b.error(e))?;
+            let text = match arch.major >= VIMNMX3 {
+                true => negated::without(&text).unwrap_or(text),
+                false => text,
+            };
             let object = Object {
                 target: target.attribute,
                 format: FORMAT_ASSEMBLY,

@@ -11,6 +11,7 @@ mod diagnostics;
 mod fallback;
 mod left_out;
 mod lineinfo;
+mod negated;
 mod package;
 mod pipeline;
 mod places;

@@ -10,7 +10,7 @@
 // FEWER: tile = 64x64x32
 // RUN: cute-opt %s --cute-tile="avoid=1held arch=sm_80" | FileCheck %s --check-prefix=CHOSEN
 // RUN: %python %inputs/status.py 1 cute-opt %s --cute-tile="avoid=0held arch=sm_80" 2>&1 | FileCheck %s --check-prefix=WRONG
-// WRONG: error: cute-tile: avoid: expected tile, warps, stages and split of plans, such as 128x256x64-2x4-3-1, or a number of elements of a thread, such as 64held, joined by +, found '0held'
+// WRONG: error: cute-tile: avoid: expected tile, warps, stages and split of plans, such as 128x256x64-2x4-3-1, or a number of elements of a thread, such as 64held, or stays, joined by +, found '0held'
 
 !A = !cute.memref<f16, gmem, align<16>, "(4096,4096):(4096,1)">
 !C = !cute.memref<f32, gmem, align<16>, "(4096,4096):(4096,1)">
