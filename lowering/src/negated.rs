@@ -8,15 +8,22 @@ use std::collections::HashSet;
 /// The instructions whose operands ptxas reads so.
 const READERS: [&str; 2] = ["min.s32", "max.s32"];
 
+/// The negation that ptxas loses.
+const NEGATION: &str = "neg.s32";
+
 /// The PTX without `neg.s32` in front of `min.s32` and `max.s32`, line by line as it was; none where there is nothing to change.
 pub(crate) fn without(ptx: &str) -> Option<String> {
+    // Hardly any kernel has one.
+    if !ptx.contains(NEGATION) {
+        return None;
+    }
     let read: HashSet<&str> = ptx
         .lines()
         .filter_map(operands_of_reader)
         .flatten()
         .collect();
     let negation = |line: &str| {
-        let (_, operands) = line.split_once("neg.s32")?;
+        let (_, operands) = line.split_once(NEGATION)?;
         let (to, from) = operands.trim().strip_suffix(';')?.split_once(',')?;
         let (to, from) = (to.trim(), from.trim());
         read.contains(to)

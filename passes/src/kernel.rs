@@ -21,9 +21,19 @@ pub fn body_of_kernel<'c>(kernel: Op<'c>) -> Result<Blk<'c>, Failure> {
 
 /// The index of a thread in its block along x, an i32.
 pub(crate) fn thread_index(b: Builder<'_>) -> Result<Val<'_>, Failure> {
-    let dimension = [("dimension", b.attribute("#gpu<dim x>")?)];
-    let thread = b.value(gpu::THREAD_ID, &[], b.index_type(), &dimension)?;
-    b.value(arith::INDEX_CAST, &[thread], b.i32_type(), &[])
+    along(b, gpu::THREAD_ID, "x")
+}
+
+/// The number of blocks of the grid along x, an i32.
+pub(crate) fn blocks_of_grid(b: Builder<'_>) -> Result<Val<'_>, Failure> {
+    along(b, gpu::GRID_DIM, "x")
+}
+
+/// The result of an op that has a dimension, such as `gpu.block_id`, along that one, an i32.
+pub(crate) fn along<'c>(b: Builder<'c>, op: &str, dimension: &str) -> Result<Val<'c>, Failure> {
+    let dimension = [("dimension", b.attribute(&format!("#gpu<dim {dimension}>"))?)];
+    let index = b.value(op, &[], b.index_type(), &dimension)?;
+    b.value(arith::INDEX_CAST, &[index], b.i32_type(), &[])
 }
 
 /// A second body of a kernel, empty, whose arguments stand for those of the old one.

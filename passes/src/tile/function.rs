@@ -1,5 +1,6 @@
 //! Kernels as functions: what passes and the assembler are told of each, whatever it computes.
 
+use crate::kernel;
 use cute_ir::ops::{arith, gpu};
 use cute_ir::{
     Failure,
@@ -16,9 +17,7 @@ pub(super) fn block_index<'c>(b: Builder<'c>) -> Result<Val<'c>, Failure> {
 
 /// The index of this block along a dimension of the grid.
 pub(super) fn block_index_along<'c>(b: Builder<'c>, along: &str) -> Result<Val<'c>, Failure> {
-    let dimension = [("dimension", b.attribute(&format!("#gpu<dim {along}>"))?)];
-    let block = b.value(gpu::BLOCK_ID, &[], b.index_type(), &dimension)?;
-    b.value(arith::INDEX_CAST, &[block], b.i32_type(), &[])
+    kernel::along(b, gpu::BLOCK_ID, along)
 }
 
 /// The place of a value among a kernel's arguments, where it goes if it is none yet.

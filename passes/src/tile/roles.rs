@@ -13,8 +13,9 @@ use super::{
     rest::LastBoxes,
 };
 use crate::algorithms::{Arrival, start_load};
+use crate::kernel::blocks_of_grid;
 use cute_arith::Predicate;
-use cute_ir::ops::{arith, cute, cute_nvgpu, gpu, scf};
+use cute_ir::ops::{arith, cute, cute_nvgpu, scf};
 use cute_ir::{
     Expected, Failure,
     attributes::{STAGES, TEAMS, UNROLL},
@@ -205,9 +206,7 @@ impl<'c> Gemm<'c> {
             blocks => b.value(arith::DIVUI, &[value, b.i32(blocks)?], i32_type, &[]),
         };
         let block = block_index(b)?;
-        let dimension = [("dimension", b.attribute("#gpu<dim x>")?)];
-        let blocks = b.value(gpu::GRID_DIM, &[], b.index_type(), &dimension)?;
-        let blocks = b.value(arith::INDEX_CAST, &[blocks], i32_type, &[])?;
+        let blocks = blocks_of_grid(b)?;
         let (first, blocks) = (of_cluster(block)?, of_cluster(blocks)?);
         let ranks = self.ranks(b, block)?;
         let counted = self.groups.filter(|_| self.counts_tiles());

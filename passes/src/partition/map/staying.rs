@@ -2,9 +2,9 @@
 //! the elements of a row while the row before it is computed.
 
 use super::{Held, Mapped, Registers, Values, memory, one, reduced, shifted, word, wrong};
-use crate::arch::WIDEST;
+use crate::{arch::WIDEST, kernel::blocks_of_grid};
 use cute_arith::Predicate;
-use cute_ir::ops::{arith, cute, gpu, scf};
+use cute_ir::ops::{arith, cute, scf};
 use cute_ir::{
     Expected, Failure,
     maps::is_same_along,
@@ -91,9 +91,7 @@ impl<'c> Mapped<'c> {
 
     /// The distance of a thread's rows, and the number of rows that its block begins.
     fn turns(&self, b: Builder<'c>) -> Result<(Val<'c>, Val<'c>), Failure> {
-        let dimension = [("dimension", b.attribute("#gpu<dim x>")?)];
-        let blocks = b.value(gpu::GRID_DIM, &[], b.index_type(), &dimension)?;
-        let blocks = b.value(arith::INDEX_CAST, &[blocks], b.i32_type(), &[])?;
+        let blocks = blocks_of_grid(b)?;
         let each = word(b, arith::MULI, blocks, b.i32(self.threads[0])?)?;
         // No row is counted that would be beyond 32 bits.
         let left = word(b, arith::SUBI, self.extents[0], self.corner[0])?;
