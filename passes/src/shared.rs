@@ -1,7 +1,7 @@
 //! Shared memory of a block: how large rings of tiles are in it, and where buffers lie that are not used at one time.
 
 use cute_ir::{
-    Failure, diag,
+    Expected, Failure, diag,
     mlir::*,
     ops::cute,
     types::memref_of,
@@ -47,17 +47,7 @@ pub(crate) fn allocated<'c>(op: Op<'c>) -> Result<Option<(MemRef<'c>, Val<'c>, i
     let Some(tensor) = cute::MemrefAlloca::of(op).map(cute::MemrefAlloca::result) else {
         return Ok(None);
     };
-    let Some(memref) = memref_of(tensor) else {
-        // Only types that name parameters are none.
-        return Err(diag::error(
-            op.location(),
-            format!(
-                "'{}' op makes a tensor of type {}, whose parameters have no values yet; declare them in cute.parameters, and run cute-instantiate before",
-                name_of(op),
-                tensor.r#type()
-            ),
-        ));
-    };
+    let memref = memref_of(tensor).expected(Builder::before(op), "a tensor")?;
     if memref.space != Space::Smem {
         return Ok(None);
     }

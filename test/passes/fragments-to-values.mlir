@@ -243,3 +243,35 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// A role of warps has no op that ends it: its last op has its regions, and reads fragments, as any other op.
+!f = !cute.memref<f32, rmem, "4:1">
+!g = !cute.memref<f32, gmem, align<16>, "4:1">
+gpu.module @kernels {
+  // CHECK-LABEL: gpu.func @roles
+  // CHECK:         cute.warp_specialize
+  // CHECK:         scf.if %{{.*}} {
+  // CHECK-NEXT:      nvvm.barrier0
+  // CHECK:         role
+  // CHECK-NOT:     rmem
+  // CHECK:         arith.constant dense<1.000000e+00> : vector<4xf32>
+  // CHECK:         cute.memref.store_vec %{{.*}}, %{{.*}} : vector<4xf32>, !cute.memref<f32, gmem
+  gpu.func @roles(%g: !g, %is: i1) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    cute.warp_specialize
+    role(%t, %warp) warps 1 {
+      scf.if %is {
+        nvvm.barrier0
+      }
+    }
+    role(%t, %warp) warps 1 {
+      %f = cute.memref.alloca() : !f
+      %x = arith.constant dense<1.0> : vector<4xf32>
+      cute.memref.store_vec %x, %f : !f
+      %w = cute.memref.load_vec %f : !f
+      cute.memref.store_vec %w, %g : !g
+    }
+    gpu.return
+  }
+}

@@ -123,9 +123,9 @@ bool cute::leavesOutTypes(Operation *op) {
   return isa<InferTypeOpInterface>(op) && hasOpenTypes(op);
 }
 
-/// Verifies what does not depend on the types that are not known: names of attributes, and attributes.
+/// Verifies what does not depend on the types that are not known: names of parameters and attributes, and attributes.
 LogicalResult cute::verifyOpenOp(Operation *op) {
-  if (failed(verifyAttributeNames(op)))
+  if (!theCallbacks.verifyParameters(wrap(op)) || failed(verifyAttributeNames(op)))
     return failure();
   NamedAttrList attributes(op->getAttrDictionary());
   return op->getName().verifyInherentAttrs(attributes, [&] { return emitError(op->getLoc()); });

@@ -89,6 +89,8 @@ typedef struct {
                    void *user);
   /// Verifies the names of other ops that an op is about; emits its own diagnostics.
   bool (*verifySymbols)(MlirOperation op);
+  /// Verifies that something around an op declares the parameters that its types name; emits its own diagnostics.
+  bool (*verifyParameters)(MlirOperation op);
 } CuteCallbacks;
 
 /// Must be called first, once.

@@ -16,7 +16,7 @@ use cute_ir::{
     attributes::UNROLL,
     mlir::*,
 };
-use melior::ir::{ValueLike, operation::OperationLike};
+use melior::ir::{BlockLike, ValueLike, operation::OperationLike};
 use std::collections::BTreeSet;
 
 impl<'c> Values<'c> {
@@ -146,8 +146,8 @@ impl<'c> Values<'c> {
         Ok(entered)
     }
 
-    /// A region's block again, with the vectors of these files as arguments behind its own, up to its end; which vectors are
-    /// written there, and what the end hands on, theirs last.
+    /// A region's block again, with the vectors of these files as arguments behind its own, and handed on last by the op that ends it, where
+    /// the block has such an op. Beside it, the vectors that are written there.
     fn turn(
         &mut self,
         old: Blk<'c>,
@@ -170,14 +170,15 @@ impl<'c> Values<'c> {
         self.take(files, |i| entered[i].then(|| argument(new, own.len() + i)));
         let inner = Builder::at_end(b.context, new, b.location);
         let mut ops = ops_of(old);
-        let end = ops
-            .pop()
-            .ok_or_else(|| b.error("expected a region that ends in a terminator"))?;
+        let end = old.terminator().and_then(|_| ops.pop());
         let before = self.enter_region(files, Way::Loop);
         for op in ops {
             self.op(op, inner.at_location(op.location()))?;
         }
         self.leave_region(before, (files, Way::Loop), b)?;
+        let Some(end) = end else {
+            return Ok((region, Vec::new()));
+        };
         let mut handed = self.map_all(operands_of(end));
         let left = self.enter(files, &mut handed, inner)?;
         inner.op(name_of(end), &handed, &[], &attributes_of(end))?;

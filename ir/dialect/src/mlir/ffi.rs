@@ -115,6 +115,7 @@ pub(super) struct CuteCallbacks {
     pub set_input:
         unsafe extern "C" fn(MlirStringRef, MlirStringRef, MlirStringRef, StringSink, *mut c_void),
     pub verify_symbols: unsafe extern "C" fn(MlirOperation) -> bool,
+    pub verify_parameters: unsafe extern "C" fn(MlirOperation) -> bool,
 }
 
 unsafe extern "C" {

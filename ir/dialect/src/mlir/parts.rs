@@ -110,7 +110,7 @@ pub(crate) fn parts_of_type<'c>(ty: Type<'c>) -> Option<Result<Parts<'c, 'c>, St
     // SAFETY: types, texts and arrays are the type's own, which lives as long as its context.
     unsafe {
         ffi::cuteTypeGetParts(ty.to_raw(), &mut raw)
-            .then(|| Parts::from_raw(&raw).map(|parts| parts.with_itself(ty)))
+            .then(|| Parts::from_raw(&raw))
     }
 }
 

@@ -131,6 +131,7 @@ pub fn initialize() {
             value_before,
             set_input,
             verify_symbols,
+            verify_parameters,
         });
         ffi::cuteRegisterUpstreamPasses();
     });
@@ -422,6 +423,15 @@ unsafe extern "C" fn verify_symbols(op: MlirOperation) -> bool {
     // SAFETY: the shim's, as above.
     let op = unsafe { OperationRef::from_raw(op) };
     diag::catch_panics(op.location(), "a verifier", || verify::verify_symbols(op)).is_ok()
+}
+
+unsafe extern "C" fn verify_parameters(op: MlirOperation) -> bool {
+    // SAFETY: the shim's, as above.
+    let op = unsafe { OperationRef::from_raw(op) };
+    diag::catch_panics(op.location(), "a verifier", || {
+        parameters::verify_declared(op)
+    })
+    .is_ok()
 }
 
 unsafe extern "C" fn infer_types(

@@ -317,6 +317,26 @@ pub(crate) fn declarations(all: Attribute<'_>) -> Result<Vec<Declared<'_>>, Stri
     entries.into_iter().map(declare).collect()
 }
 
+/// Verifies that something around an op declares parameters, where the op's types name some. The declaring op checks which: see [`check_names`].
+pub(crate) fn verify_declared(op: Op<'_>) -> Result<(), Failure> {
+    let mut names = types_of(op).into_iter().flat_map(types::names_in_type);
+    let Some(name) = names.next() else {
+        return Ok(());
+    };
+    let mut around = std::iter::successors(Some(op), |inner| parent_op(*inner));
+    if around.any(|op| attribute_of(op, attributes::PARAMETERS).is_some()) {
+        return Ok(());
+    }
+    Err(diag::error(
+        op.location(),
+        format!(
+            "'{}' op expected types without parameters, as nothing around it declares any, found {name}; declare it in cute.parameters of \
+             the function or module",
+            name_of(op)
+        ),
+    ))
+}
+
 /// Checks the names of parameters in what is within an op that declares some: each is declared by it or by an op around it. What is within another op that
 /// declares some, that one checks.
 pub(crate) fn check_names(op: Op<'_>) -> Result<(), String> {
