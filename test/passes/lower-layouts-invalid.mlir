@@ -42,3 +42,16 @@ func.func @reduced(%l: !cute.int_tuple<"?">, %n: index) {
   }
   return
 }
+
+// -----
+
+// A tensor of coordinates has leaves as well: those of its extents.
+func.func @coordinates(%i: i32) {
+  // expected-error @below {{cannot compute the dynamic leaves of a value of type !cute.coord_tensor<"(0,0)", "(?,4):(1@1,1@0)">}}
+  %x = builtin.unrealized_conversion_cast %i : i32 to !cute.coord_tensor<"(0,0)", "(?,4):(1@1,1@0)">
+  func.call @take(%x) : (!cute.coord_tensor<"(0,0)", "(?,4):(1@1,1@0)">) -> ()
+  return
+}
+func.func @take(%x: !cute.coord_tensor<"(0,0)", "(?,4):(1@1,1@0)">) {
+  return
+}

@@ -94,6 +94,17 @@ func.func @another_batch(%A: !t, %B: !b, %C: !t) {
 // -----
 
 // Each product has a C of its own.
+// A launch may bring several rows, all at one place.
+!t = !cute.memref<f16, gmem, align<16>, "(?,?):(?{div=8},1)">
+!c = !cute.memref<f16, gmem, align<16>, "(?,?):(0,1)">
+func.func @rows_at_one_place(%A: !t, %B: !t, %C: !c) {
+  // expected-error @below {{expected elements of C that do not overlap, found (?,?):(0,1): elements that are 0 apart, of which only a launch knows the number; an extent that is always 1 is written as 1}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !c) accumulate f32
+  return
+}
+
+// -----
+
 !t = !cute.memref<f16, gmem, align<16>, "(64,64,2):(64,1,4096)">
 !c = !cute.memref<f16, gmem, align<16>, "(64,64,2):(64,1,0)">
 func.func @shared_output(%A: !t, %B: !t, %C: !c) {

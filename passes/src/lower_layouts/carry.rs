@@ -62,7 +62,7 @@ pub(super) fn by_dominance<'c>(
 }
 
 /// The types of the dynamic leaves that stand for a value of this type; nothing for other types.
-fn leaf_types<'c>(ty: Type<'c>) -> Option<Vec<Type<'c>>> {
+pub(super) fn leaf_types<'c>(ty: Type<'c>) -> Option<Vec<Type<'c>>> {
     if let Some(parts) = parts::part_types(ty) {
         return Some(parts);
     }

@@ -158,8 +158,7 @@ impl<'c> Lowering<'c> {
         if let Some(leaves) = self.leaves.get(&key(value)) {
             return Ok(leaves.clone());
         }
-        let what = value_of(value.r#type()).map_or(0, |v| v.dynamic_leaves().len());
-        if what == 0 {
+        if carry::leaf_types(value.r#type()).is_none_or(|leaves| leaves.is_empty()) {
             return Ok(Vec::new());
         }
         let owner = match block_argument(value) {

@@ -47,7 +47,7 @@ fn multiple(all: &IntTuple, of: i64) -> Option<IntTuple> {
     match all.as_leaf()? {
         Leaf::Static(value) => (value % of == 0).then(|| int(*value)),
         Leaf::Dynamic(dynamic) => {
-            let div = dynamic.div / gcd(dynamic.div, of) * of;
+            let div = (dynamic.div / gcd(dynamic.div, of)).checked_mul(of)?;
             Some(IntTuple::Leaf(Leaf::Dynamic(Dyn {
                 div,
                 ..dynamic.clone()
@@ -661,6 +661,14 @@ pub(super) fn check_argument(name: &str, tensor: Val<'_>) -> Result<(), String> 
 
 /// Checks that each element of an output has a place of its own, as far as the type says it.
 pub(super) fn check_apart(name: &str, layout: &Layout) -> Result<(), String> {
+    let leaves = layout.shape().leaves().into_iter().zip(layout.stride().leaves());
+    let at_one_place = |(extent, stride): (&Leaf, &Leaf)| !extent.is_static() && stride.is(0);
+    if leaves.into_iter().any(at_one_place) {
+        return Err(format!(
+            "expected elements of {name} that do not overlap, found {layout}: elements that are 0 apart, of which only a launch knows the number; \
+             an extent that is always 1 is written as 1"
+        ));
+    }
     let Some(flat) = layout.flat() else {
         return Ok(());
     };
