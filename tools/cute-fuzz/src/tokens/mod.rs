@@ -277,7 +277,12 @@ fn mutant(chunk: &[Token], corpus: &Corpus, random: &mut Random) -> String {
             _ => line(&mut tokens, at, random),
         }
     }
-    tokens.concat()
+    let text = tokens.concat();
+    match text.trim().is_empty() {
+        // An error in a text without lines has no place by which it is known to be of this input.
+        true => chunk.concat(),
+        false => text,
+    }
 }
 
 /// A number of a text. Those that stand behind different words, `align<`, `vector<`, `cute.stage =`, come up equally often, however many
