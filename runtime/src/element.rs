@@ -149,6 +149,15 @@ impl Element {
             Element::I64 => i64::MAX as f64,
         }
     }
+
+    /// The smallest finite value: of integers with a sign one below the negated largest.
+    pub fn min_finite(self) -> f64 {
+        match self {
+            Element::U8 => 0.0,
+            element if element.is_float() => -element.max_finite(),
+            element => -element.max_finite() - 1.0,
+        }
+    }
 }
 
 impl fmt::Display for Element {

@@ -5,6 +5,7 @@
 // RUN: cute-run %t.80.cutepkg %t.90.cutepkg --device=emulator --function words | FileCheck %s
 // RUN: cute-run %t.80.cutepkg %t.90.cutepkg --device=emulator --function bytes | FileCheck %s
 // RUN: cute-run %t.80.cutepkg %t.90.cutepkg --device=emulator --function nibbles | FileCheck %s
+// RUN: cute-run %t.80.cutepkg %t.90.cutepkg --device=emulator --function from_the_middle | FileCheck %s
 // CHECK-COUNT-2: {{C|D0}} {{.*}}: right; every element compared
 // CHECK-NOT: not compared
 // RUN: cute-run %t.80.cutepkg --info --function nibbles | FileCheck %s --check-prefix=INFO
@@ -65,6 +66,21 @@ func.func @nibbles(%A: !a, %B: !w, %C: !c, %upper: !p) {
     %n = arith.shrsi %up, %four : i8
     %y = arith.sitofp %n : i8 to f16
     cute.yield %y : f16
+  }
+  return
+}
+
+// Bytes without a sign count from 128: the least number with a sign, as a constant, turns them.
+!x3 = !cute.memref<f16, gmem, align<16>, "(24,64):(64,1)">
+!w3 = !cute.memref<ui8, gmem, align<16>, "(40,64):(64,1)">
+!c3 = !cute.memref<f16, gmem, align<16>, "(24,40):(40,1)">
+func.func @from_the_middle(%A: !x3, %B: !w3, %C: !c3) {
+  cute.contract ins(%A, %B) outs(%C) accumulate f32 prologue B ins() {
+  ^bb0(%b: i8):
+    %middle = arith.constant -128 : i8
+    %signed = arith.xori %b, %middle : i8
+    %w = arith.sitofp %signed : i8 to f16
+    cute.yield %w : f16
   }
   return
 }

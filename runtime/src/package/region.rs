@@ -436,7 +436,8 @@ impl Region {
                     let holds = match ty {
                         ValueType::I1 => *value == 0.0 || *value == 1.0,
                         ValueType::Number(element) => {
-                            let is_one = value.abs() <= element.max_finite()
+                            let is_one = (element.min_finite()..=element.max_finite())
+                                .contains(value)
                                 && (element.is_float() || value.fract() == 0.0);
                             is_one
                                 || value.is_infinite() && element.has_infinity()

@@ -180,13 +180,7 @@ impl Ball {
 
     /// The number, if the type holds all of its interval.
     pub(super) fn held_by(self, element: Element) -> Ball {
-        let most = element.max_finite();
-        let least = match element {
-            Element::U8 => 0.0,
-            element if element.is_float() => -most,
-            _ => -most - 1.0,
-        };
-        match least <= self.low && self.high <= most {
+        match element.min_finite() <= self.low && self.high <= element.max_finite() {
             true => self,
             false => Ball::UNKNOWN,
         }

@@ -380,6 +380,9 @@ fn epilogues_that_cannot_be_are_refused() {
     );
     op(1, RegionOp::constant(1e39, "f32"), "a number of type f32");
     op(1, RegionOp::constant(0.5, "i32"), "a number of type i32");
+    op(1, RegionOp::constant(-129.0, "i8"), "a number of type i8");
+    op(1, RegionOp::constant(128.0, "i8"), "a number of type i8");
+    op(1, RegionOp::constant(-1.0, "u8"), "a number of type u8");
     op(1, RegionOp::constant(2.0, "i1"), "a number of type i1");
     with(
         &|_, e| {

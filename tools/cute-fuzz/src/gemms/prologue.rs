@@ -39,6 +39,8 @@ impl Body {
                 ("arith.andi", 112),
                 ("arith.ori", 4),
                 ("arith.xori", 85),
+                ("arith.xori", -128),
+                ("arith.andi", -16),
                 ("arith.shli", 4),
                 ("arith.shrsi", 4),
                 ("arith.shrui", 4),
