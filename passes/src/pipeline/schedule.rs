@@ -8,7 +8,7 @@
 //!
 //! Where no schedule honours all dependences, operations stay as they are: a list schedule of one stage.
 //!
-//! Measurements of other places and orders: see `docs/performance.md`.
+//! Measurements of other places and orders: see `docs/performance/experiments.md`.
 
 use super::{
     graph::{self, Body},

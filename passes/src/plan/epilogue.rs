@@ -24,7 +24,7 @@ pub(crate) fn takes_sums(teams: i64, split: i64) -> bool {
     teams == 1 && split == 1
 }
 
-/// Instructions of a thread that an op is, by what one of GELU's and one of SiLU's take on an H200 (`docs/performance.md`).
+/// Instructions of a thread that an op is, by what one of GELU's and one of SiLU's take on an H200 (`docs/performance/epilogues.md`).
 const WORK: &[(&str, i64)] = &[
     (arith::CONSTANT, 0),
     (math::ERF, 14),

@@ -74,7 +74,7 @@ const STARTED_BESIDE: Second = Second {
 const MEMORY: [i64; 2] = [250, 210];
 
 /// Picoseconds that a turn takes longer where elements of A or B are narrower than what can be copied asynchronously, and go through registers one by one: fitted to
-/// eleven shapes with odd K on an H200 (`docs/performance.md`).
+/// eleven shapes with odd K on an H200 (`docs/performance/any-shape.md`).
 const ONE_BY_ONE: i64 = 500_000;
 
 /// Bits of an access to memory by asynchronous copies, at least.

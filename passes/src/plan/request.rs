@@ -338,7 +338,7 @@ impl OptionValue for Avoid {
     }
 }
 
-/// Kernels for a product whose sizes are open, at most, where nothing else is asked for: with more of them products of any sizes are not faster (`docs/performance.md`).
+/// Kernels for a product whose sizes are open, at most, where nothing else is asked for: with more of them products of any sizes are not faster (`docs/performance/choice.md`).
 const VARIANTS: i64 = 30;
 
 /// Kernels for a map whose columns are open, at most, where nothing else is asked for: they are small.

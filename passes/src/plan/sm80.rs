@@ -124,7 +124,7 @@ fn load_of(elem: Elem, major: usize) -> CopyOp {
 }
 
 /// The tiles, warps and stages that were measured, and the speed of each where there are many blocks, in thousandths of the
-/// first's (`docs/performance.md`).
+/// first's (`docs/performance/choice.md`).
 const TABLE: &[([i64; 3], [i64; 2], i64, i64)] = &[
     ([128, 256, 64], [2, 4], 3, 1000),
     ([256, 128, 64], [4, 2], 3, 976),
@@ -177,7 +177,7 @@ const SINGLE: &[([i64; 3], [i64; 2], i64, i64)] = &[
 ];
 
 /// The tiles, warps and stages for prologues that are computed in registers, and their speeds beside what the prologue takes: fitted to 125 plans of five products on an H200
-/// (`docs/performance.md`).
+/// (`docs/performance/bytes-and-scales.md`).
 const IN_REGISTERS: &[([i64; 3], [i64; 2], i64, i64)] = &[
     ([64, 128, 128], [1, 4], 3, 846),
     ([64, 128, 128], [1, 4], 2, 846),

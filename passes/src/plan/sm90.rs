@@ -46,7 +46,7 @@ const WARPS: i64 = WARPGROUP / WARP;
 const PART: i64 = 64;
 
 /// M and N of tiles, and the warpgroups along M. Of 23 that were measured these are enough: each of the 82 shapes has one within 2 % of the fastest, but for
-/// those whose C has columns for other tiles (`docs/performance.md`).
+/// those whose C has columns for other tiles (`docs/performance/choice.md`).
 const TABLE: &[([i64; 2], i64)] = &[
     ([128, 256], 2),
     ([256, 128], 2),
@@ -121,7 +121,7 @@ fn not_of_the_table(request: &Request, tiles: &[([i64; 2], i64, i64)], k: i64) -
 const MADE: usize = 8;
 
 /// Blocks along M, N and K of the clusters that are tried. Two share a load, or a tile, or four share loads of B: tiles of 64 x 192 are up to a quarter faster so than
-/// whatever else for products of 1000 to 1500 rows. Four that share a tile were hardly ever faster than two (`docs/performance.md`).
+/// whatever else for products of 1000 to 1500 rows. Four that share a tile were hardly ever faster than two (`docs/performance/splits-and-groups.md`).
 const CLUSTERS: &[[i64; 3]] = &[[1, 1, 1], [2, 1, 1], [1, 2, 1], [1, 1, 2], [4, 1, 1]];
 
 /// Tiles of a block that parts of C go out through in turn, where there is room for them: one is written while TMA reads the other.

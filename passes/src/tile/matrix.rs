@@ -661,7 +661,11 @@ pub(super) fn check_argument(name: &str, tensor: Val<'_>) -> Result<(), String> 
 
 /// Checks that each element of an output has a place of its own, as far as the type says it.
 pub(super) fn check_apart(name: &str, layout: &Layout) -> Result<(), String> {
-    let leaves = layout.shape().leaves().into_iter().zip(layout.stride().leaves());
+    let leaves = layout
+        .shape()
+        .leaves()
+        .into_iter()
+        .zip(layout.stride().leaves());
     let at_one_place = |(extent, stride): (&Leaf, &Leaf)| !extent.is_static() && stride.is(0);
     if leaves.into_iter().any(at_one_place) {
         return Err(format!(

@@ -2,7 +2,7 @@
 //!
 //! Blocks of the next kernel take a multiprocessor each, as this kernel's leave it, when all of this kernel's have let them: then they are ready when this kernel ends, a microsecond earlier. But they
 //! take multiprocessors in the order in which those are left, and no longer in that of their numbers, by which neighbours ask for the same lines at the same time. So a kernel that multiprocessors
-//! wait for L2 in, and that takes long, lets it start at its end (`docs/performance.md`, "Where the next kernel starts").
+//! wait for L2 in, and that takes long, lets it start at its end (`docs/performance/launches.md`, "Where the next kernel starts").
 
 use super::Gemm;
 use crate::launch::depend;

@@ -1,5 +1,5 @@
 //! Figures of plans by which warps have roles. Where nothing else is said they, and those of warps above, were fitted to the times of 14,000 plans of 325 shapes on an H200
-//! (`docs/performance.md`).
+//! (`docs/performance/choice.md`).
 
 /// Picoseconds of a cycle under load.
 pub(super) const CYCLE: i64 = 510;

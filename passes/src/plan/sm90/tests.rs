@@ -1,4 +1,4 @@
-//! The plans that estimates choose for `sm_90a`, as they were measured to be fast (`docs/performance.md`).
+//! The plans that estimates choose for `sm_90a`, as they were measured to be fast (`docs/performance/choice.md`).
 
 use super::super::{
     Access, Chosen, Fed, Instructions, Packed, Problem, Reduced, Request, Rules, Table, choose,
