@@ -66,6 +66,8 @@ pub struct Planned {
 pub enum Value {
     /// The pointer to the tensor that is the argument of that index.
     Pointer(usize),
+    /// The pointer to that byte of the tensor that is the argument of that index.
+    Byte(usize, u64),
     /// The bytes of a number, little endian.
     Bytes(Vec<u8>),
     /// The pointer to that byte of the workspace, which has at least so many.
@@ -516,6 +518,20 @@ fn value(
 ) -> Result<Value, String> {
     let integer = match param {
         Param::Pointer(arg) => return Ok(Value::Pointer(*arg)),
+        Param::Byte { tensor, offset } => {
+            let offset = offset.evaluate(environment)?;
+            let of = &tensors[*tensor];
+            let bytes = of
+                .layout()
+                .cosize()
+                .saturating_mul(of.element().size() as i64);
+            let inside = u64::try_from(offset).ok().filter(|_| offset <= bytes);
+            let inside = inside.ok_or_else(|| {
+                let name = function.args[*tensor].name();
+                format!("a parameter is byte {offset} of {name}, which has {bytes}")
+            });
+            return inside.map(|offset| Value::Byte(*tensor, offset));
+        }
         Param::TensorMap(map) => {
             let made = tensor_map(map, tensors[map.of.like()].element(), environment)?;
             let start = MapStart {

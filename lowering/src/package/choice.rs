@@ -9,12 +9,12 @@ use cute_ir::{
 use cute_runtime::package::{Candidate, CandidateChoice, Expr, Op as Apply};
 use melior::ir::operation::OperationLike;
 
-impl HostPlan {
+impl<'c> HostPlan<'c> {
     /// Reads the candidates of a product. Its result is a value of the plan of its own: the first candidate that suits the sizes, until somebody
     /// puts another number there.
     pub(super) fn choice(
         &mut self,
-        candidates: cute::Candidates<'_>,
+        candidates: cute::Candidates<'c>,
         when: Option<&Expr>,
     ) -> Result<(), Failure> {
         let op = candidates.op();

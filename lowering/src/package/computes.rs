@@ -76,7 +76,7 @@ const KINDS: &[(&str, &[&str], &[&str])] = &[
 ];
 
 /// The computes of a function, whose plan has the integers that entries leave open, the tensors that are no arguments, and the conditions of what is in branches.
-pub(super) fn computes<'c>(op: Op<'c>, plan: &HostPlan) -> Result<Vec<Compute>, Failure> {
+pub(super) fn computes<'c>(op: Op<'c>, plan: &HostPlan<'c>) -> Result<Vec<Compute>, Failure> {
     let Some(all) = attribute_of(op, COMPUTES) else {
         return Ok(Vec::new());
     };
@@ -117,7 +117,7 @@ struct Entry<'a, 'c> {
     op: Op<'c>,
     entry: Attribute<'c>,
     index: usize,
-    plan: &'a HostPlan,
+    plan: &'a HostPlan<'c>,
 }
 
 impl<'c> Entry<'_, 'c> {

@@ -4,6 +4,8 @@
 //! integer arithmetic on them. `cute.computes` says what it computes (`computes.rs`). An argument may have attributes:
 //! `cute.name = "alpha"`, `cute.default = 1.0 : f32` of a number, `cute.access = "read"` of a tensor (`write`, `read_write`).
 
+mod apart;
+mod begin;
 mod choice;
 mod computes;
 mod plan;
@@ -11,6 +13,7 @@ mod region;
 mod words;
 
 use crate::binary;
+use apart::Span;
 use cute_ir::options::Options;
 use cute_ir::{
     Anchor, Expected, Failure, PassSpec,
@@ -28,7 +31,7 @@ use cute_passes::arch;
 use cute_runtime::Element;
 use cute_runtime::package::{
     Access, Arg, Compute, Expr, Factor, Function, ImageSource, KernelInfo, Launch, Number,
-    Op as Apply, Package, PackageError, Param, View, ViewOf,
+    Op as Apply, Package, PackageError, Param, View,
 };
 use melior::ir::{Attribute, Type, ValueLike, operation::OperationLike};
 use std::{
@@ -209,6 +212,14 @@ fn function<'c>(op: Op<'c>) -> Result<Option<Function>, Failure> {
     let mut plan = plan::plan(op, body)?;
     let computes = computes::computes(op, &plan)?;
     let (mut views, computes) = views(op, &mut plan, computes)?;
+    let spans = std::mem::take(&mut plan.spans);
+    plan.require_apart(&computes, |tensor| {
+        let argument = arguments_of(body).get(tensor).copied();
+        match argument {
+            Some(argument) => Span::of_argument(op, argument),
+            None => spans.get(&tensor).cloned(),
+        }
+    })?;
     let mut args = Vec::new();
     for (index, value) in arguments_of(body).into_iter().enumerate() {
         let argument = Argument {
@@ -267,7 +278,7 @@ impl<'c> Argument<'_, 'c> {
         let count = body_of(self.op, 0).map_or(0, |body| arguments_of(body).len());
         let is_view = |arg: usize| {
             let view = arg.checked_sub(count).and_then(|at| self.views.get(at));
-            view.is_some_and(|view| view.of == ViewOf::Argument(self.index))
+            view.is_some_and(|view| view.of.argument() == Some(self.index))
         };
         let all: Vec<_> = computes.iter().flat_map(Compute::roles).collect();
         let mut of_views = all.iter().filter(|role| is_view(role.arg));
@@ -334,7 +345,7 @@ impl<'c> Argument<'_, 'c> {
 /// The tensors of computes that are no arguments, and the computes: none of both where a package has no name for the type of a tensor's elements.
 fn views(
     op: Op<'_>,
-    plan: &mut plan::HostPlan,
+    plan: &mut plan::HostPlan<'_>,
     computes: Vec<Compute>,
 ) -> Result<(Vec<View>, Vec<Compute>), Failure> {
     if computes.is_empty() {
@@ -361,9 +372,9 @@ fn views(
 /// Gives views names, other ones than those of the arguments: `workspace.0`, or `A.view.1` of a view of A.
 fn name_views(views: &mut [View], args: &[Arg]) {
     for (index, view) in views.iter_mut().enumerate() {
-        view.name = match view.of {
-            ViewOf::Workspace(_) => format!("workspace.{index}"),
-            ViewOf::Argument(arg) => {
+        view.name = match view.of.argument() {
+            None => format!("workspace.{index}"),
+            Some(arg) => {
                 let of = args.get(arg).map_or("argument", Arg::name);
                 format!("{of}.view.{index}")
             }

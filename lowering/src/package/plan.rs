@@ -1,5 +1,7 @@
 //! A host function as a launch plan: which launches take place and what they pass, and sizes as expressions of its arguments.
 
+use super::apart::Span;
+use super::begin::{integers_of, start_and_steps};
 use super::element_of;
 use crate::to_nvvm::aliasing;
 use cute_arith::{Predicate, Sign};
@@ -12,7 +14,7 @@ use cute_ir::{
     mlir::{
         Blk, Op, Val, ValueKey, arguments_of, attribute_of, block_argument, body_of, defining_op,
         int_width, integer_of, is_index, key, name_of, next_block, operands_of, ops_of, parent_of,
-        place_of, result_index, results_of, string_of, type_value, users_of,
+        result_index, results_of, string_of, type_value, users_of,
     },
     ops::{arith, cf, cute, func, gpu, scf},
     types::{self, CuteType, memref_of},
@@ -20,16 +22,15 @@ use cute_ir::{
 use cute_layout::IntTuple;
 use cute_passes::launch::kernel_of;
 use cute_runtime::package::{
-    BoxSize, CandidateChoice, Expr, Im2colParam, Launch, MAX_DEPTH, MAX_NODES, MapOf, MapParam,
+    BoxSize, CandidateChoice, Expr, Im2colParam, Launch, MAX_DEPTH, MAX_NODES, MapParam,
     Op as Apply, Param, Requirement, SharedSwizzle, View, ViewOf,
 };
-use cute_runtime::tensor_map::{GRANULE, is_map_start};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The launches of a host function, in their order, and what must hold before any of them.
 #[derive(Default)]
-pub(super) struct HostPlan {
+pub(super) struct HostPlan<'c> {
     pub(super) launches: Vec<Launch>,
     pub(super) requires: Vec<Requirement>,
     /// Parts that several expressions have in common, computed once.
@@ -44,16 +45,17 @@ pub(super) struct HostPlan {
     pub(super) conditions: HashMap<i64, Expr>,
     /// The tensors of computes that are no arguments, by their index.
     pub(super) views: BTreeMap<usize, View>,
+    /// Where these are.
+    pub(super) spans: BTreeMap<usize, Span<'c>>,
+    /// Launches that pass two pointers into one tensor that must be apart.
+    pub(super) same_tensor: Vec<(Op<'c>, [ViewOf; 2])>,
     /// The places in `values` of integers of the function.
     places: HashMap<ValueKey, usize>,
     /// The bytes of the workspace before those that a pointer is of.
-    offsets: HashMap<ValueKey, Expr>,
+    pub(super) offsets: HashMap<ValueKey, Expr>,
     /// The conditions of the launch at hand on where its tensor maps begin, with what is said otherwise.
-    map_starts: Vec<(Expr, String)>,
+    pub(super) map_starts: Vec<(Expr, String)>,
 }
-
-/// Bytes of which a tensor map begins at a multiple.
-const MAP_START: i64 = GRANULE as i64;
 
 /// Bytes to which each part of a workspace is aligned, as its first one is.
 const WORKSPACE_ALIGN: i64 = 256;
@@ -65,7 +67,7 @@ const SMALL: usize = 8;
 const MAX_CHAIN: usize = 1024;
 
 /// The plan of a host function with that body.
-pub(super) fn plan<'c>(function: Op<'c>, body: Blk<'c>) -> Result<HostPlan, Failure> {
+pub(super) fn plan<'c>(function: Op<'c>, body: Blk<'c>) -> Result<HostPlan<'c>, Failure> {
     let mut plan = HostPlan::default();
     plan.block(body, None)?;
     if next_block(body).is_some() {
@@ -77,9 +79,9 @@ pub(super) fn plan<'c>(function: Op<'c>, body: Blk<'c>) -> Result<HostPlan, Fail
     Ok(plan)
 }
 
-impl HostPlan {
+impl<'c> HostPlan<'c> {
     /// Reads a block that is executed where `when` is not 0.
-    fn block(&mut self, block: Blk<'_>, when: Option<&Expr>) -> Result<(), Failure> {
+    fn block(&mut self, block: Blk<'c>, when: Option<&Expr>) -> Result<(), Failure> {
         for op in ops_of(block) {
             if let Some(launched) = gpu::LaunchFunc::of(op) {
                 let when = when.cloned();
@@ -122,7 +124,7 @@ impl HostPlan {
                 continue;
             }
             if let Some(view) = cute::ComputeView::of(op) {
-                self.view(view)?;
+                self.view(view, when)?;
                 continue;
             }
             if cute::ComputeHere::of(op).is_some() {
@@ -151,7 +153,7 @@ impl HostPlan {
     }
 
     /// Reads both branches of an `scf.if`.
-    fn branch<'c>(
+    fn branch(
         &mut self,
         op: Op<'c>,
         condition: Val<'c>,
@@ -197,7 +199,7 @@ impl HostPlan {
     }
 
     /// Takes down a tensor of computes that is no argument.
-    fn view<'c>(&mut self, view: cute::ComputeView<'c>) -> Result<(), Failure> {
+    fn view(&mut self, view: cute::ComputeView<'c>, when: Option<&Expr>) -> Result<(), Failure> {
         let op = view.op();
         let index = integer_of(op, "index").and_then(|index| usize::try_from(index).ok());
         let index = index.expected(op, "an index")?;
@@ -205,26 +207,27 @@ impl HostPlan {
         let Some(CuteType::MemRef(memref)) = memref.and_then(CuteType::of) else {
             return Err(diag::error(op.location(), "expected the type of a tensor"));
         };
-        let (start, steps) = start_and_steps(view.start());
-        let argument = block_argument(start).filter(|_| memref_of(start).is_some());
-        let of = match (self.offsets.get(&key(start)), argument) {
-            (Some(offset), _) if steps.is_empty() => ViewOf::Workspace(offset.clone()),
-            (None, Some((_, argument))) if steps.is_empty() => ViewOf::Argument(argument),
-            _ => {
-                return Err(diag::error(
-                    op.location(),
-                    "expected a tensor that begins with an argument of the function, or with a cute.workspace of it",
-                ));
-            }
+        let Some(of) = self.begin(op, view.start())? else {
+            return Err(diag::error(
+                op.location(),
+                "expected a tensor that begins in an argument of the function, or in a cute.workspace of it",
+            ));
         };
         let leaves = view.leaves().into_iter();
         let leaves = leaves.map(|leaf| self.expression(op, leaf));
+        let leaves = leaves.collect::<Result<Vec<_>, _>>()?;
+        let (root, _) = start_and_steps(view.start());
+        let span = Span::new(op, (key(root), of.clone()), &memref, leaves.iter().cloned());
+        if let Some(whole) = Span::of_argument(op, root) {
+            self.require_within(&span, &whole, when)?;
+        }
+        self.spans.insert(index, span);
         let view = View {
             // It is named when arguments are.
             name: String::new(),
             element: element_of(memref.element),
             layout: memref.layout.text_of_tensor(),
-            leaves: leaves.collect::<Result<_, _>>()?,
+            leaves,
             of,
         };
         self.views.insert(index, view);
@@ -232,7 +235,7 @@ impl HostPlan {
     }
 
     /// Gives a pointer into the workspace the bytes behind those that others have.
-    fn reserve<'c>(&mut self, workspace: cute::Workspace<'c>) -> Result<(), Failure> {
+    fn reserve(&mut self, workspace: cute::Workspace<'c>) -> Result<(), Failure> {
         let op = workspace.op();
         let bytes = self.expression(op, workspace.bytes())?;
         let bytes = Expr::apply(Apply::NonNegative, vec![bytes]);
@@ -250,7 +253,7 @@ impl HostPlan {
     }
 
     /// The expression, or one of few parts that stands for it, for use in several others.
-    fn shared(&mut self, op: Op<'_>, expr: Expr) -> Result<Expr, Failure> {
+    pub(super) fn shared(&mut self, op: Op<'_>, expr: Expr) -> Result<Expr, Failure> {
         if expr.nodes() < SMALL {
             return Ok(expr);
         }
@@ -271,7 +274,7 @@ impl HostPlan {
         Ok(Expr::Value(self.values.len() - 1))
     }
 
-    fn launch<'c>(&mut self, launched: gpu::LaunchFunc<'c>) -> Result<Launch, Failure> {
+    fn launch(&mut self, launched: gpu::LaunchFunc<'c>) -> Result<Launch, Failure> {
         let op = launched.op();
         let fail = |message: &str| diag::error(op.location(), message);
         let [_, kernel] =
@@ -314,10 +317,15 @@ impl HostPlan {
         let params = params.map(|value| self.param(op, value));
         let params = params.collect::<Result<Vec<_>, _>>()?;
         let disjoint = aliasing::pairs_of(op).into_iter().filter_map(|pair| {
-            match pair.map(|i| params.get(i)) {
-                [Some(Param::Pointer(a)), Some(Param::Pointer(b))] => Some([*a.min(b), *a.max(b)]),
-                _ => None,
+            let [Some(a), Some(b)] = pair.map(|i| params.get(i)) else {
+                return None;
+            };
+            let [of_a, of_b] = [a.pointee()?, b.pointee()?];
+            if of_a == of_b {
+                self.note_same_tensor(op, [a, b]);
+                return None;
             }
+            Some([of_a.min(of_b), of_a.max(of_b)])
         });
         let disjoint: BTreeSet<[usize; 2]> = disjoint.collect();
         Ok(Launch {
@@ -334,7 +342,7 @@ impl HostPlan {
     }
 
     /// Asks a launch for a condition, where it is one of those that `when` says.
-    fn require(
+    pub(super) fn require(
         &mut self,
         op: Op<'_>,
         when: Option<&Expr>,
@@ -397,15 +405,14 @@ impl HostPlan {
         Ok(())
     }
 
-    fn param<'c>(&mut self, launch: Op<'c>, value: Val<'c>) -> Result<Param, Failure> {
-        if let Some(offset) = self.offsets.get(&key(start_of(value))) {
-            return Ok(Param::Workspace(offset.clone()));
-        }
+    fn param(&mut self, launch: Op<'c>, value: Val<'c>) -> Result<Param, Failure> {
         if let Some(param) = self.tensor_map(launch, value)? {
             return Ok(param);
         }
+        if let Some(param) = self.pointer(launch, value)? {
+            return Ok(param);
+        }
         match source(value) {
-            Some(Source::Pointer(index)) => return Ok(Param::Pointer(index)),
             Some(Source::Leaf(index, leaf)) => return Ok(Param::Leaf(index, leaf)),
             Some(Source::Argument(index)) => return Ok(Param::Scalar(index)),
             None => {}
@@ -425,7 +432,7 @@ impl HostPlan {
 
     /// The tensor map that a launch makes of a TMA atom; nothing for other values. Errors: an atom that no op of the function makes of one of its
     /// arguments, of a view of one, or of a tensor in the workspace.
-    fn tensor_map<'c>(&mut self, launch: Op<'c>, value: Val<'c>) -> Result<Option<Param>, Failure> {
+    fn tensor_map(&mut self, launch: Op<'c>, value: Val<'c>) -> Result<Option<Param>, Failure> {
         let atom = atom_of(value);
         let Some(CuteType::Tma { map, .. }) = CuteType::get(atom.r#type()) else {
             return Ok(None);
@@ -437,37 +444,30 @@ impl HostPlan {
             ))
         };
         let tensor = defining_op(atom).and_then(|op| operands_of(op).first().copied());
-        let begun = tensor.and_then(|tensor| {
-            let (start, steps) = start_and_steps(tensor);
+        let begin = match tensor {
+            Some(tensor) => self.begin(defining_op(atom).unwrap_or(launch), tensor)?,
+            None => None,
+        };
+        let begun = tensor.zip(begin).and_then(|(tensor, of)| {
             let memref = memref_of(tensor)?;
-            if let Some(offset) = self.offsets.get(&key(start)) {
+            let like = match of.argument() {
+                // The map has the elements of the argument.
+                Some(arg) => {
+                    let own = memref_of(start_and_steps(tensor).0)?;
+                    (own.element == memref.element).then_some(arg)?
+                }
                 // In the workspace are elements of a type that an argument has.
-                let like = self.argument_of(launch, memref.element)?;
-                let workspace = offset.clone();
-                let of = MapOf::Workspace { like, workspace };
-                return steps.is_empty().then_some((tensor, of, memref, steps));
-            }
-            let (_, arg) = block_argument(start)?;
-            // The map has the elements of the argument.
-            let is_same = memref_of(start).is_some_and(|own| own.element == memref.element);
-            is_same.then_some((tensor, MapOf::Tensor(arg), memref, steps))
+                None => self.argument_of(launch, memref.element)?,
+            };
+            Some((tensor, (of, like), memref))
         });
-        let Some((tensor, of, memref, steps)) = begun else {
+        let Some((tensor, of, memref)) = begun else {
             return fail(
                 "expected a TMA atom that cute_nvgpu.atom.make_tma_load, make_im2col_tma_load or make_tma_store makes of an argument of the function, or of a view of \
                  one; a launch plan has no other tensors",
             );
         };
-        let of = match of {
-            MapOf::Tensor(arg) => match self.map_offset(launch, (atom, arg), &steps)? {
-                Some(offset) => MapOf::Byte {
-                    tensor: arg,
-                    offset,
-                },
-                None => of,
-            },
-            of => of,
-        };
+        let of = self.begin_of_map(atom, launch, of)?;
         // The leaves of a package are numbered from those of the shape to those of the stride.
         let both = [memref.layout.shape(), memref.layout.stride()];
         let dynamic = match defining_op(tensor).and_then(cute::MakeView::of) {
@@ -574,89 +574,18 @@ impl HostPlan {
         arguments.iter().position(is_of)
     }
 
-    /// The byte of an argument at which a view begins that a TMA atom is of, by the steps from the argument's first element on; nothing where it begins there. Errors: one
-    /// at which no tensor map begins. Where only a launch knows, the launch is asked.
-    fn map_offset<'c>(
-        &mut self,
-        launch: Op<'c>,
-        (atom, arg): (Val<'c>, usize),
-        steps: &[cute::AddOffset<'c>],
-    ) -> Result<Option<Expr>, Failure> {
-        let here = defining_op(atom).unwrap_or(launch);
-        let fail = |message: String| Err(diag::error(here.location(), message));
-        let (mut known, mut sum) = (0i64, None::<Expr>);
-        for step in steps {
-            let Some(CuteType::Ptr(pointer)) = CuteType::of(step.iter().r#type()) else {
-                return fail("expected a TMA atom of a view that begins at an element".to_owned());
-            };
-            let bytes = types::element_bits(pointer.element).unwrap_or(0) / 8;
-            let Some(CuteType::IntTuple(IntTuple::Leaf(leaf))) =
-                CuteType::of(step.offset().r#type())
-            else {
-                return fail(
-                    "expected a TMA atom of a view that begins at a number of elements".to_owned(),
-                );
-            };
-            if let Some(elements) = leaf.as_static() {
-                known = elements
-                    .checked_mul(bytes)
-                    .and_then(|more| known.checked_add(more))
-                    .expected(here, "a byte of 64 bits")?;
-                continue;
-            }
-            let Some(&[elements]) = integers_of(step.offset()).as_deref() else {
-                return fail(
-                    "expected a TMA atom of a view that begins where integers of the function say"
-                        .to_owned(),
-                );
-            };
-            let product = vec![self.expression(launch, elements)?, Expr::Constant(bytes)];
-            let product = Expr::apply(Apply::Mul, product);
-            sum = Some(match sum {
-                Some(sum) => Expr::apply(Apply::Add, vec![sum, product]),
-                None => product,
-            });
-        }
-        let needs = format!(
-            "expected a view that begins at a multiple of {MAP_START} bytes of argument {arg}, as a tensor map does, for the TMA atom"
-        );
-        let cure = "begin it at another element, or copy it by cp.async";
-        let Some(sum) = sum else {
-            return match known {
-                0 => Ok(None),
-                wrong if !is_map_start(wrong) => {
-                    fail(format!("{needs}, found byte {wrong}; {cure}"))
-                }
-                known => Ok(Some(Expr::Constant(known))),
-            };
-        };
-        let offset = match known {
-            0 => sum,
-            known => Expr::apply(Apply::Add, vec![sum, Expr::Constant(known)]),
-        };
-        let offset = self.shared(here, checked(here, offset)?)?;
-        // A type may promise it, which nobody has looked at.
-        let rest = Expr::apply(Apply::Rem, vec![offset.clone(), Expr::Constant(MAP_START)]);
-        let condition = Expr::apply(Apply::Eq, vec![rest, Expr::Constant(0)]);
-        let place = place_of(here.location());
-        let place = place.map(|at| format!(" at {}:{}:{}", at.file, at.line, at.column));
-        let message = format!("{needs}{}; {cure}", place.unwrap_or_default());
-        self.map_starts.push((condition, message));
-        Ok(Some(offset))
-    }
-
     /// Makes a value of the plan stand for an integer of the function.
     pub(super) fn stands_for(&mut self, value: Val<'_>, place: usize) {
         self.places.insert(key(value), place);
     }
 
     /// An integer as an expression of the function's arguments. `user` is where errors are reported that have no better place.
-    pub(super) fn expression<'c>(&mut self, user: Op<'c>, value: Val<'c>) -> Result<Expr, Failure> {
+    pub(super) fn expression(&mut self, user: Op<'c>, value: Val<'c>) -> Result<Expr, Failure> {
         self.made(user, value, 0)
     }
 
     /// The same, of a value that so many operations follow.
-    fn made<'c>(&mut self, user: Op<'c>, value: Val<'c>, chain: usize) -> Result<Expr, Failure> {
+    fn made(&mut self, user: Op<'c>, value: Val<'c>, chain: usize) -> Result<Expr, Failure> {
         let at = defining_op(value).unwrap_or(user);
         let fail = |message: String| diag::error(at.location(), message);
         if chain >= MAX_CHAIN {
@@ -718,7 +647,7 @@ impl HostPlan {
 }
 
 /// The expression, if it is not larger than packages take.
-fn checked(op: Op<'_>, expr: Expr) -> Result<Expr, Failure> {
+pub(super) fn checked(op: Op<'_>, expr: Expr) -> Result<Expr, Failure> {
     if expr.depth() <= MAX_DEPTH && expr.nodes() <= MAX_NODES {
         return Ok(expr);
     }
@@ -735,53 +664,27 @@ fn checked(op: Op<'_>, expr: Expr) -> Result<Expr, Failure> {
 enum Source {
     /// The argument of that index, as it is.
     Argument(usize),
-    /// The pointer of a tensor argument.
-    Pointer(usize),
     /// A dynamic leaf of a tensor argument's layout.
     Leaf(usize, usize),
 }
 
-/// An argument, or what a cast makes of a tensor argument, or of its pointer: the pointer, and an integer for each dynamic leaf.
+/// An argument, or an integer that a cast makes of a tensor argument for each dynamic leaf.
 fn source(value: Val<'_>) -> Option<Source> {
     if let Some((_, index)) = block_argument(value) {
-        return Some(match CuteType::of(value.r#type()) {
-            Some(CuteType::MemRef(_)) => Source::Pointer(index),
-            _ => Source::Argument(index),
-        });
+        return Some(Source::Argument(index));
     }
     let cast =
         defining_op(value).filter(|op| name_of(*op) == "builtin.unrealized_conversion_cast")?;
     let [tensor] = operands_of(cast)[..] else {
         return None;
     };
-    let is_pointer = bits(value.r#type()).is_none();
-    let tensor = if is_pointer { start_of(tensor) } else { tensor };
     let (_, index) = block_argument(tensor)?;
     if !matches!(CuteType::of(tensor.r#type()), Some(CuteType::MemRef(_))) {
         return None;
     }
-    if is_pointer {
-        return Some(Source::Pointer(index));
-    }
     let results = results_of(cast).into_iter().take(result_index(value)?);
     let before = results.filter(|result| bits(result.r#type()).is_some());
     Some(Source::Leaf(index, before.count()))
-}
-
-/// The dynamic leaves of a layout that ops of the function make of integers; nothing for a layout that comes of anything else.
-fn integers_of(layout: Val<'_>) -> Option<Vec<Val<'_>>> {
-    if bits(layout.r#type()).is_some() {
-        return Some(vec![layout]);
-    }
-    let op = defining_op(layout)?;
-    match name_of(op) {
-        cute::STATIC => Some(Vec::new()),
-        cute::MAKE_LAYOUT | cute::MAKE_SHAPE | cute::MAKE_STRIDE | cute::MAKE_INT_TUPLE => {
-            let of = operands_of(op).into_iter().map(integers_of);
-            Some(of.collect::<Option<Vec<_>>>()?.concat())
-        }
-        _ => None,
-    }
 }
 
 /// The value that a launch passes, behind the cast to the type that a kernel takes.
@@ -795,35 +698,8 @@ fn atom_of(value: Val<'_>) -> Val<'_> {
     atom.unwrap_or(value)
 }
 
-/// The value whose pointer it is that a cast, a view or a view's start is of: a workspace, or a tensor that is an argument.
-fn start_of(value: Val<'_>) -> Val<'_> {
-    let mut value = value;
-    while let Some(op) = defining_op(value) {
-        let start = match &operands_of(op)[..] {
-            [one] if name_of(op) == "builtin.unrealized_conversion_cast" => *one,
-            [one] if matches!(name_of(op), cute::GET_ITER | cute::RECAST_ITER) => *one,
-            _ => match cute::MakeView::of(op) {
-                Some(view) => view.iter(),
-                None => break,
-            },
-        };
-        value = start;
-    }
-    value
-}
-
-/// The value that [`start_of`] gives, of a view that may begin elsewhere: with the steps from there to where it begins.
-fn start_and_steps<'c>(value: Val<'c>) -> (Val<'c>, Vec<cute::AddOffset<'c>>) {
-    let (mut value, mut steps) = (start_of(value), Vec::new());
-    while let Some(step) = defining_op(value).and_then(cute::AddOffset::of) {
-        steps.push(step);
-        value = start_of(step.iter());
-    }
-    (value, steps)
-}
-
 /// Bits of an integer type; 64 for `index`.
-fn bits(ty: Type<'_>) -> Option<u32> {
+pub(super) fn bits(ty: Type<'_>) -> Option<u32> {
     if is_index(ty) {
         return Some(64);
     }

@@ -162,8 +162,15 @@ impl<'c> Lowering<'c> {
         ))
     }
 
-    /// The pointer of a tensor in memory that is lowered here.
-    pub(super) fn pointer_of(&mut self, value: Val<'c>) -> Result<Val<'c>, Failure> {
+    /// The pointer of a tensor in memory; of one that is not lowered here where its function has it.
+    pub(super) fn pointer_of(
+        &mut self,
+        value: Val<'c>,
+        b: Builder<'c>,
+    ) -> Result<Val<'c>, Failure> {
+        if !is_memory(value.r#type()) {
+            return b.infer(cute::GET_ITER, &[value], &[]);
+        }
         let parts = self.parts_of(value)?;
         parts.first().copied().expected(self.module, "a pointer")
     }

@@ -10,12 +10,13 @@
 
 use super::{
     Lowering, Unsure,
+    carry::is_host,
     emit::Emitter,
     make, overflow,
     parts::{dynamic_count, dynamic_layout, emit_dynamic, is_lowered, numbers, part_types},
     unlike,
 };
-use cute_ir::ops::{cute, cute_nvgpu};
+use cute_ir::ops::{cute, cute_nvgpu, func};
 use cute_ir::{
     Failure,
     args::at_of,
@@ -24,7 +25,7 @@ use cute_ir::{
     infer::{dynamic_leaves, traced_view},
     mlir::*,
     tensor::atom_view,
-    types::{self, CuteType, MemRef, Space},
+    types::{self, CuteType, MemRef, Space, memref_of},
     view::{self, Index, View},
 };
 use cute_layout::{Dyn, IntTuple, Layout, Leaf, int, ops::Value, record};
@@ -45,7 +46,7 @@ impl<'c> Lowering<'c> {
         let mine = |v: &Val<'c>| is_lowered(v.r#type());
         let result = (op.result_count() == 1).then(|| result_of(op, 0));
         if !operands_of(op).iter().any(mine) && !result.iter().any(mine) {
-            return Ok(false);
+            return self.on_host(op, result);
         }
         if let Some(get) = cute::GetIter::of(op) {
             self.iter(get)?;
@@ -92,6 +93,22 @@ impl<'c> Lowering<'c> {
             if !self.view(op, result)? {
                 return Ok(false);
             }
+        }
+        self.dead.push(op);
+        Ok(true)
+    }
+
+    /// Lowers a view of static layout that a function of the host takes of a tensor, so that a launch plan knows where it begins; false of other ops.
+    fn on_host(&mut self, op: Op<'c>, result: Option<Val<'c>>) -> Result<bool, Failure> {
+        let is_tensor = |value: &Val<'c>| memref_of(*value).is_some();
+        let Some(result) = result.filter(is_tensor) else {
+            return Ok(false);
+        };
+        let is_view = cute::MakeView::of(op).is_none() && operands_of(op).iter().any(is_tensor);
+        let function = std::iter::successors(parent_op(op), |inner| parent_op(*inner))
+            .find(|around| name_of(*around) == func::FUNC);
+        if !is_view || !function.is_some_and(is_host) || !self.view(op, result)? {
+            return Ok(false);
         }
         self.dead.push(op);
         Ok(true)
@@ -253,7 +270,7 @@ impl<'c> Lowering<'c> {
                     };
                     overflow::assert_fits(op, builder, &mut emitter, &results, &wide)?;
                 }
-                let pointer = self.pointer_of(source)?;
+                let pointer = self.pointer_of(source, builder)?;
                 let leaves = wide.leaves(&operands);
                 let pointer =
                     advance(builder, &mut emitter, pointer, &wide.view, &leaves, &memref)?;
@@ -317,7 +334,7 @@ impl<'c> Lowering<'c> {
                 let plain = view::slice(&memref.layout, coord)
                     .and_then(|view| view.of(&memref, &[]))
                     .map_err(wrong)?;
-                let pointer = self.pointer_of(tensor)?;
+                let pointer = self.pointer_of(tensor, builder)?;
                 let indices = dynamic_leaves(coord);
                 let pointer = advance(builder, &mut emitter, pointer, &view, &indices, &plain)?;
                 let part = static_view(builder, pointer, &plain)?;

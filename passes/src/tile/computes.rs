@@ -1,6 +1,7 @@
 //! What a function says that it computes: entries of `cute.computes`, the tensors of them that are no arguments, and the branches that they are in.
 
 use super::leaves::leaves_of;
+use crate::memory::root_of;
 use cute_ir::ops::cute;
 use cute_ir::{Failure, attributes::COMPUTES, diag, mlir::*, types::memref_of};
 use melior::ir::{Attribute, ValueLike, operation::OperationLike};
@@ -23,22 +24,12 @@ pub(super) fn places<'c>(
     Ok(places.join(", "))
 }
 
-/// The argument, or the workspace, with whose first byte a tensor begins; none of one that begins elsewhere.
+/// The argument, or the workspace, in which a tensor begins; none of one that begins elsewhere.
 fn begin(tensor: Val<'_>) -> Option<Val<'_>> {
-    let mut value = tensor;
-    loop {
-        let Some(op) = defining_op(value) else {
-            return memref_of(value).map(|_| value);
-        };
-        if let Some(view) = cute::MakeView::of(op) {
-            value = view.iter();
-        } else if cute::Workspace::of(op).is_some() {
-            return Some(value);
-        } else if matches!(name_of(op), cute::GET_ITER | cute::RECAST_ITER) {
-            value = *operands_of(op).first()?;
-        } else {
-            return None;
-        }
+    let root = root_of(tensor);
+    match defining_op(root) {
+        Some(op) => cute::Workspace::of(op).map(|_| root),
+        None => memref_of(root).map(|_| root),
     }
 }
 
@@ -79,7 +70,7 @@ fn entries<'c>(function: Op<'c>) -> Option<Vec<Attribute<'c>>> {
     }
 }
 
-/// Adds an entry to what a function says that it computes. Of an op on a tensor that begins neither at an argument nor at a workspace nothing can be said, nor of what follows
+/// Adds an entry to what a function says that it computes. Of an op on a tensor that begins neither in an argument nor in a workspace nothing can be said, nor of what follows
 /// from it: such a function says nothing at all, which is a list of no entries.
 pub(super) fn record<'c>(op: Op<'c>, function: Op<'c>, entry: &str) -> Result<(), Failure> {
     let Some(old) = entries(function) else {
@@ -91,7 +82,7 @@ pub(super) fn record<'c>(op: Op<'c>, function: Op<'c>, entry: &str) -> Result<()
         diag::warning(
             op.location(),
             format!(
-                "'{}' op has a tensor that begins neither with an argument of the function nor with a cute.workspace, so that a package does not say what the function computes, and \
+                "'{}' op has a tensor that begins neither in an argument of the function nor in a cute.workspace, so that a package does not say what the function computes, and \
                  cute-run does not verify it; begin the tensor there, or compare results with --expect",
                 name_of(op)
             ),

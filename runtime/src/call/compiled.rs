@@ -57,7 +57,7 @@ struct Recent {
 struct Resolved {
     launches: SmallVec<[Ready; 4]>,
     params: SmallVec<[u64; 64]>,
-    /// Parameters that are arguments.
+    /// Parameters that are arguments, or bytes of them.
     arguments: SmallVec<[(usize, usize); 16]>,
     into_workspace: SmallVec<[usize; 8]>,
     maps: SmallVec<[ResolvedMap; 4]>,
@@ -98,6 +98,8 @@ struct FlatLaunch {
 enum Source {
     /// The pointer or the number that is that argument.
     Argument(usize),
+    /// The byte of that tensor argument that a register says.
+    Byte(usize, Register),
     Register(Register),
     /// A register that 32 bits hold.
     Narrow(Register),
@@ -337,6 +339,7 @@ fn of_plan(whole: &Whole, taken: &All) -> Prepared {
         for value in params {
             prepared.params.push(match value {
                 Value::Pointer(argument) => taken[*argument].value,
+                Value::Byte(argument, offset) => taken[*argument].value.saturating_add(*offset),
                 Value::Bytes(bytes) => {
                     let mut whole = [0; 8];
                     whole[..bytes.len()].copy_from_slice(bytes);
@@ -422,6 +425,9 @@ impl Flat {
             for param in &launch.params {
                 params.push(match param {
                     Param::Pointer(arg) | Param::Scalar(arg) => Unnumbered::Argument(*arg),
+                    Param::Byte { tensor, offset } => {
+                        Unnumbered::Byte(*tensor, place(&mut builder, offset)?)
+                    }
                     Param::Leaf(arg, leaf) => {
                         Unnumbered::Place(place(&mut builder, &Expr::Leaf(*arg, *leaf))?)
                     }
@@ -528,6 +534,11 @@ impl Flat {
                         resolved.arguments.push((at, argument));
                         0
                     }
+                    Source::Byte(argument, register) => {
+                        let offset = u64::try_from(registers[usize::from(register)]).ok()?;
+                        resolved.arguments.push((at, argument));
+                        Some(offset).filter(|offset| *offset <= arguments[argument].bytes)?
+                    }
                     Source::Register(register) => registers[usize::from(register)] as u64,
                     Source::Narrow(register) => {
                         let value = registers[usize::from(register)];
@@ -579,7 +590,8 @@ impl Flat {
         prepared.launches = SmallVec::from_slice(&resolved.launches);
         prepared.params = SmallVec::from_slice(&resolved.params);
         for (at, argument) in &resolved.arguments {
-            prepared.params[*at] = arguments[*argument].value;
+            // The byte of a tensor stands there already, as 0 does for any other argument.
+            prepared.params[*at] = prepared.params[*at].saturating_add(arguments[*argument].value);
         }
         prepared.maps.clear();
         for made in &resolved.maps {
@@ -604,6 +616,7 @@ impl Flat {
 /// The place where a parameter comes from, before registers are numbered.
 enum Unnumbered {
     Argument(usize),
+    Byte(usize, Place),
     Place(Place),
     Narrow(Place),
     Map(usize),
@@ -614,6 +627,9 @@ impl Unnumbered {
     fn at(&self, numbering: &Numbering) -> Source {
         match self {
             Unnumbered::Argument(argument) => Source::Argument(*argument),
+            Unnumbered::Byte(argument, place) => {
+                Source::Byte(*argument, numbering.register(*place))
+            }
             Unnumbered::Place(place) => Source::Register(numbering.register(*place)),
             Unnumbered::Narrow(place) => Source::Narrow(numbering.register(*place)),
             Unnumbered::Map(map) => Source::Map(*map),

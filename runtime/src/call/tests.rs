@@ -89,6 +89,10 @@ fn mixed() -> Function {
                         Param::Workspace(c(0)),
                         Param::Workspace(apply(Op::Mul, Expr::Value(1), c(4))),
                         Param::Integer(apply(Op::Shl, n(), c(28)), 64),
+                        Param::Byte {
+                            tensor: 0,
+                            offset: apply(Op::Mul, Expr::Value(1), c(4)),
+                        },
                     ]),
                 ),
             ],

@@ -139,6 +139,7 @@ impl<'d> CudaProgram<'d> {
             .iter()
             .map(|value| match value {
                 Value::Pointer(index) => buffers[*index].pointer(),
+                Value::Byte(index, offset) => buffers[*index].pointer() + offset,
                 // There is nothing in a workspace of no bytes that could be pointed to.
                 Value::Workspace(offset) => workspace.map_or(0, |buffer| buffer.pointer() + offset),
                 // Its place in the list is the map's, below.

@@ -592,6 +592,9 @@ impl Emulated {
             for ((_, offset, _), value) in kernel.params.iter().zip(&launch.params) {
                 let bytes = match value {
                     Value::Pointer(arg) => global.tensors[*arg].base.to_le_bytes().to_vec(),
+                    Value::Byte(arg, offset) => {
+                        (global.tensors[*arg].base + offset).to_le_bytes().to_vec()
+                    }
                     Value::Bytes(bytes) => bytes.clone(),
                     Value::Workspace(offset) => (workspace_at + offset).to_le_bytes().to_vec(),
                     Value::TensorMap(start, map) => {

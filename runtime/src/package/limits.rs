@@ -207,7 +207,9 @@ impl Launch {
     /// Tells whether anything of it depends on the device that runs it.
     pub fn asks_device(&self) -> bool {
         let params = self.params.iter().flat_map(|param| match param {
-            Param::Integer(value, _) | Param::Workspace(value) => vec![value],
+            Param::Integer(value, _)
+            | Param::Workspace(value)
+            | Param::Byte { offset: value, .. } => vec![value],
             Param::TensorMap(map) => map.expressions().collect(),
             _ => Vec::new(),
         });

@@ -263,6 +263,13 @@ impl Launch {
 pub enum Param {
     /// The device pointer to offset 0 of a tensor argument, 64 bits.
     Pointer(usize),
+    /// The device pointer to a byte of a tensor argument, 64 bits.
+    Byte {
+        /// The tensor argument.
+        tensor: usize,
+        /// Bytes from its first element on, at most as many as the tensor has.
+        offset: Expr,
+    },
     /// An argument, and which dynamic leaf of its layout: those of the shape come before those of the stride. 32 or 64 bits,
     /// as the leaf's type.
     Leaf(usize, usize),
@@ -473,8 +480,15 @@ impl Param {
     /// The tensor argument that the parameter leads to, by its pointer or by a tensor map.
     pub fn tensor(&self) -> Option<usize> {
         match self {
-            Param::Pointer(arg) => Some(*arg),
             Param::TensorMap(map) => map.of.argument(),
+            _ => self.pointee(),
+        }
+    }
+
+    /// The tensor argument that the parameter points into.
+    pub fn pointee(&self) -> Option<usize> {
+        match self {
+            Param::Pointer(arg) | Param::Byte { tensor: arg, .. } => Some(*arg),
             _ => None,
         }
     }
@@ -485,10 +499,13 @@ impl Param {
             Param::Integer(_, bits) => return Some(*bits as usize / 8),
             Param::Workspace(_) => return Some(8),
             Param::TensorMap(_) => return Some(TENSOR_MAP_BYTES),
-            Param::Pointer(arg) | Param::Leaf(arg, _) | Param::Scalar(arg) => arg,
+            Param::Pointer(arg)
+            | Param::Byte { tensor: arg, .. }
+            | Param::Leaf(arg, _)
+            | Param::Scalar(arg) => arg,
         };
         match (self, function.args.get(*arg)?) {
-            (Param::Pointer(_), Arg::Tensor { .. }) => Some(8),
+            (Param::Pointer(_) | Param::Byte { .. }, Arg::Tensor { .. }) => Some(8),
             (Param::Leaf(_, leaf), Arg::Tensor { layout, .. }) => {
                 let leaves = Pattern::parse(layout).ok()?.dynamic_leaves();
                 Some(leaves.get(*leaf)?.width as usize / 8)

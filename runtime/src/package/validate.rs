@@ -442,6 +442,11 @@ fn validate_launch(place: &str, launch: &Launch, function: &Function, images: &[
                 pattern(place, *index, function)?;
                 8
             }
+            Param::Byte { tensor, offset } => {
+                pattern(place, *tensor, function)?;
+                validate_expr(place, "params", offset, function)?;
+                8
+            }
             Param::Leaf(index, at) => leaf(place, *index, *at, function)? as usize / 8,
             Param::Scalar(index) => scalar(place, *index, function)?.size(),
             Param::Integer(value, bits) => {
@@ -476,7 +481,10 @@ fn validate_launch(place: &str, launch: &Launch, function: &Function, images: &[
         validate_expr(place, what, expr, function)?;
     }
     for pair in &launch.disjoint {
-        let passed = |arg: &usize| launch.params.contains(&Param::Pointer(*arg));
+        let passed = |arg: &usize| {
+            let mut params = launch.params.iter();
+            params.any(|param| param.pointee() == Some(*arg))
+        };
         if pair[0] == pair[1] || !pair.iter().all(passed) {
             let expected = "disjoint: two different tensors that the launch passes";
             return invalid(place, expected, format!("{pair:?}"), "");

@@ -34,6 +34,31 @@ pub enum ViewOf {
     Workspace(Expr),
     /// The first element of that tensor argument.
     Argument(usize),
+    /// A byte of a tensor argument.
+    Byte {
+        /// The tensor argument.
+        tensor: usize,
+        /// Bytes from its first element on.
+        offset: Expr,
+    },
+}
+
+impl ViewOf {
+    /// The tensor argument; none of a view of the workspace.
+    pub fn argument(&self) -> Option<usize> {
+        match self {
+            ViewOf::Argument(tensor) | ViewOf::Byte { tensor, .. } => Some(*tensor),
+            ViewOf::Workspace(_) => None,
+        }
+    }
+
+    /// Bytes from the first element of the argument on, or from the workspace's first byte on; none where they are none.
+    pub fn offset(&self) -> Option<&Expr> {
+        match self {
+            ViewOf::Argument(_) => None,
+            ViewOf::Workspace(offset) | ViewOf::Byte { offset, .. } => Some(offset),
+        }
+    }
 }
 
 impl View {
@@ -88,6 +113,13 @@ impl View {
                     function.args.get(*arg).map_or("?", Arg::name)
                 )
             }
+            ViewOf::Byte { tensor, offset } => {
+                format!(
+                    "a view of {} from byte {} on",
+                    function.args.get(*tensor).map_or("?", Arg::name),
+                    text(offset)
+                )
+            }
         };
         let mut all = format!("{} = {} {}, {at}", self.name, self.element, self.layout);
         if !self.leaves.is_empty() {
@@ -113,10 +145,7 @@ impl Function {
     pub fn argument_of(&self, tensor: usize) -> Option<usize> {
         match tensor.checked_sub(self.args.len()) {
             None => Some(tensor),
-            Some(view) => match self.views.get(view)?.of {
-                ViewOf::Argument(arg) => Some(arg),
-                ViewOf::Workspace(_) => None,
-            },
+            Some(view) => self.views.get(view)?.of.argument(),
         }
     }
 }
@@ -142,5 +171,9 @@ pub(super) fn validate_view(place: &str, view: &View, function: &Function) -> Ch
             invalid(place, "a function with a workspace", "none", "")
         }
         ViewOf::Workspace(offset) => validate_expr(place, "its first byte", offset, function),
+        ViewOf::Byte { tensor, offset } => {
+            pattern(place, *tensor, function)?;
+            validate_expr(place, "its first byte", offset, function)
+        }
     }
 }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use super::VerifyError;
 use crate::layout::Parsed;
-use crate::package::{Compute, Environment, Function, View, ViewOf};
+use crate::package::{Compute, Environment, Function, View};
 use crate::plan;
 use crate::tensor::{ArgError, HostTensor, check_args};
 
@@ -28,8 +28,9 @@ pub struct Memory<'a> {
 /// The place where a tensor is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Base {
-    Argument(usize),
-    /// That byte of it.
+    /// An argument, and a byte of it.
+    Argument(usize, usize),
+    /// That byte of the workspace.
     Workspace(usize),
     /// Of a view that nothing of this run has.
     Nowhere,
@@ -69,7 +70,9 @@ impl<'a> Views<'a> {
         }
         let known = plan::known(function, memory.after, memory.sm_count)?;
         let mut views = Views {
-            bases: (0..function.args.len()).map(Base::Argument).collect(),
+            bases: (0..function.args.len())
+                .map(|arg| Base::Argument(arg, 0))
+                .collect(),
             function: Cow::Borrowed(function),
             before: Vec::new(),
             after: Vec::new(),
@@ -143,16 +146,20 @@ impl<'a> Views<'a> {
             let tensor = HostTensor::of_bytes(element, layout.clone(), bytes);
             tensor.map_err(|error| failed(format!("{error} {}", at_place(function, view))))
         };
-        match &view.of {
-            ViewOf::Argument(arg) => {
+        let offset = match view.of.offset() {
+            Some(offset) => offset.evaluate(&self.known).map_err(failed)?,
+            None => 0,
+        };
+        let offset = usize::try_from(offset).unwrap_or(usize::MAX);
+        match view.of.argument() {
+            Some(arg) => {
                 let before = memory.before.unwrap_or(memory.after);
-                self.before.push(tensor(before[*arg].bytes())?);
-                self.after.push(tensor(memory.after[*arg].bytes())?);
-                self.bases.push(Base::Argument(*arg));
+                for (all, views) in [(before, &mut self.before), (memory.after, &mut self.after)] {
+                    views.push(tensor(all[arg].bytes().get(offset..).unwrap_or_default())?);
+                }
+                self.bases.push(Base::Argument(arg, offset));
             }
-            ViewOf::Workspace(offset) => {
-                let offset = offset.evaluate(&self.known).map_err(failed)?;
-                let offset = usize::try_from(offset).unwrap_or(usize::MAX);
+            None => {
                 let workspace = memory.workspace;
                 let workspace =
                     workspace.ok_or_else(|| VerifyError::NoWorkspace(view.name.clone()))?;
@@ -194,7 +201,7 @@ impl<'a> Views<'a> {
     /// The argument that a tensor is, or is a view of.
     pub(super) fn argument_of(&self, tensor: usize) -> Option<usize> {
         match self.bases.get(tensor)? {
-            Base::Argument(arg) => Some(*arg),
+            Base::Argument(arg, _) => Some(*arg),
             _ => None,
         }
     }
@@ -238,19 +245,11 @@ impl<'a> Views<'a> {
         // Bytes of the other one, counted from where either begins.
         let first = own.start.min(others.start);
         let mut taken = vec![false; own.end.max(others.end) - first];
-        let bytes = |tensor: &HostTensor, start: usize| -> Vec<std::ops::Range<usize>> {
-            let size = tensor.element().size();
-            let places = tensor.layout().places();
-            let start = start - first;
-            places
-                .map(|place| start + place as usize * size..start + (place as usize + 1) * size)
-                .collect()
-        };
-        for element in bytes(two, of_other.1) {
+        for element in elements(two, of_other.1 - first) {
             taken[element].fill(true);
         }
         let (mut has, mut lacks) = (false, false);
-        for byte in bytes(one, from.1).into_iter().flatten() {
+        for byte in elements(one, from.1 - first).flatten() {
             has |= taken[byte];
             lacks |= !taken[byte];
         }
@@ -261,21 +260,56 @@ impl<'a> Views<'a> {
         }
     }
 
+    /// The first byte of an argument that no output of these computes has and that is another one than before; none where an output is the argument itself, or nothing is known of before.
+    /// `all` are the tensors of the run.
+    pub(super) fn changed_outside(
+        &self,
+        argument: usize,
+        computes: impl IntoIterator<Item = &'a Compute>,
+        (before, all): (Option<&[&HostTensor]>, &[&HostTensor]),
+    ) -> Option<usize> {
+        let (before, after) = (before?[argument].bytes(), all[argument].bytes());
+        let mut written = vec![false; after.len()];
+        for output in computes.into_iter().flat_map(Compute::outputs) {
+            let Some((Some(of), start)) = self.start(output.arg) else {
+                continue;
+            };
+            if output.arg == argument {
+                return None;
+            }
+            if of == argument {
+                elements(all[output.arg], start).for_each(|element| written[element].fill(true));
+            }
+        }
+        let mut bytes = before.iter().zip(after).zip(written);
+        bytes.position(|((before, after), written)| !written && before != after)
+    }
+
     /// The memory that a tensor is in, none of the workspace, and its first byte there.
     fn start(&self, tensor: usize) -> Option<(Option<usize>, usize)> {
         match self.bases.get(tensor)? {
-            Base::Argument(arg) => Some((Some(*arg), 0)),
+            Base::Argument(arg, byte) => Some((Some(*arg), *byte)),
             Base::Workspace(byte) => Some((None, *byte)),
             Base::Nowhere => None,
         }
     }
 }
 
+/// The bytes of each element of a tensor that begins at a byte.
+fn elements(tensor: &HostTensor, start: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
+    let size = tensor.element().size();
+    let places = tensor.layout().places();
+    places.map(move |place| {
+        let first = start + place as usize * size;
+        first..first + size
+    })
+}
+
 /// `of A`, or `of the workspace`.
 fn at_place(function: &Function, view: &View) -> String {
-    match view.of {
-        ViewOf::Argument(arg) => format!("of {}", function.args[arg].name()),
-        ViewOf::Workspace(_) => "of the workspace".to_owned(),
+    match view.of.argument() {
+        Some(arg) => format!("of {}", function.args[arg].name()),
+        None => "of the workspace".to_owned(),
     }
 }
 

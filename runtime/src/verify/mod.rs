@@ -376,6 +376,17 @@ impl<'a> Run<'a> {
                 let name = self.name(argument).to_string();
                 report.failures.insert(0, Failure::Padding { name, byte });
             }
+            if let Some(argument) = self.views.argument_of(output.arg)
+                && argument != output.arg
+                && let Some(byte) = self.views.changed_outside(
+                    argument,
+                    self.earlier.iter().chain(self.rest),
+                    (self.before, self.tensors),
+                )
+            {
+                let name = self.name(argument).to_string();
+                report.failures.insert(0, Failure::Outside { name, byte });
+            }
             if let Compute::Gemm(gemm) = compute {
                 if let Some(failure) = self.behind_groups(gemm, output.arg)? {
                     report.failures.insert(0, failure);

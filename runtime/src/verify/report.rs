@@ -106,6 +106,13 @@ pub enum Failure {
         /// The first such byte, from 0 at the start of the tensor.
         byte: usize,
     },
+    /// A byte of an argument was written that no output has, of which some are views of the argument.
+    Outside {
+        /// The name of the argument.
+        name: String,
+        /// The first such byte, from 0 at the start of the tensor.
+        byte: usize,
+    },
     /// An element of a row behind the last group of rows was written.
     BehindGroups {
         /// The name of the output.
@@ -186,6 +193,12 @@ impl fmt::Display for Failure {
                 write!(
                     f,
                     "{name}({row},{column}) was written, a row behind the last group of rows"
+                )
+            }
+            Failure::Outside { name, byte } => {
+                write!(
+                    f,
+                    "byte {byte} of {name}, which no output has, was overwritten"
                 )
             }
             Failure::Padding { name, byte } => {

@@ -155,6 +155,9 @@ fn describe_function(out: &mut String, function: &Function) -> fmt::Result {
             .iter()
             .map(|param| match param {
                 Param::Pointer(arg) | Param::Scalar(arg) => name(function, *arg),
+                Param::Byte { tensor, offset } => {
+                    format!("{} + {} B", name(function, *tensor), text(function, offset))
+                }
                 Param::Leaf(arg, leaf) => leaf_name(function, *arg, *leaf),
                 Param::Integer(value, _) => text(function, value),
                 Param::Workspace(offset) => workspace_text(function, offset),

@@ -108,10 +108,7 @@ pub(crate) fn attribute_of_parts<'c>(
 pub(crate) fn parts_of_type<'c>(ty: Type<'c>) -> Option<Result<Parts<'c, 'c>, String>> {
     let mut raw = CuteParts::empty(0);
     // SAFETY: types, texts and arrays are the type's own, which lives as long as its context.
-    unsafe {
-        ffi::cuteTypeGetParts(ty.to_raw(), &mut raw)
-            .then(|| Parts::from_raw(&raw))
-    }
+    unsafe { ffi::cuteTypeGetParts(ty.to_raw(), &mut raw).then(|| Parts::from_raw(&raw)) }
 }
 
 /// The parts of an attribute; nothing where it is not one that is verified here.

@@ -219,6 +219,19 @@ fn launches_that_cannot_be_are_refused() {
         &|l| l.params[0] = Param::Pointer(2),
         "expected an argument that is a tensor, found the scalar alpha",
     );
+    let byte = |tensor, offset| Param::Byte { tensor, offset };
+    launch(
+        &|l| l.params[0] = byte(4, Expr::Constant(8)),
+        "expected an argument index below 4, found 4",
+    );
+    launch(
+        &|l| l.params[0] = byte(2, Expr::Constant(8)),
+        "expected an argument that is a tensor, found the scalar alpha",
+    );
+    launch(
+        &|l| l.params[0] = byte(0, Expr::Leaf(0, 3)),
+        "expected a dynamic leaf of in below 3, found 3",
+    );
     launch(
         &|l| l.params[1] = Param::Leaf(0, 3),
         "expected a dynamic leaf of in below 3, found 3",

@@ -70,6 +70,10 @@ fn views_and_conditions_are_as_documented() {
     );
 }
 
+fn byte(tensor: usize, offset: Expr) -> ViewOf {
+    ViewOf::Byte { tensor, offset }
+}
+
 #[test]
 fn views_that_cannot_be_are_refused() {
     let changed = |change: fn(&mut Function), says: &str| {
@@ -104,6 +108,14 @@ fn views_that_cannot_be_are_refused() {
     changed(
         |f| f.views[0].of = ViewOf::Argument(3),
         "view H: expected an argument index below 3, found 3",
+    );
+    changed(
+        |f| f.views[0].of = byte(3, Expr::Constant(4)),
+        "view H: expected an argument index below 3, found 3",
+    );
+    changed(
+        |f| f.views[0].of = byte(0, Expr::Leaf(0, 0)),
+        "view H, its first byte: expected a dynamic leaf of A below 0, found 0",
     );
     changed(
         |f| f.views[0].of = ViewOf::Workspace(Expr::Leaf(0, 0)),

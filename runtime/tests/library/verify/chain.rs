@@ -357,3 +357,59 @@ fn a_view_has_the_elements_of_its_argument() {
         "function chain: D.line: needs 7676 bytes, and has 3840 of D"
     );
 }
+
+#[test]
+fn a_view_that_begins_at_a_byte_has_the_elements_from_there() {
+    let mut ran = Ran::new(false);
+    // C has the product in its columns 24 to 48, and keeps what it had before in the others.
+    let layout = Parsed::parse("(40,48):(48,1)").unwrap();
+    let mut c = HostTensor::zeroed(Element::F16, layout).unwrap();
+    c.fill_with(|index| (index % 7) as f64);
+    let before = c.clone();
+    let h = &ran.workspace[BEFORE..BEFORE + 2 * M * N];
+    for row in 0..M {
+        let to = 2 * (row * 2 * N + N);
+        c.bytes_mut()[to..to + 2 * N].copy_from_slice(&h[2 * row * N..2 * (row + 1) * N]);
+    }
+    ran.function.args[2] = tensor("C", "f16", "(40,48):(48,1)", Access::ReadWrite);
+    let at = |byte| ViewOf::Byte {
+        tensor: 2,
+        offset: Expr::Constant(byte),
+    };
+    ran.function.views = vec![view("right", "f16", "(40,24):(48,1)", at(2 * N as i64))];
+    ran.function.workspace = None;
+    ran.function.computes = vec![Compute::Gemm(Gemm::new(0, 1, H, "f16"))];
+    let mut tensors = ran.tensors.clone();
+    tensors[2] = before;
+    ran.tensors[2] = c;
+    let verified = |ran: &Ran| -> Result<Vec<Report>, VerifyError> {
+        let memory = Memory {
+            before: Some(&tensors),
+            after: &ran.tensors,
+            workspace: None,
+            sm_count: None,
+        };
+        let config = Config {
+            data: Data::IndependentMeanZero,
+            ..Config::default()
+        };
+        verify_memory(&ran.function, &memory, &config)
+    };
+    let report = verified(&ran).unwrap().remove(0);
+    assert!(report.passed() && report.name == "right", "{report}");
+    // One of its elements, and one beside it.
+    let mut wrong = ran.clone();
+    wrong.tensors[2].set(M as i64 * (N as i64 + 3), 99.0);
+    assert!(!verified(&wrong).unwrap()[0].passed());
+    let mut beside = ran.clone();
+    beside.tensors[2].set(M as i64 * 3, 99.0);
+    let report = verified(&beside).unwrap().remove(0);
+    assert!(!report.passed());
+    let said = report.failures[0].to_string();
+    assert_eq!(said, "byte 6 of C, which no output has, was overwritten");
+    ran.function.views[0].of = at(2 * N as i64 + 2);
+    assert_eq!(
+        verified(&ran).unwrap_err().to_string(),
+        "function chain: right: needs 3792 bytes, and has 3790 of C"
+    );
+}

@@ -183,6 +183,8 @@ impl Prologue {
         value = body.converted(&value, stored, ty);
         let mut arguments = vec![format!("%x: {}", argument(stored))];
         let mut tensors = Vec::new();
+        // Groups of two sizes are refused.
+        let group = *random.pick(&[GROUP, GROUP, SMALL_GROUP]);
         for at in 0..random.below(3) {
             let element = match ty {
                 "i8" => "i8",
@@ -193,11 +195,7 @@ impl Prologue {
             let is_grouped =
                 columns > 0 && columns % GROUP == 0 && batch.is_empty() && random.chance(20);
             tensors.push(if is_grouped {
-                groups(
-                    element,
-                    extents,
-                    [1, *random.pick(&[GROUP, GROUP, SMALL_GROUP])],
-                )
+                groups(element, extents, [1, group])
             } else if is_held || random.chance(75) {
                 line(random, element, extents, batch)
             } else if random.chance(25) {
