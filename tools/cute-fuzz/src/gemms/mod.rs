@@ -4,6 +4,7 @@ mod epilogue;
 mod places;
 mod problem;
 mod prologue;
+mod view;
 
 use crate::emulate;
 use crate::finding::{Finding, Kind, Tally, signature};

@@ -4,6 +4,7 @@
 use super::epilogue::{self, Epilogue};
 use super::places::{self, Placed};
 use super::prologue::Prologue;
+use super::view::Viewed;
 use crate::random::Random;
 use crate::tensors::{bytes, leaf, typed};
 use cute_runtime::Parsed;
@@ -266,8 +267,27 @@ impl Problem {
             has_epilogue.then(|| Epilogue::new(random, [sum, result], [m, n], &batch, is_matrix));
         let (mut head, mut arguments) = (String::new(), String::new());
         let (mut before, mut words) = (String::new(), String::new());
+        let mut own_arguments = Vec::new();
+        let mut tensors = Vec::new();
         for (name, own) in ["A", "B", "C"].into_iter().zip(&places) {
             head += &format!("!{name} = {}\n{}", own.tensor.0, own.head);
+            let (ty, layout) = &own.tensor;
+            let viewed = match random.chance(10) {
+                true => Viewed::of(random, name, ty, layout),
+                false => None,
+            };
+            match viewed {
+                Some(viewed) => {
+                    head += &format!("!V{name} = {}\n", viewed.argument.0);
+                    own_arguments.push(format!("%V{name}: !V{name}"));
+                    before += &viewed.lines;
+                    tensors.push(viewed.argument);
+                }
+                None => {
+                    own_arguments.push(format!("%{name}: !{name}"));
+                    tensors.push(own.tensor.clone());
+                }
+            }
             before += &own.lines;
             words += &own.words;
         }
@@ -276,7 +296,6 @@ impl Problem {
         words.sort_by_key(|words| words.starts_with(" gather"));
         let words = words.concat();
         let (mut outs, mut ins) = (vec![("%C".to_owned(), "!C".to_owned())], Vec::new());
-        let mut tensors: Vec<_> = places.iter().map(|own| own.tensor.clone()).collect();
         let mut tail = String::new();
         // Numbers come behind all tensors.
         let (mut scalars, mut numbers) = (0, String::new());
@@ -347,8 +366,9 @@ impl Problem {
             scalars += 1;
         }
         let text = format!(
-            "{head}func.func @gemm(%A: !A, %B: !B, %C: !C{arguments}{numbers}) {{\n{before}  cute.contract ins(%A, %B : !A, !B) outs({}) \
+            "{head}func.func @gemm({}{arguments}{numbers}) {{\n{before}  cute.contract ins(%A, %B : !A, !B) outs({}) \
              accumulate {sum}{words}{of_groups}{front}{tail}\n  return\n}}\n",
+            own_arguments.join(", "),
             typed(&outs)
         );
         let given = tensors
@@ -393,6 +413,7 @@ mod tests {
             "prologue A {",
             "prologue B ins(",
             "arith.uitofp",
+            "cute.make_view(%at_",
             "f8E5M2 to",
             ",(32,",
             "epilogue ins(",
