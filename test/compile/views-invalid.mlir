@@ -65,6 +65,26 @@ func.func @transposed(%X: !x) {
 
 // -----
 
+// A view of more bytes than the workspace has.
+!y = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+func.func @small(%X: !y, %Y: !y) {
+  %bytes = arith.constant 4096 : index
+  %w = cute.workspace(%bytes) : !cute.ptr<f16, gmem, align<256>>
+  %a = cute.make_view(%w, "(64,64):(64,1)")
+  // expected-error @below {{expected a view within the workspace, from its first byte to its last}}
+  cute.map ins(%X) outs(%a) {
+  ^bb0(%e: f16):
+    cute.yield %e : f16
+  }
+  cute.map ins(%a) outs(%Y) {
+  ^bb0(%e: f16):
+    cute.yield %e : f16
+  }
+  return
+}
+
+// -----
+
 // Two views of one part of the workspace.
 !y = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
 func.func @workspace(%X: !y, %Y: !y) {

@@ -114,3 +114,24 @@ func.func @rows(%X: !rows {cute.name = "X"}, %from: i32 {cute.name = "from"}, %t
   }
   return
 }
+
+// A stride that a number gives is what the view's type says, or nothing is launched.
+// STRIDE: Y (40,64), map: right; every element compared
+// PROMISE: expected extents and strides of a view of X that its type (40,64):(?{div=8},1) has: none negative, and multiples of what it says
+// RUN: cute-run %t.80.cutepkg --device=emulator --function promised --set ld=72 | FileCheck %s --check-prefix=STRIDE
+// RUN: not cute-run %t.80.cutepkg --device=emulator --function promised --set ld=65 2>&1 | FileCheck %s --check-prefix=PROMISE
+// RUN: not cute-run %t.80.cutepkg --device=emulator --function promised --set ld=-64 2>&1 | FileCheck %s --check-prefix=PROMISE
+!line = !cute.memref<f16, gmem, align<16>, "4096:1">
+!z = !cute.memref<f16, gmem, align<16>, "(40,64):(64,1)">
+func.func @promised(%X: !line {cute.name = "X"}, %Y: !z {cute.name = "Y"}, %ld: i32 {cute.name = "ld"}) {
+  %start = cute.get_iter(%X)
+  %shape = cute.static shape "(40,64)"
+  %stride = cute.make_stride(%ld) -> !cute.stride<"(?{div=8},1)">
+  %layout = cute.make_layout(%shape, %stride)
+  %a = cute.make_view(%start, %layout)
+  cute.map ins(%a) outs(%Y) {
+  ^bb0(%e: f16):
+    cute.yield %e : f16
+  }
+  return
+}

@@ -94,11 +94,23 @@ func.func @another_batch(%A: !t, %B: !b, %C: !t) {
 // -----
 
 // Each product has a C of its own.
+// Elements of which the type knows that they are at one place, beside an extent that a launch brings.
+!t = !cute.memref<f16, gmem, align<16>, "((8,?),64):((64,512),1)">
+!b = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+!c = !cute.memref<f16, gmem, align<16>, "((8,?),64):((0,64),1)">
+func.func @nested_at_one_place(%A: !t, %B: !b, %C: !c) {
+  // expected-error @below {{expected elements of C that do not overlap, found ((8,?),64):((0,64),1): 8 elements that are 0 apart, all at one place}}
+  cute.contract ins(%A, %B : !t, !b) outs(%C : !c) accumulate f32
+  return
+}
+
+// -----
+
 // A launch may bring several rows, all at one place.
 !t = !cute.memref<f16, gmem, align<16>, "(?,?):(?{div=8},1)">
 !c = !cute.memref<f16, gmem, align<16>, "(?,?):(0,1)">
 func.func @rows_at_one_place(%A: !t, %B: !t, %C: !c) {
-  // expected-error @below {{expected elements of C that do not overlap, found (?,?):(0,1): elements that are 0 apart, of which only a launch knows the number; an extent that is always 1 is written as 1}}
+  // expected-error @below {{expected elements of C that do not overlap, found (?,?):(0,1): elements of which a launch brings the number that are 0 apart, all at one place; write an extent that is always 1 as 1}}
   cute.contract ins(%A, %B : !t, !t) outs(%C : !c) accumulate f32
   return
 }
@@ -108,7 +120,7 @@ func.func @rows_at_one_place(%A: !t, %B: !t, %C: !c) {
 !t = !cute.memref<f16, gmem, align<16>, "(64,64,2):(64,1,4096)">
 !c = !cute.memref<f16, gmem, align<16>, "(64,64,2):(64,1,0)">
 func.func @shared_output(%A: !t, %B: !t, %C: !c) {
-  // expected-error @below {{expected elements of C that do not overlap, found (64,64,2):(64,1,0): 2 elements that are 0 apart, where others reach over 1}}
+  // expected-error @below {{expected elements of C that do not overlap, found (64,64,2):(64,1,0): 2 elements that are 0 apart, all at one place}}
   cute.contract ins(%A, %B : !t, !t) outs(%C : !c) accumulate f32
   return
 }

@@ -15,7 +15,7 @@ use cute_ir::{
     ops::func,
     types::{MemRef, element_bits, memref_of},
 };
-use cute_layout::IntTuple;
+use cute_layout::{IntTuple, Layout, Leaf};
 use cute_runtime::package::{Compute, Expr, Op as Apply, Param, ViewOf};
 use melior::ir::operation::OperationLike;
 
@@ -81,6 +81,17 @@ impl<'c> Span<'c> {
         Some(Self::new(op, (key(value), of), &memref, leaves))
     }
 
+    /// The name of the argument that it is in, or that of the workspace.
+    fn name_of_memory(&self) -> String {
+        let Some(tensor) = self.of.argument() else {
+            return "the workspace".to_owned();
+        };
+        parent_of(self.op, func::FUNC)
+            .and_then(|function| argument_attribute(function, tensor, NAME))
+            .and_then(string_value)
+            .map_or_else(|| format!("argument {tensor}"), str::to_owned)
+    }
+
     /// Bytes from its first one to its last one, with those modes alone whose strides are asked for.
     fn reach(&self, has: impl Fn(&Expr) -> bool) -> Expr {
         let modes = self.modes.iter().filter(|[_, stride]| has(stride));
@@ -97,11 +108,11 @@ impl<'c> Span<'c> {
         modes.fold(Expr::Constant(0), either)
     }
 
-    /// 1 where all its bytes are bytes of another one, or where it has none.
-    fn is_within(&self, whole: &Span<'_>) -> Expr {
+    /// 1 where all its bytes are between two bytes of its memory, or where it has none.
+    fn is_within(&self, [first, last]: &[Expr; 2]) -> Expr {
         let end = apply(Apply::Add, [self.begin.clone(), self.reach(|_| true)]);
-        let ends = apply(Apply::Le, [end, whole.reach(|_| true)]);
-        let begins = apply(Apply::Le, [Expr::Constant(0), self.begin.clone()]);
+        let ends = apply(Apply::Le, [end, last.clone()]);
+        let begins = apply(Apply::Le, [first.clone(), self.begin.clone()]);
         either(self.is_empty(), both(begins, ends))
     }
 
@@ -142,27 +153,62 @@ impl<'c> Span<'c> {
 }
 
 impl<'c> HostPlan<'c> {
-    /// Asks a launch that a view is within its tensor.
+    /// Asks a launch that a view of `start` is within that: an argument, or a part of the workspace.
     ///
     /// # Errors
     /// It is known not to be.
     pub(super) fn require_within(
         &mut self,
         view: &Span<'c>,
-        whole: &Span<'c>,
+        start: Val<'c>,
         when: Option<&Expr>,
     ) -> Result<(), Failure> {
-        let Some(tensor) = view.of.argument() else {
-            return Ok(());
+        let ends = match self.parts.get(&key(start)) {
+            Some(ends) => ends.clone(),
+            None => match Span::of_argument(view.op, start) {
+                Some(whole) => [Expr::Constant(0), whole.reach(|_| true)],
+                None => return Ok(()),
+            },
         };
-        let name = parent_of(view.op, func::FUNC)
-            .and_then(|function| argument_attribute(function, tensor, NAME))
-            .and_then(string_value)
-            .map_or_else(|| format!("argument {tensor}"), str::to_owned);
+        let name = view.name_of_memory();
         let message = format!(
             "expected a view within {name}, from its first byte to its last; begin it at another element, or give it other extents"
         );
-        self.hold(view.op, view.is_within(whole), when, message)
+        self.hold(view.op, view.is_within(&ends), when, message)
+    }
+
+    /// Asks a launch that extents and strides of a view are what its type says: multiples, and not negative. Those of arguments are looked at with these.
+    ///
+    /// # Errors
+    /// One is known not to be.
+    pub(super) fn require_leaves(
+        &mut self,
+        view: &Span<'c>,
+        layout: &Layout,
+        leaves: &[Expr],
+        when: Option<&Expr>,
+    ) -> Result<(), Failure> {
+        let of_shape = layout.shape().leaves().into_iter();
+        let open = of_shape
+            .chain(layout.stride().leaves())
+            .filter_map(Leaf::as_dynamic);
+        for (open, leaf) in open.zip(leaves) {
+            if matches!(leaf, Expr::Leaf(..)) {
+                continue;
+            }
+            let rest = apply(Apply::Rem, [leaf.clone(), Expr::Constant(open.div)]);
+            let divides = match open.div {
+                1 => Expr::Constant(1),
+                _ => apply(Apply::Eq, [rest, Expr::Constant(0)]),
+            };
+            let is_positive = apply(Apply::Le, [Expr::Constant(0), leaf.clone()]);
+            let name = view.name_of_memory();
+            let message = format!(
+                "expected extents and strides of a view of {name} that its type {layout} has: none negative, and multiples of what it says"
+            );
+            self.hold(view.op, both(is_positive, divides), when, message)?;
+        }
+        Ok(())
     }
 
     /// Asks launches that what ops write is apart from what they read and write beside it, where both are views of one tensor or of one part of the workspace; `of` gives

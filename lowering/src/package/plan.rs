@@ -53,6 +53,8 @@ pub(super) struct HostPlan<'c> {
     places: HashMap<ValueKey, usize>,
     /// The bytes of the workspace before those that a pointer is of.
     pub(super) offsets: HashMap<ValueKey, Expr>,
+    /// The first byte of those of the workspace that a pointer is of, and the one behind their last.
+    pub(super) parts: HashMap<ValueKey, [Expr; 2]>,
     /// The conditions of the launch at hand on where its tensor maps begin, with what is said otherwise.
     pub(super) map_starts: Vec<(Expr, String)>,
 }
@@ -218,9 +220,8 @@ impl<'c> HostPlan<'c> {
         let leaves = leaves.collect::<Result<Vec<_>, _>>()?;
         let (root, _) = start_and_steps(view.start());
         let span = Span::new(op, (key(root), of.clone()), &memref, leaves.iter().cloned());
-        if let Some(whole) = Span::of_argument(op, root) {
-            self.require_within(&span, &whole, when)?;
-        }
+        self.require_leaves(&span, &memref.layout, &leaves, when)?;
+        self.require_within(&span, root, when)?;
         self.spans.insert(index, span);
         let view = View {
             // It is named when arguments are.
@@ -240,14 +241,18 @@ impl<'c> HostPlan<'c> {
         let bytes = self.expression(op, workspace.bytes())?;
         let bytes = Expr::apply(Apply::NonNegative, vec![bytes]);
         let align = || Expr::Constant(WORKSPACE_ALIGN);
-        let steps = Expr::apply(Apply::CeilDiv, vec![bytes, align()]);
+        let steps = Expr::apply(Apply::CeilDiv, vec![bytes.clone(), align()]);
         let whole = Expr::apply(Apply::Mul, vec![steps, align()]);
         let before = self.workspace.take().unwrap_or(Expr::Constant(0));
         let after = match before {
             Expr::Constant(0) => whole,
             _ => Expr::apply(Apply::Add, vec![before.clone(), whole]),
         };
-        self.offsets.insert(key(workspace.pointer()), before);
+        let end = Expr::apply(Apply::Add, vec![before.clone(), bytes]);
+        let end = self.shared(op, end)?;
+        let pointer = key(workspace.pointer());
+        self.parts.insert(pointer, [before.clone(), end]);
+        self.offsets.insert(pointer, before);
         self.workspace = Some(self.shared(op, after)?);
         Ok(())
     }

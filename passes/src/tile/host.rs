@@ -103,8 +103,7 @@ pub(super) fn assert_no_overlap<'c>(
     for mode in modes {
         for at in places_of(memref, *mode) {
             let (extent, stride) = (shape[at], stride[at]);
-            // Nothing is known to be wrong of what is known: the type was checked.
-            if *extent != Leaf::Static(1) && *stride != Leaf::Static(0) {
+            if *extent != Leaf::Static(1) {
                 leaves.push((*mode, at, [extent, stride]));
             }
         }
@@ -112,7 +111,12 @@ pub(super) fn assert_no_overlap<'c>(
     let is_known = |(_, _, [extent, stride]): &(usize, usize, [&Leaf; 2])| {
         extent.is_static() && stride.is_static()
     };
-    if leaves.iter().all(is_known) || leaves.len() < 2 {
+    // Nothing is known to be wrong of what is known: the type was checked.
+    let is_one_line = |leaves: &[(usize, usize, [&Leaf; 2])]| match leaves {
+        [(_, _, [_, stride])] => stride.is_static(),
+        _ => leaves.is_empty(),
+    };
+    if leaves.iter().all(is_known) || is_one_line(&leaves) {
         return Ok(());
     }
     let value = |known: &Leaf, value: Option<Val<'c>>| match value {
@@ -137,6 +141,9 @@ pub(super) fn assert_no_overlap<'c>(
         let extents = [numbers[lines].0, numbers[along].0];
         return assert_apart(host, name, modes, extents, *apart);
     }
+    // Where two have the stride 1, one of them overlaps the other.
+    let firsts = numbers.iter().filter(|(_, _, is_first)| *is_first);
+    let has_one_first = firsts.count() == 1;
     let apply = |op: &str, x: Val<'c>, y: Val<'c>| host.value(op, &[x, y], index, &[]);
     let [zero, one] = [host.constant(index, 0)?, host.constant(index, 1)?];
     let mut holds: Option<Val<'c>> = None;
@@ -144,7 +151,7 @@ pub(super) fn assert_no_overlap<'c>(
     for (at, (extent, stride, is_first)) in numbers.iter().enumerate() {
         all = apply(arith::MULI, all, *extent)?;
         // What others reach over is more than the stride of 1 where one of them is not larger.
-        if *is_first {
+        if *is_first && has_one_first {
             continue;
         }
         let mut reach = one;
@@ -550,17 +557,20 @@ impl<'c> Gemm<'c> {
     /// Asserts that elements of an output do not overlap, where only a launch knows how far they are apart.
     fn check_apart(&self, host: Builder<'c>, c: &Matrix<'c>) -> Result<(), Failure> {
         let layout = &c.memref.layout;
-        let is = |part: &IntTuple, mode: usize, known: fn(&Leaf) -> bool| {
+        let known = |part: &IntTuple, mode: usize| {
             part.get(mode)
                 .and_then(IntTuple::as_leaf)
-                .is_some_and(known)
+                .and_then(Leaf::as_static)
         };
-        // The type was checked for lines of that length that are so far apart.
+        // Lines of a length that is known are so far apart.
         if !c.is_whole()
             && !self.is_batched()
-            && is(layout.stride(), c.place(1), |leaf| leaf.is(1))
-            && is(layout.stride(), c.place(0), Leaf::is_static)
-            && is(layout.shape(), c.place(1), Leaf::is_static)
+            && known(layout.stride(), c.place(1)) == Some(1)
+            && let (Some(apart), Some(length)) = (
+                known(layout.stride(), c.place(0)),
+                known(layout.shape(), c.place(1)),
+            )
+            && length <= apart
         {
             return Ok(());
         }

@@ -661,16 +661,21 @@ pub(super) fn check_argument(name: &str, tensor: Val<'_>) -> Result<(), String> 
 
 /// Checks that each element of an output has a place of its own, as far as the type says it.
 pub(super) fn check_apart(name: &str, layout: &Layout) -> Result<(), String> {
-    let leaves = layout
-        .shape()
-        .leaves()
-        .into_iter()
-        .zip(layout.stride().leaves());
-    let at_one_place = |(extent, stride): (&Leaf, &Leaf)| !extent.is_static() && stride.is(0);
-    if leaves.into_iter().any(at_one_place) {
+    let leaves = layout.shape().leaves().into_iter();
+    let mut leaves = leaves.zip(layout.stride().leaves());
+    let at_one_place = |(extent, stride): &(&Leaf, &Leaf)| {
+        stride.is(0) && extent.as_static().is_none_or(|extent| extent > 1)
+    };
+    if let Some((extent, _)) = leaves.find(at_one_place) {
+        let (count, cure) = match extent.as_static() {
+            Some(count) => (format!("{count} elements"), ""),
+            None => (
+                "elements of which a launch brings the number".to_owned(),
+                "; write an extent that is always 1 as 1",
+            ),
+        };
         return Err(format!(
-            "expected elements of {name} that do not overlap, found {layout}: elements that are 0 apart, of which only a launch knows the number; \
-             an extent that is always 1 is written as 1"
+            "expected elements of {name} that do not overlap, found {layout}: {count} that are 0 apart, all at one place{cure}"
         ));
     }
     let Some(flat) = layout.flat() else {

@@ -463,9 +463,17 @@ pub fn generate_given(
         Ok(tensor)
     });
     let mut tensors = tensors.collect::<Result<Vec<_>, ArgError>>()?;
-    let rows_of = |tensors: &[HostTensor], of: usize| {
-        let tensor = tensors.get(of)?;
-        tensor.layout().shape().first().copied()
+    let known = match function.views.is_empty() {
+        true => None,
+        // Arguments that do not suit are told of where they are used.
+        false => crate::plan::known(function, &tensors, None).ok(),
+    };
+    let rows_of = |tensors: &[HostTensor], of: usize| match of.checked_sub(tensors.len()) {
+        None => tensors[of].layout().shape().first().copied(),
+        Some(view) => {
+            let layout = function.views.get(view)?.layout(known.as_ref()?).ok()?;
+            layout.shape().first().copied()
+        }
     };
     // Indices are of rows that there are, and of some that there are not.
     for compute in &function.computes {
