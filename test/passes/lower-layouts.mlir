@@ -199,7 +199,26 @@ module attributes {gpu.container_module} {
 // CHECK-DAG:     %[[R:.*]] = arith.divsi %[[I]], %{{.*}} : i32
 // CHECK:         %[[C:.*]] = cute.make_coord(%[[Q]], %[[R]]) : (i32, i32) -> !cute.coord<"(?,?)">
 // CHECK:         cute.local_tile(%{{.*}}, %{{.*}}, %[[C]])
-func.func @tile_of(%a: !cute.memref<f16, gmem, "(64,32):(32,1)">, %i: i32) -> !cute.memref<f16, gmem, "(16,16):(32,1)"> {
+gpu.module @kernels {
+  func.func @tile_of(%a: !cute.memref<f16, gmem, "(64,32):(32,1)">, %i: i32) -> !cute.memref<f16, gmem, "(16,16):(32,1)"> {
+    %k = cute.make_int_tuple(%i) : (i32) -> !cute.int_tuple<"?">
+    %s = cute.static : !cute.shape<"(4,2)">
+    %c = cute.idx2crd(%k, %s) : (!cute.int_tuple<"?">, !cute.shape<"(4,2)">) -> !cute.coord<"(?,?)">
+    %t = cute.static : !cute.tile<"[16:1;16:1]">
+    %g = cute.local_tile(%a, %t, %c) : (!cute.memref<f16, gmem, "(64,32):(32,1)">, !cute.tile<"[16:1;16:1]">, !cute.coord<"(?,?)">) -> !cute.memref<f16, gmem, "(16,16):(32,1)">
+    return %g : !cute.memref<f16, gmem, "(16,16):(32,1)">
+  }
+}
+
+// -----
+
+// In a function of the host a view is a pointer that moves, so that a launch knows where it begins.
+// CHECK-LABEL: func.func @tile_of_host(
+// CHECK-SAME:    %[[A:.*]]: !cute.memref<f16, gmem, "(64,32):(32,1)">, %[[I:.*]]: i32)
+// CHECK:         %[[START:.*]] = cute.get_iter(%[[A]])
+// CHECK:         %[[FIRST:.*]] = cute.add_offset(%[[START]], %{{.*}})
+// CHECK:         cute.make_view(%[[FIRST]]
+func.func @tile_of_host(%a: !cute.memref<f16, gmem, "(64,32):(32,1)">, %i: i32) -> !cute.memref<f16, gmem, "(16,16):(32,1)"> {
   %k = cute.make_int_tuple(%i) : (i32) -> !cute.int_tuple<"?">
   %s = cute.static : !cute.shape<"(4,2)">
   %c = cute.idx2crd(%k, %s) : (!cute.int_tuple<"?">, !cute.shape<"(4,2)">) -> !cute.coord<"(?,?)">

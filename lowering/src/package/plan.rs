@@ -249,7 +249,6 @@ impl<'c> HostPlan<'c> {
             _ => Expr::apply(Apply::Add, vec![before.clone(), whole]),
         };
         let end = Expr::apply(Apply::Add, vec![before.clone(), bytes]);
-        let end = self.shared(op, end)?;
         let pointer = key(workspace.pointer());
         self.parts.insert(pointer, [before.clone(), end]);
         self.offsets.insert(pointer, before);

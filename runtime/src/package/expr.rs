@@ -195,14 +195,7 @@ impl Expr {
                     *value = operand.evaluate(environment)?;
                 }
                 let values = values.get(..operands.len()).unwrap_or_default();
-                evaluate(*op, values).ok_or_else(|| {
-                    let values: Vec<String> = values.iter().map(i64::to_string).collect();
-                    format!(
-                        "{}({}) has no result in 64 bits",
-                        op.name(),
-                        values.join(", ")
-                    )
-                })
+                evaluate(*op, values).ok_or_else(|| without_result(*op, values))
             }
         }
     }
@@ -258,6 +251,17 @@ impl Expr {
                 format!("({})", parts.join(&format!(" {sign} ")))
             }
         }
+    }
+}
+
+/// Says of an operation on these values that it has no result.
+fn without_result(op: Op, values: &[i64]) -> String {
+    let all: Vec<String> = values.iter().map(i64::to_string).collect();
+    let all = all.join(", ");
+    match op {
+        Op::Fits32 => format!("expected a number that 32 bits with a sign hold, found {all}"),
+        Op::NonNegative => format!("expected a number that is not negative, found {all}"),
+        _ => format!("{}({all}) has no result in 64 bits", op.name()),
     }
 }
 
@@ -423,8 +427,6 @@ mod tests {
             (Op::Shl, &[1, 64]),
             (Op::Shl, &[1, 63]),
             (Op::Shr, &[1, -1]),
-            (Op::Fits32, &[1 << 31]),
-            (Op::NonNegative, &[-1]),
         ] {
             let error = apply(op, values).unwrap_err();
             assert!(error.starts_with(&format!("{}(", op.name())), "{error}");
@@ -498,6 +500,21 @@ mod tests {
         let error = Expr::Value(2).evaluate(&environment).unwrap_err();
         assert!(error.starts_with("div("), "{error}");
         assert!(Expr::Value(3).evaluate(&environment).is_err());
+        for (op, value, says) in [
+            (
+                Op::Fits32,
+                1 << 31,
+                "a number that 32 bits with a sign hold, found 2147483648",
+            ),
+            (
+                Op::NonNegative,
+                -7,
+                "a number that is not negative, found -7",
+            ),
+        ] {
+            let error = Expr::Apply(op, vec![Expr::Constant(value)]).evaluate(&environment);
+            assert_eq!(error, Err(format!("expected {says}")));
+        }
         assert_eq!(Expr::Value(0).constant(), None);
     }
 
