@@ -1,8 +1,9 @@
 //! Estimates of the time that a plan takes, for any sizes, before anything is built.
 
+mod lines;
+mod numbers;
 mod roles;
 
-use super::sm90::{ROW, spanned};
 use super::{
     Access,
     cost::{Registers, Sources, at_once},
@@ -13,6 +14,9 @@ use cute_arith::Op;
 use cute_ir::{plan::Plan, types};
 use cute_layout::Operand;
 use cute_target::Arch;
+use lines::{Lines, Outside, outside, runs_of_line};
+pub use numbers::Arithmetic;
+pub(super) use numbers::Numbers;
 
 /// The elements of a tile, M times N times K, that a multiprocessor multiplies in a microsecond at the speed of 1000: the
 /// fastest tile of warps on an H200.
@@ -92,39 +96,6 @@ pub(super) const DOUBT: i64 = 10;
 /// Instructions of threads that a multiprocessor executes in a cycle.
 const LANES: i64 = 128;
 
-/// Integers that a time is computed in: numbers, or values of a function that launches.
-pub trait Arithmetic {
-    /// An integer.
-    type Value: Clone;
-    /// The reason why one cannot be computed.
-    type Error;
-
-    /// A number.
-    fn constant(&self, value: i64) -> Result<Self::Value, Self::Error>;
-
-    /// An operation on integers, none of which is negative.
-    fn apply(&self, op: Op, operands: [&Self::Value; 2]) -> Result<Self::Value, Self::Error>;
-}
-
-/// Numbers, of which those that 64 bits do not hold are the largest.
-pub(super) struct Numbers;
-
-impl Arithmetic for Numbers {
-    type Value = i64;
-    type Error = std::convert::Infallible;
-
-    #[inline(always)]
-    fn constant(&self, value: i64) -> Result<i64, Self::Error> {
-        Ok(value)
-    }
-
-    // Millions of times for an open problem, each of them of one operation that is known where it stands.
-    #[inline(always)]
-    fn apply(&self, op: Op, [a, b]: [&i64; 2]) -> Result<i64, Self::Error> {
-        Ok(op.exact(*a, *b).unwrap_or(i64::MAX))
-    }
-}
-
 /// Blocks of a cluster, from which on a chip may not have room for as many as it has multiprocessors: those of a GPC alone run a cluster, and 18 or 16 of them are no
 /// multiple of more than two for sure.
 const LARGE: i64 = 4;
@@ -181,36 +152,6 @@ pub(super) enum Reads {
     Groups,
     /// One for each element along K.
     All,
-}
-
-/// The time that lines of a tile take in a turn where some lie outside of A or B, as M or N is no multiple of the tile's.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Outside {
-    /// Picoseconds that the lines of a whole tile take to arrive.
-    moved: i64,
-    /// Picoseconds that each line outside of A takes, and of B, of all blocks that run at once; 0 where they are left out.
-    each: [i64; 2],
-}
-
-/// Picoseconds that a line outside takes, of so many elements of so many bits.
-fn outside(elements: i64, bits: i64) -> i64 {
-    roles::OUTSIDE * (elements * bits / 1024).max(1)
-}
-
-/// The runs in which 128 bytes come of a tile that has so many bytes along its contiguous mode: each is what a swizzle spans.
-fn runs_of_line(bytes: i64) -> i64 {
-    spanned(bytes).map_or(4, |span| ROW / span)
-}
-
-/// The extents that say where lines of A and B begin, as far as only a launch knows it, and what follows.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Lines {
-    /// Picoseconds that each of a block's first turns takes longer where some begin elsewhere.
-    late: i64,
-    /// For A and B, the extent that lines are apart, and the elements of 128 bytes; none where it is known whether lines begin at multiples of that.
-    apart: [Option<(usize, i64)>; 2],
-    /// Picoseconds that a multiprocessor is busy with a block's tile along K, where lines of A and of B begin at multiples of 128 bytes (0), or elsewhere (1).
-    busy: [[i64; 2]; 2],
 }
 
 /// The estimate of a plan's time, for any sizes.
@@ -272,69 +213,6 @@ pub struct Estimate {
 /// Picoseconds for each kilobyte from memory, of tiles of so many elements of so many bits along K.
 fn memory(k: i64, bits: i64) -> i64 {
     MEMORY[usize::from(k * bits >= 256 * 8)]
-}
-
-/// Computes 1 where lines of so many elements begin elsewhere than at multiples of 128 bytes, and 0 where they do not.
-fn is_elsewhere<N: Arithmetic>(
-    n: &N,
-    extents: &[N::Value; 3],
-    (axis, elements): (usize, i64),
-) -> Result<N::Value, N::Error> {
-    let rest = n.apply(Op::RemS, [&extents[axis], &n.constant(elements)?])?;
-    n.apply(Op::MinS, [&rest, &n.constant(1)?])
-}
-
-impl Lines {
-    /// The time that each of a block's first turns takes longer.
-    fn late<N: Arithmetic>(
-        &self,
-        n: &N,
-        extents: &[N::Value; 3],
-    ) -> Result<Option<N::Value>, N::Error> {
-        let [apart_a, apart_b] = self.apart;
-        let other = apart_b.filter(|_| apart_a != apart_b);
-        let mut some = None;
-        for open in [apart_a, other].into_iter().flatten() {
-            let is = is_elsewhere(n, extents, open)?;
-            some = Some(match some {
-                Some(before) => n.apply(Op::MaxS, [&before, &is])?,
-                None => is,
-            });
-        }
-        match some.filter(|_| self.late > 0) {
-            Some(some) => Ok(Some(n.apply(Op::Mul, [&some, &n.constant(self.late)?])?)),
-            None => Ok(None),
-        }
-    }
-
-    /// The time that a multiprocessor is busy with a block's tile along K.
-    fn busy<N: Arithmetic>(&self, n: &N, extents: &[N::Value; 3]) -> Result<N::Value, N::Error> {
-        let is_elsewhere = |open| is_elsewhere(n, extents, open);
-        // Of one flag the second time is never shorter than the first.
-        let between = |flag: &N::Value, [aligned, elsewhere]: [&N::Value; 2]| {
-            let more = n.apply(Op::Sub, [elsewhere, aligned])?;
-            let more = n.apply(Op::Mul, [flag, &more])?;
-            n.apply(Op::Add, [aligned, &more])
-        };
-        let number = |of_a: usize, of_b: usize| n.constant(self.busy[of_a][of_b]);
-        let [apart_a, apart_b] = self.apart;
-        let of_b = apart_b
-            .filter(|_| apart_a != apart_b)
-            .map(is_elsewhere)
-            .transpose()?;
-        let by_b = |of_a: usize| match &of_b {
-            Some(flag) => between(flag, [&number(of_a, 0)?, &number(of_a, 1)?]),
-            None => number(of_a, 0),
-        };
-        match apart_a {
-            None => by_b(0),
-            // One extent for both.
-            Some(of_a) if apart_a == apart_b => {
-                between(&is_elsewhere(of_a)?, [&number(0, 0)?, &number(1, 1)?])
-            }
-            Some(of_a) => between(&is_elsewhere(of_a)?, [&by_b(0)?, &by_b(1)?]),
-        }
-    }
 }
 
 /// The work of a block where ranges along K are dealt out.
