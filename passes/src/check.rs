@@ -10,6 +10,7 @@ use cute_ir::{
     mlir::*,
     names::{self, dialect_of},
     types::{self, CuteType, Space},
+    verify::check_rounding,
 };
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 
@@ -34,12 +35,16 @@ fn run<'c>(_: &'c Rewriter<'c>, module: Op<'c>, _: &[&str]) -> Result<(), Failur
             launched(kernel, launch)
         })?;
         check_bytes(&nested_ops(kernel))?;
+        each(nested_ops(kernel), computed_as_said)?;
         arguments(kernel)
     }));
     let of_devices = nested_ops(module)
         .into_iter()
         .filter(|op| name_of(*op) == func::FUNC && parent_of(*op, gpu::MODULE).is_some());
-    sound.and(each(of_devices, device_function))
+    sound.and(each(of_devices, |function| {
+        each(nested_ops(function), computed_as_said)?;
+        device_function(function)
+    }))
 }
 
 /// Attributes of the dialects that lack their prefix say nothing on ops of others.
@@ -75,6 +80,17 @@ fn without_prefix<'c>(op: Op<'c>) -> Result<(), Failure> {
             None => Ok(()),
         }
     })
+}
+
+/// Checks that instructions compute what an op says: conversions round to the nearest number.
+fn computed_as_said(op: Op<'_>) -> Result<(), Failure> {
+    if let Err(message) = check_rounding(op) {
+        let message = format!(
+            "{message}, or write an instruction that rounds so, such as cvt.rz.f16.f32, by llvm.inline_asm"
+        );
+        return Err(diag::error(op.location(), message));
+    }
+    Ok(())
 }
 
 /// A block has at least one thread, and no more than the hardware runs.

@@ -674,3 +674,19 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// Kernels and the host round to the nearest number.
+!x = !cute.memref<f32, gmem, align<16>, "4096:1">
+!y = !cute.memref<f16, gmem, align<16>, "4096:1">
+func.func @rounding(%X: !x, %Y: !y) {
+  cute.map ins(%X) outs(%Y) {
+  ^bb0(%x: f32):
+    %nearest = arith.truncf %x to_nearest_even : f32 to f16
+    // expected-error @below {{expected 'arith.truncf' with the rounding mode to_nearest_even, or with none, which is the same, as that is how conversions round; found toward_zero; take it away}}
+    %y = arith.truncf %x toward_zero : f32 to f16
+    cute.yield %y : f16
+  }
+  return
+}

@@ -12,7 +12,8 @@
 //! - `memref.load`, `memref.store`: a whole coordinate within the tensor, its element's type; `recast`, `recast_iter`,
 //!   `make_identity_tensor`: the type that follows (`views.rs`);
 //! - `contract`, `block.gemm`, `block.promote`: matrices of one product, each in its space; `block.copy`: tiles of one shape
-//!   (`algorithms/gemm.rs`, `algorithms/copy.rs`);
+//!   (`algorithms/gemm.rs`, `algorithms/copy.rs`); in regions, operations on numbers (`algorithms/regions.rs`) that round as instructions do
+//!   (`rounding.rs`);
 //! - `copy`, `copy_if`: tensors of one shape; with an atom, values that it can move as vectors, in one order on both sides, as
 //!   aligned as it needs, and a predicate for each atom (`algorithms/copy.rs`, as the next three);
 //! - `copy_tile`: tiles of one shape, or one and a fragment; coordinates for each element (`algorithms/tile.rs`);
@@ -41,6 +42,7 @@ mod facts;
 mod hopper;
 mod partitions;
 mod pipelines;
+mod rounding;
 mod values;
 mod views;
 
@@ -52,6 +54,7 @@ pub use calls::missing;
 pub(crate) use calls::verify_symbols;
 use cute_layout::atoms::CopyAtom;
 pub(crate) use facts::{address_width, is_weaker};
+pub use rounding::check_rounding;
 
 use crate::{
     diag::{self, Failure},

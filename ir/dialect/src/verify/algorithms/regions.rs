@@ -1,6 +1,6 @@
 //! Operations of the regions of products and maps. What is wrong with one is said where it stands.
 
-use super::super::Checked;
+use super::super::{Checked, check_rounding};
 use crate::diag::{self, Failure};
 use crate::mlir::*;
 use crate::ops::{arith, cute, scf};
@@ -52,6 +52,7 @@ fn check_numbers(around: Op, what: &str, block: Blk) -> Result<(), Failure> {
         check_known(what, op)
             .and_then(|()| check_integers(op))
             .and_then(|()| check_predicate(op))
+            .and_then(|()| check_rounding(op))
             .map_err(|message| diag::error(op.location(), message))
     })
 }
