@@ -423,3 +423,37 @@ module attributes {gpu.container_module} {
     return
   }
 }
+
+// -----
+
+// A launch computes in 64 bits, where these would not wrap.
+module attributes {gpu.container_module} {
+  func.func @narrow(%n: i32) {
+    %one = arith.constant 1 : index
+    %zero = arith.constant 0 : i32
+    %a = arith.trunci %n : i32 to i16
+    %b = arith.muli %a, %a : i16
+    // expected-error @below {{expected integers of type i1, i32, i64 or index, in which a launch computes, found i16 in 'arith.extsi'; compute in i32, which a launch checks for results that 32 bits do not hold}}
+    %c = arith.extsi %b : i16 to i32
+    %blocks = arith.index_cast %c : i32 to index
+    gpu.launch_func @kernels::@k blocks in (%blocks, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %zero
+    return
+  }
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, "x">]
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  func.func @wide(%n: i64) {
+    %one = arith.constant 1 : index
+    %zero = arith.constant 0 : i32
+    %a = arith.extsi %n : i64 to i128
+    // expected-error @below {{found i128 in 'arith.trunci'}}
+    %b = arith.trunci %a : i128 to i64
+    %blocks = arith.index_cast %b : i64 to index
+    gpu.launch_func @kernels::@k blocks in (%blocks, %one, %one) threads in (%one, %one, %one) dynamic_shared_memory_size %zero
+    return
+  }
+  gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80">, "x">]
+}

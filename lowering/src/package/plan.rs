@@ -633,6 +633,16 @@ impl<'c> HostPlan<'c> {
         if !integers || !name_of(op).starts_with("arith.") {
             return Err(unknown());
         }
+        // Nothing in a package wraps as numbers of other widths do.
+        let types = operands_of(op).into_iter().chain(results_of(op));
+        let mut types = types.map(|value| value.r#type());
+        if let Some(other) = types.find(|ty| !matches!(bits(*ty), Some(1 | 32 | 64))) {
+            return Err(fail(format!(
+                "expected integers of type i1, i32, i64 or index, in which a launch computes, found {other} in '{}'; compute in i32, which a \
+                 launch checks for results that 32 bits do not hold",
+                name_of(op)
+            )));
+        }
         let mut operands = Vec::new();
         for operand in operands_of(op) {
             operands.push(self.made(op, operand, chain + 1)?);
