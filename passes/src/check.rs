@@ -82,15 +82,23 @@ fn without_prefix<'c>(op: Op<'c>) -> Result<(), Failure> {
     })
 }
 
-/// Checks that instructions compute what an op says: conversions round to the nearest number.
+/// Checks that instructions compute what an op says: conversions round to the nearest number, and an index has 32 bits.
 fn computed_as_said(op: Op<'_>) -> Result<(), Failure> {
+    let refuse = |message: String| Err(diag::error(op.location(), message));
     if let Err(message) = check_rounding(op) {
-        let message = format!(
+        return refuse(format!(
             "{message}, or write an instruction that rounds so, such as cvt.rz.f16.f32, by llvm.inline_asm"
-        );
-        return Err(diag::error(op.location(), message));
+        ));
     }
-    Ok(())
+    let made = results_of(op)
+        .into_iter()
+        .find(|value| is_index(value.r#type()));
+    match made.and_then(constant_of) {
+        Some(found) if i32::try_from(found).is_err() => refuse(format!(
+            "expected an index that 32 bits with a sign hold, which an index of a kernel has, found {found}; compute with i64"
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// A block has at least one thread, and no more than the hardware runs.

@@ -1,4 +1,4 @@
-// What a kernel would compute otherwise than its text says is refused at the op: rounding that conversions do not have.
+// What a kernel would compute otherwise than its text says is refused at the op: rounding that conversions do not have, indices of more than 32 bits.
 //
 // RUN: cute-opt %s --cute-check --split-input-file --verify-diagnostics
 
@@ -37,5 +37,28 @@ gpu.module @k {
     // expected-error @below {{found to_nearest_away; take it away}}
     %y = arith.truncf %x to_nearest_away : f32 to bf16
     return %y : bf16
+  }
+}
+
+// -----
+
+gpu.module @k {
+  gpu.func @wide() kernel {
+    %least = arith.constant -2147483648 : index
+    %most = arith.constant 2147483647 : index
+    %wide = arith.constant 5000000000 : i64
+    // expected-error @below {{expected an index that 32 bits with a sign hold, which an index of a kernel has, found 5000000000; compute with i64}}
+    %c = arith.constant 5000000000 : index
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @k {
+  gpu.func @below() kernel {
+    // expected-error @below {{found -2147483649; compute with i64}}
+    %c = arith.constant -2147483649 : index
+    gpu.return
   }
 }
