@@ -1,6 +1,6 @@
 //! `cute-check`: what GPU modules hold that no pass lowers, said where it stands and before anything is lowered.
 
-use crate::{arch::THREADS_PER_BLOCK, bulk_loads::check_bytes, launch::launches_of};
+use crate::{arch::THREADS_PER_BLOCK, bulk_loads::check_bytes, launch::launches_of, loops};
 use cute_ir::attributes::{PLAN, ROLES, STAGES, SYNCHRONIZE};
 use cute_ir::ops::{cute, cute_nvgpu, func, gpu, scf};
 use cute_ir::{
@@ -89,6 +89,9 @@ fn computed_as_said(op: Op<'_>) -> Result<(), Failure> {
         return refuse(format!(
             "{message}, or write an instruction that rounds so, such as cvt.rz.f16.f32, by llvm.inline_asm"
         ));
+    }
+    if let Some(turning) = scf::For::of(op) {
+        return loops::check(turning);
     }
     let made = results_of(op)
         .into_iter()

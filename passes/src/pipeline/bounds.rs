@@ -1,12 +1,9 @@
 //! The bounds of a loop that is written out: its counter in each interval, and which iterations there are.
 
+use crate::loops;
 use cute_arith::Predicate;
 use cute_ir::ops::{arith, scf};
-use cute_ir::{
-    Failure,
-    mlir::*,
-    types::{MOST_STAGES, int_width},
-};
+use cute_ir::{Failure, mlir::*, types::MOST_STAGES};
 use melior::ir::{Type, ValueLike};
 
 /// The bounds of a loop. Iterations count from 0; the loop's counter is `lower + iteration * step`.
@@ -34,19 +31,14 @@ impl<'c> Bounds<'c> {
         let lower = constant_of(op.lower_bound());
         let upper = constant_of(op.upper_bound());
         let step = constant_of(op.step());
-        if step.is_some_and(|step| step < 1) {
-            return Err(b.error("expected a loop that counts up"));
-        }
+        loops::counts_up(b, step)?;
         let ty = argument(body, 0).r#type();
         let unsigned = op.unsigned_cmp().is_some();
         // Bounds that are not negative are the same numbers with a sign and without. Others are computed with as if they were not
         // known, and so is a step by which the counter soon has no sign to spare.
         let alike = |value: Option<i64>| value.filter(|value| !unsigned || *value >= 0);
         let all = alike(lower).is_some() && alike(upper).is_some() && step.is_some();
-        let limit = match int_width(ty) {
-            Some(width @ 2..64) => (1i128 << (width - 1)) - 1,
-            _ => i64::MAX.into(),
-        };
+        let limit = loops::largest(ty, false);
         let (lower, step) = match unsigned && !all {
             true => (
                 lower.filter(|lower| *lower == 0),

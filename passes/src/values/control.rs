@@ -4,9 +4,10 @@ use super::{
     Values,
     known::known,
     registers::{File, poison},
-    unroll::{Unroll, turns},
+    unroll::Unroll,
     wgmma::{Operands, Way},
 };
+use crate::loops::{self, turns};
 use cute_arith::Predicate;
 use cute_ir::ops::{arith, scf};
 use cute_ir::{
@@ -87,7 +88,8 @@ impl<'c> Values<'c> {
         let step = bound(op.step())?;
         let unsigned = op.unsigned_cmp().is_some();
         let ty = op.lower_bound().r#type();
-        if step < 1 || turns(from, to, step, unsigned, ty) > MOST_TURNS.into() {
+        loops::counts_up(b, Some(step))?;
+        if turns(from, to, step, unsigned, ty) > MOST_TURNS.into() {
             return Err(b.error(format!(
                 "expected a loop of at most {MOST_TURNS} turns with {UNROLL}, found one from {from} to {to} by {step}"
             )));

@@ -1,9 +1,10 @@
 //! Loops that are written out in part: `{cute.unroll = 4}` makes four turns one.
 
 use super::known::known;
+use crate::loops::{self, turns};
 use cute_arith::Predicate;
 use cute_ir::ops::{arith, scf};
-use cute_ir::{Expected, Failure, attributes::UNROLL, mlir::*, types};
+use cute_ir::{Expected, Failure, attributes::UNROLL, mlir::*};
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 
 /// The attribute of a loop whose bounds are compared without a sign.
@@ -43,17 +44,6 @@ fn bounds(op: scf::For<'_>) -> [Option<i64>; 3] {
     [op.lower_bound(), op.upper_bound(), op.step()].map(known)
 }
 
-/// The turns of a loop of integers of type `ty` from `from` to `to`.
-pub(super) fn turns(from: i64, to: i64, step: i64, unsigned: bool, ty: Type<'_>) -> i128 {
-    let bits = types::element_bits(ty).unwrap_or(64);
-    let wide = |v: i64| match unsigned {
-        true => i128::from(v) & ((1 << bits) - 1),
-        false => v.into(),
-    };
-    let distance = (wide(to) - wide(from)).max(0);
-    (distance + i128::from(step) - 1) / i128::from(step)
-}
-
 /// Makes `factor` turns of a loop one, and puts what is left of them behind it: where their number is known, as a loop that asks to be
 /// written out. Returns the values that take the place of the loop's results; the loop is gone then.
 ///
@@ -71,7 +61,9 @@ pub(crate) fn split<'c>(
         return Ok(old.results());
     }
     let unsigned = old.unsigned_cmp().is_some();
-    let [from, to, Some(step @ 1..)] = bounds(old) else {
+    let [from, to, step] = bounds(old);
+    loops::counts_up(b, step)?;
+    let Some(step) = step else {
         return Err(b.error(format!(
             "expected a loop of a constant step of at least 1 with {UNROLL} = {factor}; make the step a constant, or take the \
              attribute away"
@@ -91,7 +83,7 @@ pub(crate) fn split<'c>(
         ))
     };
     let round = step.checked_mul(factor).ok_or_else(overflows)?;
-    if types::element_bits(ty).is_some_and(|bits| bits < 64 && round >= 1 << (bits - 1)) {
+    if i128::from(round) > loops::largest(ty, false) {
         return Err(overflows());
     }
     let round_value = b.constant(ty, round)?;
