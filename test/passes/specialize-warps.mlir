@@ -300,3 +300,94 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(?,?)", "(64,64):(1@1,1@0)">
+!tile = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64):(64,1)">
+!part = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((64,16),1,4):((64,1),0,16)">
+!mma = !cute.tiled_mma<!cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+!acc = !cute.memref<f32, rmem, "((2,2,8),1,1):((1,2,4),0,0)">
+!at = !cute.coord<"?">
+
+// A ring of one place: the next turn's load waits for it, so that a product is over before its turn is.
+
+// CHECK-LABEL: gpu.func @one_place
+// CHECK: cute.memref.alloca() {cute.ring} : !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64,1):(64,1,4096)">
+// CHECK: nvvm.setmaxregister increase 232
+// CHECK: scf.for {{.*}} iter_args(%[[PLACE:.*]] = %{{.*}}, %{{.*}} = %{{.*}}) -> (i32, i32)
+// CHECK: cute.gemm
+// CHECK: cute_nvgpu.wgmma_commit_group
+// CHECK: cute_nvgpu.wgmma_wait_group 0
+// CHECK: cute_nvgpu.mbarrier_arrive %{{.*}}[%[[PLACE]]]
+// CHECK: scf.yield
+gpu.module @kernels {
+  gpu.func @one_place(%A: !load, %at_A: !coords, %B: !load, %at_B: !coords, %turns: i32) kernel
+      attributes {known_block_size = array<i32: 256, 1, 1>, cute.roles = array<i64: 40, 232>} {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %t = cute.make_coord(%c0) : (i32) -> !at
+    %sA = cute.memref.alloca() : !tile
+    %sB = cute.memref.alloca() : !tile
+    %atom = cute.make_atom() : () -> !cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
+    %mma = cute.make_tiled_mma(%atom) : !mma
+    %a = cute.tiled.mma.partition A (%mma, %sA, %t) : (!mma, !tile, !at) -> !part
+    %b = cute.tiled.mma.partition B (%mma, %sB, %t) : (!mma, !tile, !at) -> !part
+    %acc = cute.memref.alloca() : !acc
+    cute.clear(%acc) : (!acc)
+    scf.for %turn = %c0 to %turns step %c1 : i32 {
+      cute_nvgpu.tma_load(%A, [%at_A], %sA) : (!load, [!coords], !tile)
+      cute_nvgpu.tma_load(%B, [%at_B], %sB) : (!load, [!coords], !tile)
+      cute.gemm(%mma, %acc, %a, %b, %acc) : (!mma, !acc, !part, !part, !acc)
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(?,?)", "(64,64):(1@1,1@0)">
+!tile = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(64,64):(64,1)">
+!part = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "((64,16),1,4):((64,1),0,16)">
+!mma = !cute.tiled_mma<!cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>, atom_layout_MNK = <"(1,1,1):(0,0,0)">>
+!acc = !cute.memref<f32, rmem, "((2,2,8),1,1):((1,2,4),0,0)">
+!at = !cute.coord<"?">
+
+// Two rings of one place each. What the second product reads is loaded behind what the next turn begins with: it goes on until then.
+
+// CHECK-LABEL: gpu.func @loaded_behind
+// CHECK: nvvm.setmaxregister increase 232
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}, %[[BEFORE:.*]] = %{{.*}}) -> (i32, i32, i32, i32, i32)
+// CHECK: cute.gemm
+// CHECK: cute_nvgpu.wgmma_wait_group 1
+// CHECK: arith.cmpi sge, %[[BEFORE]]
+// CHECK: cute.gemm
+// CHECK: cute_nvgpu.wgmma_wait_group 1
+// CHECK: scf.yield
+gpu.module @kernels {
+  gpu.func @loaded_behind(%A: !load, %at_A: !coords, %B: !load, %at_B: !coords, %turns: i32) kernel
+      attributes {known_block_size = array<i32: 256, 1, 1>, cute.roles = array<i64: 40, 232>} {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %t = cute.make_coord(%c0) : (i32) -> !at
+    %sA = cute.memref.alloca() : !tile
+    %sB = cute.memref.alloca() : !tile
+    %atom = cute.make_atom() : () -> !cute_nvgpu.sm90.mma<64x64x16, ab_major = (k, k), elem_type = (f16, f16, f32), frag_kind = ss>
+    %mma = cute.make_tiled_mma(%atom) : !mma
+    %aA = cute.tiled.mma.partition A (%mma, %sA, %t) : (!mma, !tile, !at) -> !part
+    %bA = cute.tiled.mma.partition B (%mma, %sA, %t) : (!mma, !tile, !at) -> !part
+    %aB = cute.tiled.mma.partition A (%mma, %sB, %t) : (!mma, !tile, !at) -> !part
+    %bB = cute.tiled.mma.partition B (%mma, %sB, %t) : (!mma, !tile, !at) -> !part
+    %acc = cute.memref.alloca() : !acc
+    cute.clear(%acc) : (!acc)
+    scf.for %turn = %c0 to %turns step %c1 : i32 {
+      cute_nvgpu.tma_load(%A, [%at_A], %sA) : (!load, [!coords], !tile)
+      cute.gemm(%mma, %acc, %aA, %bA, %acc) : (!mma, !acc, !part, !part, !acc)
+      cute_nvgpu.tma_load(%B, [%at_B], %sB) : (!load, [!coords], !tile)
+      cute.gemm(%mma, %acc, %aB, %bB, %acc) : (!mma, !acc, !part, !part, !acc)
+    }
+    gpu.return
+  }
+}

@@ -2,7 +2,7 @@
 
 use super::{
     emit::Emit,
-    rings::{asynchronous_product, has_within, is_timed, left_in_registers},
+    rings::{Ring, asynchronous_product, has_within, is_timed, left_in_registers},
 };
 use crate::mbarriers::{alone, fence_proxy};
 use crate::memory::{is_memory, root_of};
@@ -179,11 +179,28 @@ impl<'c> Emit<'_, 'c> {
         let rings = self.rings.iter().enumerate();
         let is_released = |op: Op<'c>| ops[last..].contains(&op);
         let rings = rings.filter(|(_, ring)| ring.block == body && is_released(ring.uses[1]));
-        Some(Carried {
-            sums,
-            left,
-            rings: rings.map(|(at, _)| at).collect(),
-        })
+        let rings: Vec<_> = rings.map(|(at, _)| at).collect();
+        if rings.iter().any(|at| self.holds_up(&ops[..=first], *at)) {
+            return None;
+        }
+        Some(Carried { sums, left, rings })
+    }
+
+    /// Tells whether a turn up to its first product waits for a load that is started behind one into the only place of a ring: a product that is to go on
+    /// until then would never release that place.
+    fn holds_up(&self, begin: &[Op<'c>], ring: usize) -> bool {
+        let Some(ring) = self.rings.get(ring).filter(|ring| ring.depth == 1) else {
+            return false;
+        };
+        let place = |op: &Op<'c>| ops_of(ring.block).iter().position(|other| other == op);
+        let first = ring.loads.iter().filter_map(place).min();
+        let awaited = |other: &&Ring<'c>| other.block == ring.block && begin.contains(&other.read);
+        let awaited = self.rings.iter().filter(awaited);
+        let last = awaited
+            .flat_map(|other| &other.loads)
+            .filter_map(place)
+            .max();
+        first <= last
     }
 
     /// An op that is neither a load nor a loop or a branch around something that is written anew.
