@@ -176,3 +176,31 @@ gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
     gpu.return
   }
 }
+
+// -----
+
+!s = !cute.memref<f16, smem, align<16>, "8:1">
+
+// The place of a ring is recast as the tensor was, by its own layout.
+// CHECK-LABEL: gpu.func @recast
+// CHECK:         %[[RING:.*]] = cute.memref.alloca() {cute.ring} : !cute.memref<f16, smem, align<16>, "(8,2):(1,8)">
+// CHECK:         scf.for
+// CHECK:           cute.pipeline.consumer_wait
+// CHECK:           %[[PLACE:.*]] = cute.slice(%[[RING]]
+// CHECK:           %[[BYTES:.*]] = cute.recast(%[[PLACE]]) to i8 : !cute.memref<f16, smem, align<16>, "(8):(1)"> -> !cute.memref<i8, smem, align<16>, "(16):(1)">
+// CHECK:           cute.recast(%[[BYTES]]) : !cute.memref<i8, smem, align<16>, "(16):(1)"> -> !cute.memref<i32, smem, align<16>, "(4):(1)">
+gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
+  gpu.func @recast(%h: !cute.memref<i32, gmem, align<16>, "4:1">, %n: i32, %x: f16) kernel attributes {cute.synchronize} {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %s = cute.memref.alloca() : !s
+    %b = cute.recast(%s) to i8
+    %w = cute.recast(%b) : !cute.memref<i8, smem, align<16>, "16:1"> -> !cute.memref<i32, smem, align<16>, "4:1">
+    scf.for %k = %c0 to %n step %c1 : i32 {
+      cute.memref.store(%s, (%c0), %x)
+      %y = cute.memref.load(%w, (%c1)) -> i32
+      cute.memref.store(%h, (%c0), %y)
+    } {cute.stages = 2 : i64}
+    gpu.return
+  }
+}

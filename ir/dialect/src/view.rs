@@ -583,7 +583,7 @@ pub(crate) fn partition_mma(
 ///
 /// # Errors
 /// A layout that is swizzled in elements, widths that do not fit, and an alignment that is too small.
-pub(crate) fn recast<'c>(source: MemRef<'c>, element: Type<'c>) -> Result<MemRef<'c>, String> {
+pub fn recast<'c>(source: MemRef<'c>, element: Type<'c>) -> Result<MemRef<'c>, String> {
     if source.inner.is_some() {
         return Err(
             "recasts a tensor whose layout is swizzled in elements; expected a swizzle on the pointer, which acts on bytes: recast \

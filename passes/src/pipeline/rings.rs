@@ -20,6 +20,7 @@ use cute_ir::{
     mlir::*,
     types::memref_of,
     types::{self, CuteType, MemRef, int_width},
+    view,
 };
 use cute_layout::{IntTuple, Layout, atoms::Completion, tuple};
 use melior::ir::{BlockLike, Type, ValueLike, operation::OperationLike};
@@ -498,6 +499,13 @@ impl<'c> Rings<'c> {
             .all(|v| v.r#type() == new(v).r#type());
         let view = if alike {
             result_of(b.clone_op(op, &mut mapping), 0)
+        } else if let (cute::RECAST, [tensor]) = (name_of(op), &operands[..]) {
+            // Of which type the elements are, the type of its result may be alone to say.
+            let element = memref_of(old).expected(b, "a tensor")?.element;
+            let tensor = memref_of(*tensor).expected(b, "a tensor")?;
+            let ty = view::recast(tensor, element).map_err(|e| b.error(e))?;
+            let ty = ty.to_type(b.location)?;
+            b.value(cute::RECAST, &operands, ty, &attributes_of(op))?
         } else {
             b.infer(name_of(op), &operands, &attributes_of(op))?
         };
