@@ -13,6 +13,7 @@ use cute_arith::Predicate;
 use cute_ir::ops::{arith, cf, cute, gpu, scf};
 use cute_ir::{
     Expected, Failure, diag,
+    maps::is_same_along,
     mlir::*,
     types::{MemRef, memref_of},
 };
@@ -579,7 +580,9 @@ impl<'c> Gemm<'c> {
             Some(Places::At(_)) => memref_of(c.tensor).expected(host, "a tensor")?,
             _ => c.memref.clone(),
         };
-        let modes: Vec<_> = (0..memref.layout.rank()).collect();
+        // Along the others the type says that there is one element, or that it is reduced.
+        let modes = (0..memref.layout.rank()).filter(|mode| !is_same_along(&memref.layout, *mode));
+        let modes: Vec<_> = modes.collect();
         assert_no_overlap(host, (c.tensor, &memref, &c.name), &modes)
     }
 }

@@ -30,23 +30,25 @@ impl Body {
         name
     }
 
-    /// Some of the bits of a byte, as weights that are packed have them.
-    fn bits(&mut self, random: &mut Random, value: String) -> String {
+    /// Some of the bits of a byte, as weights that are packed have them; where sums of bytes follow, of numbers that these have room for.
+    fn bits(&mut self, random: &mut Random, value: String, is_summed: bool) -> String {
         let mut value = value;
         for _ in 0..random.range(1, 2) {
-            let (name, by) = *random.pick(&[
+            let all = [
                 ("arith.andi", 15),
                 ("arith.andi", 112),
                 ("arith.ori", 4),
                 ("arith.xori", 85),
-                ("arith.xori", -128),
-                ("arith.andi", -16),
                 ("arith.shli", 4),
                 ("arith.shrsi", 4),
                 ("arith.shrui", 4),
                 ("arith.divsi", 3),
                 ("arith.remsi", 16),
-            ]);
+                ("arith.xori", -128),
+                ("arith.andi", -16),
+            ];
+            let large = if is_summed { 2 } else { 0 };
+            let (name, by) = *random.pick(&all[..all.len() - large]);
             let by = self.op(&format!("arith.constant {by} : i8"));
             value = self.op(&format!("{name} {value}, {by} : i8"));
         }
@@ -178,7 +180,7 @@ impl Prologue {
         let mut body = Body::default();
         let mut value = "%x".to_owned();
         if matches!(stored, "i8" | "ui8") && random.chance(35) {
-            value = body.bits(random, value);
+            value = body.bits(random, value, ty == "i8");
         }
         value = body.converted(&value, stored, ty);
         let mut arguments = vec![format!("%x: {}", argument(stored))];
