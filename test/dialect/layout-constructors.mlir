@@ -52,11 +52,14 @@ func.func @composed(%w: !cute.swizzle<"S<2,4,3>">, %n: !cute.layout<"(8,8):(8,1)
 // Strides by a rule: the order of another layout's, a given order, the coordinate itself.
 // CHECK-LABEL: func.func @rules(
 func.func @rules(%l: !cute.layout<"(4,(2,3)):(6,(0,2))">, %c: !cute.composed_layout<"S<3,4,3> o 0 o (8,2):(2,32)">,
-                 %s: !cute.shape<"(4,?,2)">, %o: !cute.int_tuple<"(2,0,1)">) {
+                 %s: !cute.shape<"(4,?,2)">, %o: !cute.int_tuple<"(2,0,1)">, %y: !cute.layout<"(4,?,2):(?,1,0)">) {
   // CHECK: cute.make_layout_like(%{{.*}}) : !cute.layout<"(4,(2,3)):(6,(0,2))"> -> !cute.layout<"(4,(2,3)):(3,(0,1))">
   %a = cute.make_layout_like(%l) : !cute.layout<"(4,(2,3)):(6,(0,2))"> -> !cute.layout<"(4,(2,3)):(3,(0,1))">
   // CHECK: cute.make_layout_like(%{{.*}}) : !cute.composed_layout<"S<3,4,3> o 0 o (8,2):(2,32)"> -> !cute.layout<"(8,2):(1,8)">
   %b = cute.make_layout_like(%c) : !cute.composed_layout<"S<3,4,3> o 0 o (8,2):(2,32)"> -> !cute.layout<"(8,2):(1,8)">
+  // The order of a stride that is not known decides about the others as well.
+  // CHECK: cute.make_layout_like(%{{.*}}) : !cute.layout<"(4,?,2):(?,1,0)"> -> !cute.layout<"(4,?,2):(?,?,0)">
+  %y0 = cute.make_layout_like(%y) : !cute.layout<"(4,?,2):(?,1,0)"> -> !cute.layout<"(4,?,2):(?,?,0)">
   // CHECK: cute.make_ordered_layout(%{{.*}}, %{{.*}}) : (!cute.shape<"(4,?,2)">, !cute.int_tuple<"(2,0,1)">) -> !cute.layout<"(4,?,2):(?,1,?)">
   %d = cute.make_ordered_layout(%s, %o) : (!cute.shape<"(4,?,2)">, !cute.int_tuple<"(2,0,1)">) -> !cute.layout<"(4,?,2):(?,1,?)">
   // CHECK: cute.make_identity_layout(%{{.*}}) : !cute.shape<"(4,?,2)"> -> !cute.layout<"(4,?,2):(1@0,1@1,1@2)">

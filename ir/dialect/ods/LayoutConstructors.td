@@ -190,6 +190,8 @@ def Cute_MakeLayoutLikeOp : Cute_InferredOp<"make_layout_like", [Pure]> {
     The mode of the smallest stride that is not 0 gets stride 1, and the others
     follow by the size of their strides: memory for a copy of a tensor. Modes of
     stride 0 keep it. Of a composed layout it is the outer layout that counts.
+    Strides that depend on the order of dynamic ones are dynamic; where the order is
+    known, `cute.make_ordered_layout` is told it, and keeps what is static.
 
     Precondition: integer strides; the inner part of a composed layout is a swizzle.
 

@@ -9,13 +9,41 @@ impl Layout {
     /// The compact layout of the same shape whose modes have the order of this one's strides; stride-0 modes stay so.
     ///
     /// Source: CuTe's `make_layout_like`. Modes of equal stride get equal strides: the result of a layout that is not
-    /// injective is not injective either.
+    /// injective is not injective either. Where strides are dynamic, the order is computed when the program runs, and
+    /// so are the strides that depend on it; CuTe takes such modes by their places.
     pub fn make_layout_like(&self) -> Result<Layout> {
+        let is_known = |stride: &Leaf| stride.is_identified() || stride.is_static();
+        if !self.stride().leaves().into_iter().all(is_known) {
+            return Layout::new(self.shape().clone(), self.compared_stride()?);
+        }
         let filtered = self.filter_zeros()?;
         Layout::new(
             self.shape().clone(),
             Layout::ordered_stride(filtered.shape(), self.stride())?,
         )
+    }
+
+    // The compact strides in the order of the layout's own, by comparisons of each two of them.
+    fn compared_stride(&self) -> Result<IntTuple> {
+        let [zero, one] = [0, 1].map(Leaf::Static);
+        let leaves = |t: &IntTuple| t.leaves().into_iter().cloned().collect::<Vec<_>>();
+        let (extents, strides) = (leaves(self.shape()), leaves(self.stride()));
+        let mut compact = Vec::with_capacity(strides.len());
+        for (at, (extent, stride)) in extents.iter().zip(&strides).enumerate() {
+            if extent.is(1) || stride.is(0) {
+                compact.push(zero.clone());
+                continue;
+            }
+            let mut start = one.clone();
+            for (other, (extent, before)) in extents.iter().zip(&strides).enumerate() {
+                if other != at && !extent.is(1) && !before.is(0) {
+                    let is_lower = before.less(stride)?.and(&before.equals(&zero)?.negate());
+                    start = start.mul(&Leaf::select(&is_lower, extent, &one)?)?;
+                }
+            }
+            compact.push(Leaf::select(&stride.equals(&zero)?, &zero, &start)?);
+        }
+        Ok(fill(self.stride(), &mut compact.into_iter()))
     }
 
     /// The compact register layout of a partitioned tensor: mode 0 column-major (keeping stride-0 leaves), the other
@@ -60,12 +88,6 @@ fn scale(t: &IntTuple, by: i64) -> Result<IntTuple> {
 
 // The place of each leaf when sorted by stride, ties left to right, strides that are no known integers and no symbols last.
 fn ranks(stride: &IntTuple) -> Result<IntTuple> {
-    fn fill(t: &IntTuple, it: &mut impl Iterator<Item = i64>) -> IntTuple {
-        match t {
-            IntTuple::Leaf(_) => int(it.next().unwrap_or(0)),
-            IntTuple::Tuple(t) => IntTuple::Tuple(t.iter().map(|t| fill(t, it)).collect()),
-        }
-    }
     let leaves = stride.leaves();
     let mut place = vec![0i64; leaves.len()];
     if leaves.iter().all(|leaf| leaf.as_symbolic().is_none()) {
@@ -74,14 +96,22 @@ fn ranks(stride: &IntTuple) -> Result<IntTuple> {
         for (p, i) in order.into_iter().enumerate() {
             place[i] = p as i64;
         }
-        return Ok(fill(stride, &mut place.into_iter()));
+        return Ok(fill(stride, &mut place.into_iter().map(Leaf::Static)));
     }
     for (at, leaf) in leaves.iter().enumerate() {
         for (other, before) in leaves.iter().enumerate() {
             place[at] += i64::from(other != at && comes_before(before, leaf, other < at)?);
         }
     }
-    Ok(fill(stride, &mut place.into_iter()))
+    Ok(fill(stride, &mut place.into_iter().map(Leaf::Static)))
+}
+
+// The tuple of that profile with other leaves.
+fn fill(profile: &IntTuple, leaves: &mut impl Iterator<Item = Leaf>) -> IntTuple {
+    match profile {
+        IntTuple::Leaf(_) => leaves.next().map_or_else(|| int(0), IntTuple::Leaf),
+        IntTuple::Tuple(t) => IntTuple::Tuple(t.iter().map(|t| fill(t, leaves)).collect()),
+    }
 }
 
 // Whether one stride comes before another one, which it is left of or not.

@@ -64,6 +64,8 @@ make_layout_like | layout (4,8):(8,1) | layout (4,8):(8,1)
 make_layout_like | layout (2,(4,3)):(24,(1,5)) | layout (2,(4,3)):(12,(1,4))
 make_layout_like | layout (4,8):(0,3) | layout (4,8):(0,1)
 make_layout_like | layout (?,8):(8,1) | layout (?,8):(8,1)
+make_layout_like | layout (2,5):(?,?) | layout (2,5):(?,?)
+make_layout_like | layout (?,(3,1)):(?,(2,?)) | layout (?,(3,1)):(?,(?,0))
 make_layout_like | composed S<3,4,3> o 0 o (8,64):(64,1) | layout (8,64):(64,1)
 make_layout_like | layout (4,8):(1@0,1@1) | error expected integer strides, found (4,8):(1@0,1@1)
 make_layout_like | composed 4:2 o 0 o 8:1 | error expected a composed layout whose inner function is a swizzle, found 4:2 o 0 o 8:1
