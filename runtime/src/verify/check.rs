@@ -195,6 +195,8 @@ pub(super) struct Compared {
     pub(super) allowed: f64,
     /// Tells whether it is known to be wrong, whatever its value.
     pub(super) differs: bool,
+    /// What was found and what is expected, where f64 does not hold one of them.
+    pub(super) integers: Option<[i64; 2]>,
     /// The bound on the root mean square of right elements' deviations.
     pub(super) typical: f64,
     /// Tells whether the output's type may have no number for what is expected.
@@ -217,30 +219,48 @@ impl Tally {
             expected,
             allowed,
             differs: false,
+            integers: None,
             typical: product.tolerance.typical(largest, magnitude, scale) + slack,
             may_overflow: product.tolerance.may_overflow(expected, allowed),
         });
     }
 
-    /// Compares an element with what a region makes of the sums that are right, and of those that are to be expected.
+    /// Compares an element of that type with what a region makes of the sums that are right, and of those that are to be expected;
+    /// `differs` where it is known to be wrong, whatever its value.
     pub(super) fn meet(
         &mut self,
         [row, column]: [usize; 2],
-        found: f64,
+        element: Element,
+        found: Ball,
         [limit, typical]: [Ball; 2],
+        differs: bool,
     ) {
-        if !limit.is_known() || !typical.is_known() {
+        if !limit.tells_right(element) || !typical.tells_right(element) {
             self.undecided += 1;
             return;
         }
+        let is_beyond = limit.is_beyond_f64() || found.is_beyond_f64();
+        let integers = || {
+            let [found, expected] = [found.whole()?, limit.whole()?].map(i64::try_from);
+            Some([found.ok()?, expected.ok()?])
+        };
+        let integers = if is_beyond { integers() } else { None };
+        let radius = |ball: &Ball| {
+            if integers.is_some() {
+                0.0
+            } else {
+                ball.radius()
+            }
+        };
         self.compare(Compared {
             row,
             column,
-            found,
+            found: found.value(),
             expected: limit.value(),
-            allowed: limit.radius(),
-            differs: false,
-            typical: typical.radius(),
+            allowed: radius(&limit),
+            differs,
+            integers,
+            typical: radius(&typical),
             may_overflow: false,
         });
     }
@@ -253,6 +273,7 @@ impl Tally {
             expected,
             allowed,
             differs,
+            integers,
             typical,
             may_overflow,
         } = compared;
@@ -266,6 +287,7 @@ impl Tally {
             found,
             expected,
             allowed,
+            integers,
         };
         self.compared += 1;
         self.wrong += u64::from(differs || deviation.ratio() > 1.0);

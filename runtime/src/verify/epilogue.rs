@@ -292,7 +292,14 @@ impl Elements<'_> {
         let ty = ValueType::Number(output.element());
         let [limit, typical] = [limit, typical].map(|partial| partial.finish(count, ty));
         let [row, column] = reduced.place(line);
-        tally.meet([row, column], output.get(row, column), [limit, typical]);
+        let found = Ball::in_matrix(output, row, column);
+        tally.meet(
+            [row, column],
+            output.element(),
+            found,
+            [limit, typical],
+            false,
+        );
     }
 
     fn compare_element(
@@ -315,7 +322,7 @@ impl Elements<'_> {
             values.clear();
             values.push(Ball::around(sum, radius).held_by(self.accumulate));
             let inputs = self.inputs.iter();
-            values.extend(inputs.map(|input| Ball::exact(input.get(row, column))));
+            values.extend(inputs.map(|input| Ball::in_matrix(input, row, column)));
             self.evaluator.evaluate(values);
         };
         evaluate(limits, limit);
@@ -337,8 +344,14 @@ impl Elements<'_> {
                 of_typical.add(typical);
                 continue;
             }
-            let found = output.get(row, column);
-            part.tallies[at].meet([row, column], found, [*limit, *typical]);
+            let found = Ball::in_matrix(output, row, column);
+            part.tallies[at].meet(
+                [row, column],
+                output.element(),
+                found,
+                [*limit, *typical],
+                false,
+            );
         }
     }
 }

@@ -414,7 +414,9 @@ impl Fused<'_> {
                 let (row, column) = self.row_and_column(line, index);
                 let offset = output.places.of_line(line) + output.places.along(index);
                 let value = array.balls[of_array];
-                tally.meet([row, column], output.tensor.load(offset), [value, value]);
+                let found = Ball::of_element(output.tensor, offset);
+                let element = output.tensor.element();
+                tally.meet([row, column], element, found, [value, value], false);
             }
         }
     }

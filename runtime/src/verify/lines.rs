@@ -196,6 +196,7 @@ fn compare(out: &Matrix, expect: impl Fn(usize, &mut [Expected]) + Sync) -> Tall
                         expected: value,
                         allowed,
                         differs,
+                        integers: None,
                         typical: allowed,
                         may_overflow: value.abs() + allowed >= out.element().max_finite(),
                     });

@@ -15,7 +15,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::check::{Compared, Found, Looked, Tally, look, row_norms};
+use super::check::{Found, Looked, Tally, look, row_norms};
 use super::epilogue::{NANS, OPERATION, bands};
 use super::fused;
 use super::places::{Places, Split};
@@ -65,12 +65,7 @@ pub(super) struct Input<'a> {
 
 impl Input<'_> {
     pub(super) fn ball(&self, offset: i64) -> Ball {
-        let value = self.tensor.load(offset);
-        // An integer that f64 does not hold was rounded.
-        match self.tensor.element() == Element::I64 && value.abs() > 2f64.powi(53) {
-            true => Ball::around(value, value.abs() * Element::F64.unit_roundoff()),
-            false => Ball::exact(value),
-        }
+        Ball::of_element(self.tensor, offset)
     }
 }
 
@@ -195,7 +190,7 @@ pub(super) fn prepare<'a>(
     let arguments: Vec<Element> = inputs.iter().map(|input| input.tensor.element()).collect();
     // Packages are valid: the operations suit the types.
     let types = region.types(&arguments, |arg| Ok(run.tensors[arg].element()));
-    let scalar = |arg: usize| run.tensors[arg].get(0).unwrap_or(f64::NAN);
+    let scalar = |arg: usize| Ball::of_element(run.tensors[arg], 0);
     let evaluator = Evaluator::new(region, types.unwrap_or_default(), scalar);
     Ok(Prepared {
         split,
@@ -664,28 +659,18 @@ impl Elements<'_> {
                 continue;
             }
             let value = values.get(output.value).unwrap_or(&Ball::UNKNOWN);
-            if !value.is_known() {
-                tally.undecided += 1;
-                continue;
-            }
             let offset = place(&output.places);
             let is_other = |source: &Input| {
                 let bytes = source.tensor.element_bytes(place(&source.places));
                 bytes != output.tensor.element_bytes(offset)
             };
-            tally.compare(Compared {
-                row,
-                column,
-                found: output.tensor.load(offset),
-                expected: value.value(),
-                allowed: value.radius(),
-                // Equal numbers of other bytes are no copy, such as -0 of 0.
-                differs: output
-                    .source
-                    .is_some_and(|source| is_other(&self.inputs[source])),
-                typical: value.radius(),
-                may_overflow: false,
-            });
+            // Equal numbers of other bytes are no copy, such as -0 of 0.
+            let differs = output
+                .source
+                .is_some_and(|source| is_other(&self.inputs[source]));
+            let found = Ball::of_element(output.tensor, offset);
+            let element = output.tensor.element();
+            tally.meet([row, column], element, found, [*value, *value], differs);
         }
     }
 }

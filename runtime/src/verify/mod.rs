@@ -742,7 +742,7 @@ impl<'a> Run<'a> {
                 self.factor(what, Factor::Argument { scalar })?;
             }
         }
-        let scalar = |arg: usize| self.tensors[arg].get(0).unwrap_or(f64::NAN);
+        let scalar = |arg: usize| region::Ball::of_element(self.tensors[arg], 0);
         let elements = matrices.iter().map(Matrix::element);
         let arguments: Vec<Element> = sum.into_iter().chain(elements).collect();
         // Packages are valid: the operations suit the types.

@@ -8,7 +8,7 @@
 
 use super::VerifyError;
 use super::reference::Rows;
-use super::region::Evaluator;
+use super::region::{Ball, Evaluator};
 use crate::element::Element;
 use crate::parallel::parallel_fold;
 use crate::tensor::Matrix;
@@ -128,8 +128,7 @@ impl Source<'_, '_> {
                         continue;
                     }
                     let elements = self.matrices.iter();
-                    let elements = elements.map(|matrix| matrix.get(row, column));
-                    balls.extend(elements.map(super::region::Ball::exact));
+                    balls.extend(elements.map(|matrix| Ball::in_matrix(matrix, row, column)));
                     self.evaluator.evaluate(balls);
                     // Packages are valid: there is such a value.
                     let ball = balls.get(self.yielded);

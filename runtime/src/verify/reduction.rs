@@ -4,7 +4,7 @@
 //!
 //! - **maximum** and **minimum** are those of the ends, and exact;
 //! - **add**: the ends are summed, and then lie further apart by `u min(n, 8 sqrt(n))` times the sum of the terms' magnitudes, which is
-//!   what sums in any order lose (`lines`), and are rounded. Integers are exact. Nothing is said where the magnitudes add up to more than
+//!   what sums in any order lose (`lines`), and are rounded. Integers that are known are exact, whatever their size. Nothing is said where the magnitudes add up to more than
 //!   the type holds, as a part of the sum may be too large in one order and not in another;
 //! - **mean** is that, divided by *n* as a kernel divides (`region`).
 //!
@@ -24,6 +24,8 @@ pub(super) struct Partial {
     high: f64,
     /// The sum of the magnitudes.
     magnitude: f64,
+    /// The reduction of integers, as long as all are known exactly.
+    whole: Option<i128>,
     /// Tells whether something is said of all terms.
     known: bool,
 }
@@ -39,23 +41,43 @@ impl Partial {
             low: start,
             high: start,
             magnitude: 0.0,
+            whole: match op {
+                ReduceOp::Add => Some(0),
+                ReduceOp::Maximum => Some(i128::MIN),
+                ReduceOp::Minimum => Some(i128::MAX),
+                ReduceOp::Mean => None,
+            },
             known: true,
         }
     }
 
     /// Takes another term.
     pub(super) fn add(&mut self, term: &Ball) {
-        let [low, high] = term.ends();
-        self.take(term.value(), [low, high], term.largest(), term.is_known());
+        // Most terms are no integers: the first that is none ends it.
+        let whole = self.whole.and_then(|_| term.whole());
+        self.take(
+            term.value(),
+            term.ends(),
+            term.largest(),
+            whole,
+            term.is_known(),
+        );
     }
 
     /// Takes the terms of another part, which come after its own.
     pub(super) fn join(&mut self, other: &Partial) {
         let ends = [other.low, other.high];
-        self.take(other.value, ends, other.magnitude, other.known);
+        self.take(other.value, ends, other.magnitude, other.whole, other.known);
     }
 
-    fn take(&mut self, value: f64, [low, high]: [f64; 2], magnitude: f64, known: bool) {
+    fn take(
+        &mut self,
+        value: f64,
+        [low, high]: [f64; 2],
+        magnitude: f64,
+        whole: Option<i128>,
+        known: bool,
+    ) {
         let both = |a: f64, b: f64| match self.op {
             ReduceOp::Add | ReduceOp::Mean => a + b,
             ReduceOp::Maximum => a.max(b),
@@ -65,6 +87,12 @@ impl Partial {
         self.low = both(self.low, low);
         self.high = both(self.high, high);
         self.magnitude += magnitude;
+        self.whole = self.whole.zip(whole).and_then(|(a, b)| match self.op {
+            ReduceOp::Add => a.checked_add(b),
+            ReduceOp::Maximum => Some(a.max(b)),
+            ReduceOp::Minimum => Some(a.min(b)),
+            ReduceOp::Mean => None,
+        });
         self.known &= known;
     }
 
@@ -80,6 +108,12 @@ impl Partial {
         };
         if !self.known {
             return Ball::UNKNOWN;
+        }
+        if let Some(whole) = self.whole
+            && !element.is_float()
+            && count > 0
+        {
+            return Ball::integer_of(whole, element);
         }
         match self.op {
             ReduceOp::Maximum | ReduceOp::Minimum => Ball::between(self.value, self.low, self.high),
@@ -231,7 +265,21 @@ mod tests {
         };
         assert_eq!(exact(&[2e9, 2e9, -3e9]), Ball::exact(1e9));
         assert!(!exact(&[2e9, 2e9]).is_known());
-        assert!(!exact(&[2f64.powi(53), -2f64.powi(53)]).is_known());
+        assert_eq!(exact(&[2f64.powi(53), -2f64.powi(53)]), Ball::exact(0.0));
+        let wide = |op: ReduceOp, terms: &[i64]| {
+            let terms: Vec<Ball> = terms.iter().copied().map(Ball::integer).collect();
+            reduced(op, &terms, Element::I64)
+        };
+        let (most, beyond) = (i64::MAX, (1 << 53) + 1);
+        assert_eq!(
+            wide(ReduceOp::Add, &[most, beyond, -most]).whole(),
+            Some(beyond.into())
+        );
+        assert_eq!(
+            wide(ReduceOp::Maximum, &[most - 1, most, 3]).whole(),
+            Some(most.into())
+        );
+        assert!(!wide(ReduceOp::Add, &[most, 1]).is_known());
     }
 
     #[test]

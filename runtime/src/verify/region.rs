@@ -12,7 +12,7 @@
 //!   argument loses is lost by the result: 2^-23 |x| more. In f64, functions lose 2^-50;
 //! - 2^-51 for what f64 itself loses here.
 //!
-//! A product of a value with itself is not negative. Integers are exact; one that another integer type does not hold is what its lower
+//! A product of a value with itself is not negative. Integers are exact, beyond 2^53 as well; one that another integer type does not hold is what its lower
 //! bits are there. Of their quotients, remainders and bits something is said where they are known. What is rounded to a whole number is one of those that lie between the ends. A comparison of intervals that overlap is
 //! undecided, and `select` then gives what holds both. An infinity is one that is exact, as masks of scores are, and goes through sums, maxima and exponentials.
 //! Nothing is said of another result that may be no finite number of its type (a quotient
@@ -20,7 +20,7 @@
 
 use crate::element::Element;
 use crate::package::{Region, RegionValue, ValueType};
-use crate::tensor::round_to;
+use crate::tensor::{HostTensor, Matrix, round_to, scalar_integer};
 use cute_arith::ScalarOp;
 
 /// The relative error of approximations of functions.
@@ -38,6 +38,8 @@ pub(super) struct Ball {
     value: f64,
     low: f64,
     high: f64,
+    /// The integer itself, where f64 does not hold it: the ends are then around it.
+    whole: Option<i64>,
 }
 
 impl Ball {
@@ -46,11 +48,53 @@ impl Ball {
         value: f64::NAN,
         low: f64::NEG_INFINITY,
         high: f64::INFINITY,
+        whole: None,
     };
 
     /// A number that is exact.
     pub(super) fn exact(value: f64) -> Ball {
         Ball::around(value, 0.0)
+    }
+
+    /// An integer that is exact.
+    pub(super) fn integer(value: i64) -> Ball {
+        let nearest = value as f64;
+        if nearest as i128 == i128::from(value) {
+            return Ball::exact(nearest);
+        }
+        Ball {
+            whole: Some(value),
+            ..Ball::around(nearest, REFERENCE * nearest.abs())
+        }
+    }
+
+    /// The integer, if a type of integers holds it.
+    pub(super) fn integer_of(value: i128, element: Element) -> Ball {
+        let [least, most] = [element.min_finite(), element.max_finite()].map(|end| end as i128);
+        match i64::try_from(value) {
+            Ok(whole) if (least..=most).contains(&value) => Ball::integer(whole),
+            _ => Ball::UNKNOWN,
+        }
+    }
+
+    /// An element of a tensor, at an offset within its memory.
+    pub(super) fn of_element(tensor: &HostTensor, offset: i64) -> Ball {
+        let integer = match tensor.element() {
+            Element::I64 => scalar_integer(Element::I64, tensor.element_bytes(offset)),
+            _ => None,
+        };
+        integer.map_or_else(|| Ball::exact(tensor.load(offset)), Ball::integer)
+    }
+
+    /// An element of a matrix, at a row and a column that it has.
+    pub(super) fn in_matrix(matrix: &Matrix, row: usize, column: usize) -> Ball {
+        let integer = match matrix.element() {
+            Element::I64 if matrix.is_there(row, column) => {
+                scalar_integer(Element::I64, matrix.bytes(row, column))
+            }
+            _ => None,
+        };
+        integer.map_or_else(|| Ball::exact(matrix.get(row, column)), Ball::integer)
     }
 
     /// A number that is off by at most `radius`.
@@ -62,9 +106,34 @@ impl Ball {
     pub(super) fn between(value: f64, low: f64, high: f64) -> Ball {
         let is_infinity = value.is_infinite() && low == value && high == value;
         match is_infinity || value.is_finite() && low.is_finite() && high.is_finite() {
-            true => Ball { value, low, high },
+            true => Ball {
+                value,
+                low,
+                high,
+                whole: None,
+            },
             false => Ball::UNKNOWN,
         }
+    }
+
+    /// The integer that it is, if it is one and known exactly.
+    pub(super) fn whole(&self) -> Option<i128> {
+        let held = || {
+            let fits = self.is_decided() && self.value.abs() <= 2f64.powi(63);
+            (fits && self.value.fract() == 0.0).then_some(self.value as i128)
+        };
+        self.whole.map(i128::from).or_else(held)
+    }
+
+    /// Tells whether f64 does not hold the integer that it is.
+    pub(super) fn is_beyond_f64(&self) -> bool {
+        self.whole.is_some()
+    }
+
+    /// Tells whether right elements of that type can be told from others: where f64 does not hold all integers, those alone that are known exactly.
+    pub(super) fn tells_right(&self, element: Element) -> bool {
+        let is_held = element != Element::I64 || self.largest() < WHOLE;
+        self.is_known() && (is_held || self.whole().is_some())
     }
 
     /// Tells whether it is an infinity, which nothing rounds.
@@ -109,22 +178,23 @@ impl Ball {
 
     /// The integer as another integer type has it: its lower bits.
     fn wrapped(self, element: Element) -> Ball {
-        let bits = 8 * element.size() as i32;
-        let held = self.held_by(element);
-        if held.is_known() || !self.is_decided() || bits > 32 {
-            return held;
-        }
-        let modulus = 2f64.powi(bits);
-        let value = self.value.rem_euclid(modulus);
-        let value = match value > element.max_finite() {
-            true => value - modulus,
-            false => value,
+        let Some(whole) = self.whole() else {
+            return self.held_by(element);
         };
-        Ball::exact(value).held_by(element)
+        let modulus = 1i128 << (8 * element.size());
+        let lower = whole.rem_euclid(modulus);
+        let is_negative = element.min_finite() < 0.0 && lower >= modulus / 2;
+        Ball::integer_of(if is_negative { lower - modulus } else { lower }, element)
     }
 
     /// The product, not rounded.
     pub(super) fn times(&self, other: &Ball) -> Ball {
+        let wholes = || Some((self.whole()?, other.whole()?));
+        if let Some((x, y)) = wholes()
+            && let Ok(product) = i64::try_from(x * y)
+        {
+            return Ball::integer(product);
+        }
         if self.is_decided() && other.is_decided() {
             return Ball::exact(self.value * other.value);
         }
@@ -201,7 +271,7 @@ impl<'a> Evaluator<'a> {
     pub(super) fn new(
         region: &'a Region,
         types: Vec<ValueType>,
-        scalar: impl Fn(usize) -> f64,
+        scalar: impl Fn(usize) -> Ball,
     ) -> Evaluator<'a> {
         let known = region
             .ops
@@ -217,7 +287,7 @@ impl<'a> Evaluator<'a> {
                     Ball::exact(round_to(element, *value))
                 }
                 (RegionValue::Constant(value), _) => Ball::exact(*value),
-                (RegionValue::Scalar(arg), _) => Ball::exact(scalar(*arg)),
+                (RegionValue::Scalar(arg), _) => scalar(*arg),
                 (RegionValue::Op(..) | RegionValue::Reduce(..), _) => Ball::UNKNOWN,
             });
         Evaluator {
@@ -276,7 +346,7 @@ impl<'a> Evaluator<'a> {
             _ => apply(*op, operands, ty),
         };
         let is_square = *op == ScalarOp::Mul && of.first() == of.get(1);
-        match is_square && result.is_known() {
+        match is_square && result.is_known() && !result.is_beyond_f64() {
             true => Ball::between(result.value, result.low.max(0.0), result.high),
             false => result,
         }
@@ -324,6 +394,9 @@ fn is_integer(ty: ValueType) -> bool {
 /// The result of an operation of that type.
 pub(super) fn apply(op: ScalarOp, of: &[Ball], ty: ValueType) -> Ball {
     use ScalarOp::{And, Or, Select};
+    if let Some(result) = of_integers(op, of, ty) {
+        return result;
+    }
     let values = [0, 1, 2].map(|i| of.get(i).map_or(f64::NAN, |ball| ball.value));
     let value = op.exact(&values[..of.len()]);
     match (op, of) {
@@ -361,16 +434,7 @@ pub(super) fn apply(op: ScalarOp, of: &[Ball], ty: ValueType) -> Ball {
             Ball::truth(value, decided)
         }
         _ if !of.iter().all(Ball::is_known) => Ball::UNKNOWN,
-        (op, [x, y]) if op.is_of_integers() => match ty {
-            ValueType::Number(element) if x.is_decided() && y.is_decided() => {
-                let bits = 8 * element.size() as u32;
-                let result = op.on_integers(bits, x.value as i64, y.value as i64);
-                let result = result.map(|result| result as f64);
-                let result = result.filter(|result| result.abs() < WHOLE);
-                result.map_or(Ball::UNKNOWN, Ball::exact).held_by(element)
-            }
-            _ => Ball::UNKNOWN,
-        },
+        (op, _) if op.is_of_integers() => Ball::UNKNOWN,
         _ if of.iter().any(Ball::is_infinity) && !takes_infinities(op) => Ball::UNKNOWN,
         _ => match interval(op, of, ty) {
             Some([low, high]) if value.is_infinite() => Ball::between(value, low, high).rounded(ty),
@@ -385,6 +449,48 @@ pub(super) fn apply(op: ScalarOp, of: &[Ball], ty: ValueType) -> Ball {
             }
             None => Ball::UNKNOWN,
         },
+    }
+}
+
+/// The result of an operation on integers that are known exactly; none of other operations, and where there is none.
+fn of_integers(op: ScalarOp, of: &[Ball], ty: ValueType) -> Option<Ball> {
+    use ScalarOp::*;
+    if !is_integer(ty) && !of.iter().any(Ball::is_beyond_f64) {
+        return None;
+    }
+    let at = |i: usize| of.get(i).and_then(Ball::whole);
+    let truth = |holds: bool| Some(Ball::truth(f64::from(u8::from(holds)), true));
+    let x = at(0)?;
+    let result = match op {
+        Neg => -x,
+        Abs => x.abs(),
+        Add => x + at(1)?,
+        Sub => x - at(1)?,
+        Mul => x * at(1)?,
+        Fma => x * at(1)? + at(2)?,
+        Max | MaxNum => x.max(at(1)?),
+        Min | MinNum => x.min(at(1)?),
+        Eq => return truth(x == at(1)?),
+        Ne => return truth(x != at(1)?),
+        Lt => return truth(x < at(1)?),
+        Le => return truth(x <= at(1)?),
+        Gt => return truth(x > at(1)?),
+        Ge => return truth(x >= at(1)?),
+        _ if op.is_of_integers() => {
+            let ValueType::Number(element) = ty else {
+                return None;
+            };
+            let bits = 8 * element.size() as u32;
+            let [x, y] = [x, at(1)?].map(i64::try_from);
+            op.on_integers(bits, x.ok()?, y.ok()?)?.into()
+        }
+        _ => return None,
+    };
+    match ty {
+        ValueType::Number(element) if !element.is_float() => {
+            Some(Ball::integer_of(result, element))
+        }
+        _ => None,
     }
 }
 

@@ -56,16 +56,34 @@ pub struct Deviation {
     pub expected: f64,
     /// The largest |found - expected| of a right element.
     pub allowed: f64,
+    /// What was found and what is expected, of integers of which f64 does not hold one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub integers: Option<[i64; 2]>,
 }
 
 impl Deviation {
     pub(super) fn size(&self) -> f64 {
-        (self.found - self.expected).abs()
+        match self.integers {
+            Some([found, expected]) => found.abs_diff(expected) as f64,
+            None => (self.found - self.expected).abs(),
+        }
+    }
+
+    /// What was found and what is expected, as texts.
+    fn texts(&self) -> [String; 2] {
+        match self.integers {
+            Some(both) => both.map(|integer| integer.to_string()),
+            None => [self.found, self.expected].map(|number| number.to_string()),
+        }
     }
 
     /// Above 1: wrong. A NaN counts as infinitely wrong.
     pub(super) fn ratio(&self) -> f64 {
-        if self.found == self.expected {
+        let is_equal = match self.integers {
+            Some([found, expected]) => found == expected,
+            None => self.found == self.expected,
+        };
+        if is_equal {
             return 0.0;
         }
         let ratio = self.size() / self.allowed;
@@ -207,11 +225,14 @@ impl fmt::Display for Failure {
                     "byte {byte} of {name}, between two of its elements, was overwritten"
                 )
             }
-            Failure::Elements { name, count, worst } => write!(
-                f,
-                "{count} of the compared elements of {name} are wrong, the worst at ({},{}): expected {} within {:.3e}, found {}",
-                worst.row, worst.column, worst.expected, worst.allowed, worst.found
-            ),
+            Failure::Elements { name, count, worst } => {
+                let [found, expected] = worst.texts();
+                write!(
+                    f,
+                    "{count} of the compared elements of {name} are wrong, the worst at ({},{}): expected {expected} within {:.3e}, found {found}",
+                    worst.row, worst.column, worst.allowed
+                )
+            }
             Failure::Segments {
                 name,
                 count,
@@ -418,10 +439,11 @@ impl fmt::Display for Report {
             )?;
         }
         if let (Some(error), Some(worst)) = (self.max_abs_error, &self.worst) {
+            let [found, expected] = worst.texts();
             write!(
                 f,
-                "\n  max |out - ref| {error:.3e}; furthest off ({},{}): {} for {}, {:.3e} allowed",
-                worst.row, worst.column, worst.found, worst.expected, worst.allowed
+                "\n  max |out - ref| {error:.3e}; furthest off ({},{}): {found} for {expected}, {:.3e} allowed",
+                worst.row, worst.column, worst.allowed
             )?;
         }
         for failure in &self.failures {

@@ -108,11 +108,12 @@ fn bits_are_those_of_the_type() {
         (ScalarOp::ShiftRightUnsigned, [1.0, -1.0], i32),
         (ScalarOp::Quotient, [1.0, 0.0], i32),
         (ScalarOp::Quotient, [-128.0, -1.0], i8),
-        // f64 has not all integers there.
-        (ScalarOp::ShiftRightUnsigned, [-1.0, 1.0], i64),
     ] {
         assert!(!apply(op, &of(x, y), ty).is_known(), "{op:?} {x} {y}");
     }
+    // f64 has not that integer.
+    let half = apply(ScalarOp::ShiftRightUnsigned, &of(-1.0, 1.0), i64);
+    assert_eq!(half, Ball::integer(i64::MAX));
     let about = [Ball::between(2.0, 1.0, 3.0), Ball::exact(1.0)];
     assert!(!apply(ScalarOp::BitAnd, &about, i32).is_known());
 }
@@ -194,7 +195,7 @@ fn constants_are_those_of_their_type() {
         yields: vec![],
     };
     let types = region.types(&[], |_| Ok(Element::F32)).unwrap_or_default();
-    let evaluator = Evaluator::new(&region, types, |arg| arg as f64);
+    let evaluator = Evaluator::new(&region, types, |arg| Ball::exact(arg as f64));
     let mut values = Vec::new();
     evaluator.evaluate(&mut values);
     let tenth = half::f16::from_f64(0.1).to_f64();
@@ -210,7 +211,7 @@ fn squares_are_not_negative() {
             yields: vec![],
         };
         let types = region.types(&[Element::F32; 2], |_| Ok(Element::F32));
-        let evaluator = Evaluator::new(&region, types.unwrap_or_default(), |_| 0.0);
+        let evaluator = Evaluator::new(&region, types.unwrap_or_default(), |_| Ball::exact(0.0));
         let mut values = vec![Ball::around(0.5, 1.0); 2];
         evaluator.evaluate(&mut values);
         values[2]
@@ -263,6 +264,39 @@ fn of_constants_that_f64_has_not_nothing_is_said() {
     };
     let types = region.types(&[], |_| Ok(Element::I64)).unwrap_or_default();
     let mut values = Vec::new();
-    Evaluator::new(&region, types, |_| 0.0).evaluate(&mut values);
+    Evaluator::new(&region, types, |_| Ball::exact(0.0)).evaluate(&mut values);
     assert!(!values[0].is_known());
+}
+
+/// Checks that integers which f64 does not hold are exact through each operation.
+#[test]
+fn integers_beyond_f64_are_exact() {
+    let i64 = ValueType::Number(Element::I64);
+    let [big, odd] = [i64::MAX - 1, (1 << 53) + 1].map(Ball::integer);
+    let whole = |op: ScalarOp, of: &[Ball]| apply(op, of, i64).whole();
+    for (op, of, gives) in [
+        (ScalarOp::Add, [big, Ball::exact(1.0)], i64::MAX),
+        (ScalarOp::Sub, [odd, Ball::exact(1.0)], 1 << 53),
+        (ScalarOp::Mul, [odd, Ball::exact(3.0)], 3 * ((1 << 53) + 1)),
+        (ScalarOp::Max, [odd, big], i64::MAX - 1),
+        (ScalarOp::Remainder, [odd, Ball::exact(10.0)], 3),
+        (ScalarOp::BitAnd, [odd, Ball::exact(1.0)], 1),
+        (ScalarOp::ShiftLeft, [odd, Ball::exact(1.0)], (1 << 54) + 2),
+    ] {
+        assert_eq!(whole(op, &of), Some(gives.into()), "{op:?}");
+    }
+    // Of what wraps around nothing is said, as of other types.
+    assert!(!apply(ScalarOp::Add, &[big, big], i64).is_known());
+    let less = |x: Ball, y: Ball| apply(ScalarOp::Lt, &[x, y], ValueType::I1);
+    assert_eq!(less(Ball::exact(2f64.powi(53)), odd), Ball::exact(1.0));
+    assert_eq!(less(odd, odd), Ball::exact(0.0));
+    assert_eq!(odd.wrapped(Element::I32), Ball::exact(1.0));
+    assert_eq!(
+        Ball::integer(-1 - (1 << 60)).wrapped(Element::I8),
+        Ball::exact(-1.0)
+    );
+    // What is no more than near an integer tells nothing of elements that f64 does not hold.
+    let near = Ball::around(2f64.powi(60), 1024.0);
+    assert!(!near.tells_right(Element::I64) && near.tells_right(Element::F64));
+    assert!(odd.tells_right(Element::I64));
 }
