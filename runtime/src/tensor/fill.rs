@@ -106,6 +106,12 @@ impl HostTensor {
     /// disjoint pieces.
     pub fn fill_with(&mut self, value: impl Fn(i64) -> f64 + Sync) {
         let element = self.element;
+        self.fill_by(|bytes, offset, index| access::store(element, bytes, offset, value(index)));
+    }
+
+    /// Does as [`HostTensor::fill_with`] with a function that puts the element of an index at an offset, in elements, into bytes.
+    pub(super) fn fill_by(&mut self, put: impl Fn(&mut [u8], i64, i64) + Sync) {
+        let element = self.element;
         if self.layout.size() == 0 {
             return;
         }
@@ -130,12 +136,17 @@ impl HostTensor {
                     let mut leaves = leaves.clone();
                     leaves[0].shape = group.min(outer.shape - from);
                     let index = first + from * outer.weight;
-                    fill(element, piece, &leaves, index, 0, &value);
+                    visit(&leaves, index, 0, &mut |index, offset| {
+                        put(piece, offset, index)
+                    });
                 });
                 return;
             }
         }
-        fill(element, &mut self.bytes, &leaves, first, 0, &value);
+        let bytes = &mut self.bytes;
+        visit(&leaves, first, 0, &mut |index, offset| {
+            put(bytes, offset, index)
+        });
     }
 
     /// The first byte that belongs to no element and differs from `byte`.
@@ -189,19 +200,6 @@ fn span(leaves: &[Leaf]) -> i64 {
         .iter()
         .map(|leaf| (leaf.shape - 1) * leaf.stride)
         .sum::<i64>()
-}
-
-fn fill(
-    element: Element,
-    bytes: &mut [u8],
-    leaves: &[Leaf],
-    index: i64,
-    offset: i64,
-    value: &(impl Fn(i64) -> f64 + Sync),
-) {
-    visit(leaves, index, offset, &mut |index, offset| {
-        access::store(element, bytes, offset, value(index))
-    });
 }
 
 /// Calls `each(index, offset)` for every element, in the order of memory where the layout has one.

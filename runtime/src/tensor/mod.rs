@@ -126,6 +126,13 @@ impl HostTensor {
         inside.then(|| access::load(self.element, &self.bytes, self.layout.at(index)))
     }
 
+    /// The element at an index into the layout as the integer that it is; none outside of it, and of other types.
+    pub fn integer_at(&self, index: i64) -> Option<i64> {
+        let inside = (0..self.layout.size()).contains(&index);
+        let bytes = inside.then(|| self.element_bytes(self.layout.at(index)));
+        scalar_integer(self.element, bytes?)
+    }
+
     /// The element at an offset, in elements, which is within the layout's cosize.
     pub(crate) fn load(&self, offset: i64) -> f64 {
         access::load(self.element, &self.bytes, offset)

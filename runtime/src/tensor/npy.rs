@@ -105,12 +105,21 @@ impl HostTensor {
     /// [`NpyError`]; the tensor is then unchanged.
     pub fn read_npy(&mut self, path: impl AsRef<Path>) -> Result<(), NpyError> {
         let (fortran_order, data) = self.elements_of(path.as_ref())?;
-        let (stored, shape) = (stored_as(self.element), self.layout.shape());
-        if fortran_order {
-            self.fill_with(|index| access::load(stored, &data, index));
-        } else {
-            self.fill_with(|index| access::load(stored, &data, c_order(&shape, index)));
-        }
+        let (element, shape) = (self.element, self.layout.shape());
+        let (stored, size) = (stored_as(element), element.size());
+        self.fill_by(|bytes, offset, index| {
+            let from = match fortran_order {
+                true => index,
+                false => c_order(&shape, index),
+            };
+            if stored != element {
+                access::store(element, bytes, offset, access::load(stored, &data, from));
+                return;
+            }
+            // The bits themselves: f64 holds not every integer, nor the bits of a NaN.
+            let (to, from) = (offset as usize * size, from as usize * size);
+            bytes[to..to + size].copy_from_slice(&data[from..from + size]);
+        });
         Ok(())
     }
 
@@ -237,11 +246,12 @@ impl HostTensor {
         out.write_all(header.as_bytes())?;
         let mut raw = vec![0; stored.size()];
         for place in 0..self.layout.size() {
-            let value = access::load(
-                self.element,
-                &self.bytes,
-                self.layout.at(from_c_order(&shape, place)),
-            );
+            let offset = self.layout.at(from_c_order(&shape, place));
+            if stored == self.element {
+                out.write_all(self.element_bytes(offset))?;
+                continue;
+            }
+            let value = access::load(self.element, &self.bytes, offset);
             access::store(stored, &mut raw, 0, value);
             out.write_all(&raw)?;
         }
@@ -584,6 +594,19 @@ mod tests {
             128,
             "the elements are aligned to 64 bytes"
         );
+    }
+
+    #[test]
+    fn integers_beyond_f64_keep_their_bits() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.npy");
+        let numbers = [(1 << 53) + 1, i64::MAX, -i64::MAX, i64::MIN, -1, 7];
+        let data: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
+        let text = file("'<i8'", "False", "(2,3,)", &data);
+        let mut t = tensor(Element::I64, "(2,3):(1,4)");
+        read(&mut t, &text).unwrap();
+        t.write_npy(&path).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), text);
     }
 
     #[test]

@@ -270,6 +270,10 @@ impl Expectation {
             let at = tensor.layout().at(index) as usize * size;
             tensor.bytes()[at..at + size].to_vec()
         };
+        let show = |tensor: &HostTensor, index: i64, value: f64| match tensor.integer_at(index) {
+            Some(integer) => integer.to_string(),
+            None => value.to_string(),
+        };
         // Integers beyond 2^53 are compared as they are.
         let exact = self.reference.element() == out.element()
             && (allowed.relative, allowed.absolute) == (0.0, 0.0)
@@ -295,9 +299,9 @@ impl Expectation {
                 let unwritten = found.is_nan() && out.is_unwritten(index);
                 let found = match unwritten {
                     true => "nothing that was written".to_string(),
-                    false => found.to_string(),
+                    false => show(out, index, found),
                 };
-                [reference.to_string(), found]
+                [show(&self.reference, index, reference), found]
             },
         );
         let (mut off, mut norm, mut largest) = (0.0, 0.0, 0f64);
