@@ -175,3 +175,26 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @some_lanes(%x: f32) kernel {
+    %c1 = arith.constant 1 : i32
+    %c8 = arith.constant 8 : i32
+    // expected-error @below {{'gpu.shuffle' op expected the constant 32 as its width, found 8: of another one the lanes behind it have no part in the instruction}}
+    %y, %valid = gpu.shuffle xor %x, %c1, %c8 : f32
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @any_lanes(%x: f32, %w: i32) kernel {
+    %c1 = arith.constant 1 : i32
+    // expected-error @below {{'gpu.shuffle' op expected the constant 32 as its width, found one that is no constant}}
+    %y, %valid = gpu.shuffle down %x, %c1, %w : f32
+    gpu.return
+  }
+}

@@ -41,7 +41,12 @@ use cute_ir::{
     ops::{arith, cf, cute, cute_nvgpu, gpu},
     types::CuteType,
 };
-use cute_passes::{arch, kernel::body_of_kernel, launch::launches_of, memory::is_apart};
+use cute_passes::{
+    arch::{self, WARP},
+    kernel::body_of_kernel,
+    launch::launches_of,
+    memory::is_apart,
+};
 use cute_target::Arch;
 use melior::ir::{ValueLike, operation::OperationLike};
 use registers::Assembled;
@@ -112,17 +117,43 @@ fn is_choice_of_maps(op: Op<'_>) -> bool {
 
 fn check_gpu_op(op: Op<'_>) -> Result<(), Failure> {
     let name = name_of(op);
+    if let Some(shuffle) = gpu::Shuffle::of(op) {
+        return check_shuffle(shuffle);
+    }
     if GPU_OPS.contains(&name) {
         return Ok(());
     }
-    let cure = if matches!(name, gpu::SUBGROUP_REDUCE | gpu::ALL_REDUCE) {
-        "cute-lower-algorithms makes shuffles of it, and comes before".to_owned()
-    } else {
-        format!("there are {}", GPU_OPS.join(", "))
+    let cure = match name {
+        gpu::SUBGROUP_REDUCE | gpu::ALL_REDUCE => {
+            "cute-lower-algorithms makes shuffles of it, and comes before".to_owned()
+        }
+        _ => format!("there are {}", GPU_OPS.join(", ")),
     };
     Err(diag::error(
         op.location(),
         format!("'{name}' has no instruction; {cure}"),
+    ))
+}
+
+/// Checks that all lanes of a warp take part in a shuffle: of a smaller width MLIR makes one with a mask of the first lanes alone, which is
+/// undefined for the others (PTX ISA, `shfl.sync`).
+fn check_shuffle(shuffle: gpu::Shuffle<'_>) -> Result<(), Failure> {
+    let width = constant_of(shuffle.width());
+    if width == Some(WARP) {
+        return Ok(());
+    }
+    let found = width.map_or_else(
+        || "one that is no constant".to_owned(),
+        |width| width.to_string(),
+    );
+    Err(diag::error(
+        shuffle.op().location(),
+        format!(
+            "'{}' op expected the constant {WARP} as its width, found {found}: of another one the lanes behind it have no part in the instruction, \
+             and what it does for them is undefined; give {WARP}, with which an xor by less than a power of two stays in groups of so many lanes, \
+             and for other modes compute the lane and shuffle by idx",
+            gpu::SHUFFLE
+        ),
     ))
 }
 
