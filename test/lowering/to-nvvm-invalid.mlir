@@ -198,3 +198,23 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @warp_of_a_thread() kernel {
+    // expected-error @below {{'gpu.subgroup_id' has no instruction; divide the index of the thread in its block by 32: gpu.thread_id x, where a block has one dimension}}
+    %0 = gpu.subgroup_id : index
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @size_of_a_warp() kernel {
+    // expected-error @below {{'gpu.subgroup_size' has no instruction; write 32 in its place}}
+    %0 = gpu.subgroup_size : index
+    gpu.return
+  }
+}

@@ -95,8 +95,6 @@ const GPU_OPS: &[&str] = &[
     gpu::PRINTF,
     gpu::RETURN,
     gpu::SHUFFLE,
-    gpu::SUBGROUP_ID,
-    gpu::SUBGROUP_SIZE,
     gpu::THREAD_ID,
 ];
 
@@ -126,6 +124,12 @@ fn check_gpu_op(op: Op<'_>) -> Result<(), Failure> {
     let cure = match name {
         gpu::SUBGROUP_REDUCE | gpu::ALL_REDUCE => {
             "cute-lower-algorithms makes shuffles of it, and comes before".to_owned()
+        }
+        gpu::SUBGROUP_ID => {
+            "divide the index of the thread in its block by 32: gpu.thread_id x, where a block has one dimension".to_owned()
+        }
+        gpu::SUBGROUP_SIZE => {
+            "write 32 in its place, as warps have so many threads".to_owned()
         }
         _ => format!("there are {}", GPU_OPS.join(", ")),
     };
