@@ -53,8 +53,40 @@ pub(super) fn extract<'c>(
     index: i64,
     ty: Type<'c>,
 ) -> Result<Val<'c>, Failure> {
-    let index = b.i32(index)?;
-    b.value(llvm::EXTRACTELEMENT, &[vector, index], ty, &[])
+    let at = b.i32(index)?;
+    if is_index(ty) {
+        let numbers = as_numbers(b, vector)?;
+        let number = b.value(llvm::EXTRACTELEMENT, &[numbers, at], b.i32_type(), &[])?;
+        return b.value(arith::INDEX_CAST, &[number], ty, &[]);
+    }
+    b.value(llvm::EXTRACTELEMENT, &[vector, at], ty, &[])
+}
+
+/// An index, or a vector of them, as integers of 32 bits, which indices have in kernels: LLVM has no vectors of indices. What is none stays as it is.
+fn as_numbers<'c>(b: Builder<'c>, value: Val<'c>) -> Result<Val<'c>, Failure> {
+    let ty = value.r#type();
+    let numbers = match vector_of(ty) {
+        Some((length, element)) if is_index(element) => b.vector(length, b.i32_type()),
+        None if is_index(ty) => b.i32_type(),
+        _ => return Ok(value),
+    };
+    b.value(arith::INDEX_CAST, &[value], numbers, &[])
+}
+
+/// What was computed of numbers in place of indices, in the type that it is used in.
+fn in_type<'c>(b: Builder<'c>, value: Val<'c>, ty: Type<'c>) -> Result<Val<'c>, Failure> {
+    match value.r#type() == ty {
+        true => Ok(value),
+        false => b.value(arith::INDEX_CAST, &[value], ty, &[]),
+    }
+}
+
+/// The type that LLVM has for a vector.
+fn of_numbers<'c>(b: Builder<'c>, ty: Type<'c>) -> Type<'c> {
+    match vector_of(ty) {
+        Some((length, element)) if is_index(element) => b.vector(length, b.i32_type()),
+        _ => ty,
+    }
 }
 
 /// The elements of a vector at a range of places: those that it has just been made of, where it was, so that atoms that follow each other do not put
@@ -126,12 +158,14 @@ pub(super) fn assemble<'c>(
     parts: &[Val<'c>],
     ty: Type<'c>,
 ) -> Result<Val<'c>, Failure> {
-    let mut vector = b.value(llvm::MLIR_POISON, &[], ty, &[])?;
+    let own = of_numbers(b, ty);
+    let mut vector = b.value(llvm::MLIR_POISON, &[], own, &[])?;
     for (i, part) in parts.iter().enumerate() {
         let index = b.i32(i as i64)?;
-        vector = b.value(llvm::INSERTELEMENT, &[vector, *part, index], ty, &[])?;
+        let part = as_numbers(b, *part)?;
+        vector = b.value(llvm::INSERTELEMENT, &[vector, part, index], own, &[])?;
     }
-    Ok(vector)
+    in_type(b, vector, ty)
 }
 
 /// The same bits as another type.
@@ -321,9 +355,11 @@ fn taken_apart<'c>(op: Op<'c>, b: Builder<'c>) -> Result<Option<Val<'c>>, Failur
         let index = first_of(op.static_position())
             .ok_or_else(|| b.error("expected a position in a vector of one dimension"))?;
         let index = b.i32(index)?;
-        let operands = [op.dest(), op.value_to_store(), index];
-        b.value(llvm::INSERTELEMENT, &operands, op.result().r#type(), &[])
-            .map(Some)
+        let [dest, value] = [op.dest(), op.value_to_store()].map(|value| as_numbers(b, value));
+        let ty = op.result().r#type();
+        let own = of_numbers(b, ty);
+        let inserted = b.value(llvm::INSERTELEMENT, &[dest?, value?, index], own, &[])?;
+        in_type(b, inserted, ty).map(Some)
     } else if let Some(op) = vector::Broadcast::of(op) {
         if vector_of(op.source().r#type()).is_some() {
             return Ok(None);
@@ -332,6 +368,15 @@ fn taken_apart<'c>(op: Op<'c>, b: Builder<'c>) -> Result<Option<Val<'c>>, Failur
         let (length, _) =
             vector_of(ty).ok_or_else(|| b.error("expected a vector of one dimension"))?;
         assemble(b, &vec![op.source(); length as usize], ty).map(Some)
+    } else if let Some(op) = vector::Step::of(op) {
+        let ty = op.result().r#type();
+        let (length, _) =
+            vector_of(ty).ok_or_else(|| b.error("expected a vector of one dimension"))?;
+        let own = of_numbers(b, ty);
+        let numbers: Vec<String> = (0..length).map(|i| i.to_string()).collect();
+        let numbers = b.attribute(&format!("dense<[{}]> : {own}", numbers.join(", ")))?;
+        let numbers = b.value(arith::CONSTANT, &[], own, &[("value", numbers)])?;
+        in_type(b, numbers, ty).map(Some)
     } else if let Some(op) = vector::Bitcast::of(op) {
         bitcast(b, op.source(), op.result().r#type()).map(Some)
     } else if let Some(op) = vector::Reduction::of(op) {
