@@ -218,3 +218,13 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @remainder(%x: f32, %y: f32) kernel {
+    // expected-error @below {{'arith.remf' has no instruction; write x - trunc(x / y) * y with arith.divf, math.trunc and math.fma}}
+    %0 = arith.remf %x, %y : f32
+    gpu.return
+  }
+}

@@ -83,6 +83,12 @@ pub(super) fn math_op<'c>(rewriter: &Rewriter<'c>, op: Op<'c>) -> Result<(), Fai
     {
         return halves(rewriter, op);
     }
+    if name == arith::REMF {
+        return Err(b.error(format!(
+            "'{name}' has no instruction; write x - trunc(x / y) * y with arith.divf, math.trunc and math.fma, which is as near to it as the \
+             quotient is small, or reduce the operands as integers by arith.remsi"
+        )));
+    }
     if name.starts_with("arith.") && !known {
         return check_arithmetic(op);
     }
