@@ -97,8 +97,25 @@ fn not_of_the_table(request: &Request, tiles: &[([i64; 2], i64, i64)], k: i64) -
             format!("expected a tile of {k} along K, found tile={m}x{n}x{of_k}")
         }
         (Some([m, n, _]), None) => {
-            let tiles = tiles.iter().filter(|(.., of)| *of == teams);
-            let names: Vec<_> = tiles.map(|([m, n], ..)| format!("{m}x{n}x{k}")).collect();
+            let of_teams = tiles.iter().filter(|(.., of)| *of == teams);
+            let names: Vec<_> = of_teams
+                .map(|([m, n], ..)| format!("{m}x{n}x{k}"))
+                .collect();
+            if names.is_empty() {
+                let mut of_tile: Vec<_> = tiles
+                    .iter()
+                    .filter(|(tile, ..)| *tile == [m, n])
+                    .map(|(.., of)| *of)
+                    .collect();
+                of_tile.sort_unstable();
+                of_tile.dedup();
+                let of_tile: Vec<_> = of_tile.iter().map(|of| format!("teams={of}")).collect();
+                let one_of = match of_tile.is_empty() {
+                    true => "teams=1 or teams=2".to_owned(),
+                    false => of_tile.join(" or "),
+                };
+                return format!("expected {one_of}, found tile={m}x{n}x{k} of {teams} teams");
+            }
             format!(
                 "expected a tile of {}, or warps={}x1 as well, which takes others; found tile={m}x{n}x{k} of {teams} teams",
                 names.join(", "),
