@@ -228,3 +228,56 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// A tensor that a branch gives has no address that is known.
+!s = !cute.memref<f32, smem, align<16>, "(128,8):(1,128)">
+gpu.module @kernels {
+  gpu.func @chosen(%i: i1) kernel {
+    %a = cute.memref.alloca() {offset = 0 : i64} : !s
+    %b = cute.memref.alloca() {offset = 4096 : i64} : !s
+    %x = scf.if %i -> !s {
+      // expected-error @below {{'scf.yield' op takes a value of type !cute.memref<f32, smem, align<16>, "(128,8):(1,128)">, which has no form of its own on the level below}}
+      scf.yield %a : !s
+    } else {
+      scf.yield %b : !s
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// A tensor in shared memory that is one of two.
+!s = !cute.memref<f32, smem, align<16>, "128:1">
+gpu.module @kernels {
+  gpu.func @chosen(%which: i1, %x: f32) kernel {
+    %a = cute.memref.alloca() {offset = 0 : i64} : !s
+    %b = cute.memref.alloca() {offset = 512 : i64} : !s
+    // expected-error @below {{'arith.select' op takes a value of type !cute.memref<f32, smem, align<16>, "128:1">, which has no form of its own on the level below; expected it to be used where it is made: let branches, loops and calls hand on integers, and make coordinates and tensors of them there}}
+    %s = arith.select %which, %a, %b : !s
+    %c = cute.static : !cute.coord<"1">
+    cute.memref.store(%s, %c, %x) : (!s, !cute.coord<"1">, f32) -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+!s = !cute.memref<f32, smem, align<16>, "128:1">
+gpu.module @kernels {
+  gpu.func @carried(%n: index, %x: f32) kernel {
+    %a = cute.memref.alloca() {offset = 0 : i64} : !s
+    %b = cute.memref.alloca() {offset = 512 : i64} : !s
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    // expected-error @below {{'scf.for' op takes a value of type !cute.memref<f32, smem, align<16>, "128:1">, which has no form of its own}}
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%s = %a, %t = %b) -> (!s, !s) {
+      %c = cute.static : !cute.coord<"1">
+      cute.memref.store(%s, %c, %x) : (!s, !cute.coord<"1">, f32) -> ()
+      scf.yield %t, %s : !s, !s
+    }
+    gpu.return
+  }
+}

@@ -113,6 +113,18 @@ fn is_choice_of_maps(op: Op<'_>) -> bool {
         )
 }
 
+/// A tensor or a pointer that an op of another dialect takes, such as a choice, a loop or the end of a branch; none of a cast, which has a form.
+fn handed_on<'c>(op: Op<'c>) -> Option<Val<'c>> {
+    let is_address = |value: &Val| {
+        matches!(
+            CuteType::of(value.r#type()),
+            Some(CuteType::Ptr(_) | CuteType::MemRef(_))
+        )
+    };
+    let all = operands_of(op).into_iter();
+    all.filter(|_| name_of(op) != CAST).find(is_address)
+}
+
 fn check_gpu_op(op: Op<'_>) -> Result<(), Failure> {
     let name = name_of(op);
     if let Some(shuffle) = gpu::Shuffle::of(op) {
@@ -276,6 +288,8 @@ impl<'c, 'r> Lowering<'c, 'r> {
                 self.vectors.note(op);
                 self.op(op, Builder::before(op))?;
                 self.dead.push(op);
+            } else if let Some(value) = handed_on(op) {
+                return Err(no_form(value, op));
             } else if name_of(op).starts_with("vector.") {
                 self.vectors.note(op);
                 registers::vector_op(self.rewriter, op)?;
