@@ -690,3 +690,17 @@ func.func @rounding(%X: !x, %Y: !y) {
   }
   return
 }
+
+// -----
+
+// A part of a mode lies at one place.
+!t = !cute.memref<f32, gmem, align<16>, "((8,?),64):((64,512),1)">
+!row = !cute.memref<f32, gmem, align<16>, "((8,?),64):((0,64),1)">
+func.func @f(%X: !t, %Y: !row) {
+  // expected-error @below {{expected output 0 to have elements of its own along mode 0, found ((8,?),64):((0,64),1); only along what is reduced, an output is written once}}
+  cute.map ins(%X : !t) outs(%Y : !row) {
+  ^bb0(%x: f32):
+    cute.yield %x : f32
+  }
+  return
+}

@@ -38,6 +38,16 @@ pub fn is_same_along(layout: &Layout, mode: usize) -> bool {
     shape.iter().zip(&stride).all(same)
 }
 
+/// Tells whether elements along a mode of a layout are known to lie at one place: all of them, or those of a part of the mode.
+pub fn repeats_along(layout: &Layout, mode: usize) -> bool {
+    let Ok(mode) = layout.mode(mode) else {
+        return false;
+    };
+    let (shape, stride) = (mode.shape().leaves(), mode.stride().leaves());
+    let mut leaves = shape.into_iter().zip(stride);
+    leaves.any(|(extent, stride)| !extent.is(1) && stride.is(0))
+}
+
 /// The values of a region that may differ along some of the modes, where the region's arguments are elements of these tensors. A
 /// reduction gives what is the same along its own modes.
 pub fn varying<'c>(

@@ -8,7 +8,7 @@ use crate::{
     algorithm,
     attributes::PLAN,
     fused::{self, Dependences},
-    maps::{self, is_same_along, kind_of, modes_of, reductions, varying},
+    maps::{self, is_same_along, kind_of, modes_of, reductions, repeats_along, varying},
     mlir::*,
     ops::{cute, func},
     plan::Plan,
@@ -84,8 +84,7 @@ pub(in super::super) fn verify_map(op: cute::Map<'_>) -> Checked {
     let end = ops_of(block).pop().ok_or("expected cute.yield")?;
     for ((at, output), value) in outputs.iter().enumerate().zip(operands_of(end)) {
         for mode in 0..rank {
-            let extent = output.layout.mode(mode).and_then(|mode| mode.size());
-            if extent == Ok(1) || !is_same_along(&output.layout, mode) {
+            if !repeats_along(&output.layout, mode) {
                 continue;
             }
             // Beside sums of products cute-tile says which modes a block has the whole of.
