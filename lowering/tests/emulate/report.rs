@@ -8,6 +8,7 @@ use crate::sources::Compiled;
 use crate::{AS_THEY_ARE, CONFIGURATIONS, Configurations, Ran, lowered, parsed};
 use cute_passes::report::{self, AccessReport};
 use cute_runtime::emulator::Report;
+use cute_runtime::package::{Package, Param};
 use melior::ir::Module;
 use std::collections::BTreeMap;
 
@@ -316,6 +317,17 @@ fn has_kernels(module: &Module) -> bool {
 pub fn follows(source: &Compiled, module: &Module) -> bool {
     let has_roles = || module.as_operation().to_string().contains("mbarrier");
     !source.has_candidates() && (source.text.contains("cute.roles") || !has_roles())
+}
+
+/// Tells whether a launch passes a view that begins, or may begin, within a line of 128 bytes: the report takes tensors to begin where allocations do.
+pub fn begins_within_lines(package: &Package) -> bool {
+    let functions = package.manifest().functions.iter();
+    let launches = functions.flat_map(|function| &function.launches);
+    let mut params = launches.flat_map(|launch| &launch.params);
+    params.any(|param| match param {
+        Param::Byte { offset, .. } => offset.constant().is_none_or(|byte| byte % 128 != 0),
+        _ => false,
+    })
 }
 
 impl Compared {
