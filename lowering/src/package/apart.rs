@@ -3,6 +3,7 @@
 //! Both are conditions of a launch where only that knows them. Two views are known to be apart where one ends before the other one begins, or where each has columns of
 //! its own of rows that are as far from each other in both.
 
+use super::begin::pointer_to;
 use super::plan::{HostPlan, checked};
 use cute_ir::{
     Failure,
@@ -221,7 +222,7 @@ impl<'c> HostPlan<'c> {
         computes: &[Compute],
         of: impl Fn(usize) -> Option<Span<'c>>,
     ) -> Result<(), Failure> {
-        let mut known: Vec<[ViewOf; 2]> = Vec::new();
+        let mut known: Vec<[Param; 2]> = Vec::new();
         for compute in computes {
             let roles = compute.roles();
             for (at, one) in roles.iter().enumerate() {
@@ -242,15 +243,14 @@ impl<'c> HostPlan<'c> {
                     // The op is where the later one of both was first asked for, or behind it.
                     let later = if one.arg > other.arg { &first } else { &second };
                     self.hold(later.op, is_apart, compute.condition(), message)?;
-                    known.push([first.of, second.of]);
+                    known.push([first.of, second.of].map(pointer_to));
                 }
             }
         }
         let all = std::mem::take(&mut self.same_tensor);
         diag::each(all, |(op, pair)| {
-            let is_known = |[a, b]: &[ViewOf; 2]| {
-                pair == [a.clone(), b.clone()] || pair == [b.clone(), a.clone()]
-            };
+            let [a, b] = &pair;
+            let is_known = |[x, y]: &[Param; 2]| [x, y] == [a, b] || [x, y] == [b, a];
             match known.iter().any(is_known) {
                 true => Ok(()),
                 false => Err(diag::error(
@@ -280,21 +280,6 @@ impl<'c> HostPlan<'c> {
                 let condition = checked(op, condition)?;
                 self.require(op, when, condition, message)
             }
-        }
-    }
-
-    /// Notes that a launch passes pointers into one tensor that must be apart.
-    pub(super) fn note_same_tensor(&mut self, launch: Op<'c>, pair: [&Param; 2]) {
-        let place = |param: &Param| match param {
-            Param::Pointer(tensor) => Some(ViewOf::Argument(*tensor)),
-            Param::Byte { tensor, offset } => Some(ViewOf::Byte {
-                tensor: *tensor,
-                offset: offset.clone(),
-            }),
-            _ => None,
-        };
-        if let [Some(a), Some(b)] = pair.map(place) {
-            self.same_tensor.push((launch, [a, b]));
         }
     }
 }

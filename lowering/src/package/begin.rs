@@ -25,11 +25,7 @@ impl<'c> HostPlan<'c> {
         if bits(value.r#type()).is_some() {
             return Ok(None);
         }
-        Ok(self.begin(launch, value)?.map(|of| match of {
-            ViewOf::Argument(tensor) => Param::Pointer(tensor),
-            ViewOf::Byte { tensor, offset } => Param::Byte { tensor, offset },
-            ViewOf::Workspace(offset) => Param::Workspace(offset),
-        }))
+        Ok(self.begin(launch, value)?.map(pointer_to))
     }
 
     /// The place where a tensor, or what a pointer leads to, begins; nothing where it is neither in an argument nor in the workspace. `user` is where errors are
@@ -40,7 +36,7 @@ impl<'c> HostPlan<'c> {
         value: Val<'c>,
     ) -> Result<Option<ViewOf>, Failure> {
         let (start, steps) = start_and_steps(value);
-        if let Some(before) = self.offsets.get(&key(start)).cloned() {
+        if let Some([before, _]) = self.parts.get(&key(start)).cloned() {
             let offset = self.offset(user, &steps)?;
             return Ok(Some(ViewOf::Workspace(sum(before, offset))));
         }
@@ -134,7 +130,16 @@ impl<'c> HostPlan<'c> {
 
     /// Tells whether a byte of the workspace is where a part of it begins, at a multiple of what all are aligned to.
     fn is_part(&self, offset: &Expr) -> bool {
-        self.offsets.values().any(|part| part == offset)
+        self.parts.values().any(|[first, _]| first == offset)
+    }
+}
+
+/// The pointer to where a view begins.
+pub(super) fn pointer_to(of: ViewOf) -> Param {
+    match of {
+        ViewOf::Argument(tensor) => Param::Pointer(tensor),
+        ViewOf::Byte { tensor, offset } => Param::Byte { tensor, offset },
+        ViewOf::Workspace(offset) => Param::Workspace(offset),
     }
 }
 

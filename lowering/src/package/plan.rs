@@ -23,7 +23,7 @@ use cute_layout::IntTuple;
 use cute_passes::launch::kernel_of;
 use cute_runtime::package::{
     BoxSize, CandidateChoice, Expr, Im2colParam, Launch, MAX_DEPTH, MAX_NODES, MapParam,
-    Op as Apply, Param, Requirement, SharedSwizzle, View, ViewOf,
+    Op as Apply, Param, Requirement, SharedSwizzle, View,
 };
 use melior::ir::{Type, ValueLike, operation::OperationLike};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -48,11 +48,9 @@ pub(super) struct HostPlan<'c> {
     /// Where these are.
     pub(super) spans: BTreeMap<usize, Span<'c>>,
     /// Launches that pass two pointers into one tensor that must be apart.
-    pub(super) same_tensor: Vec<(Op<'c>, [ViewOf; 2])>,
+    pub(super) same_tensor: Vec<(Op<'c>, [Param; 2])>,
     /// The places in `values` of integers of the function.
     places: HashMap<ValueKey, usize>,
-    /// The bytes of the workspace before those that a pointer is of.
-    pub(super) offsets: HashMap<ValueKey, Expr>,
     /// The first byte of those of the workspace that a pointer is of, and the one behind their last.
     pub(super) parts: HashMap<ValueKey, [Expr; 2]>,
     /// The conditions of the launch at hand on where its tensor maps begin, with what is said otherwise.
@@ -249,9 +247,7 @@ impl<'c> HostPlan<'c> {
             _ => Expr::apply(Apply::Add, vec![before.clone(), whole]),
         };
         let end = Expr::apply(Apply::Add, vec![before.clone(), bytes]);
-        let pointer = key(workspace.pointer());
-        self.parts.insert(pointer, [before.clone(), end]);
-        self.offsets.insert(pointer, before);
+        self.parts.insert(key(workspace.pointer()), [before, end]);
         self.workspace = Some(self.shared(op, after)?);
         Ok(())
     }
@@ -326,7 +322,7 @@ impl<'c> HostPlan<'c> {
             };
             let [of_a, of_b] = [a.pointee()?, b.pointee()?];
             if of_a == of_b {
-                self.note_same_tensor(op, [a, b]);
+                self.same_tensor.push((op, [a.clone(), b.clone()]));
                 return None;
             }
             Some([of_a.min(of_b), of_a.max(of_b)])
