@@ -470,3 +470,75 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// Parts of a tensor, of which one is loaded twice, and of which one is missing.
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(?,?)", "(64,64):(1@1,1@0)">
+!both = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(128,64):(64,1)">
+!at = !cute.coord<"(?,?)">
+
+gpu.module @kernels {
+  gpu.func @kernel(%A: !load, %at: !coords, %i: !at, %n: i32) kernel attributes {known_block_size = array<i32: 256, 1, 1>, cute.roles = array<i64: 40, 232>} {
+    %s = cute.memref.alloca() : !both
+    %tile = cute.static "[64:1;64:1]"
+    %first = cute.make_coord(0, 0)
+    %again = cute.make_coord(0, 0)
+    %a = cute.local_tile(%s, %tile, %first)
+    %b = cute.local_tile(%s, %tile, %again)
+    cute_nvgpu.tma_load(%A, [%at], %a)
+    // expected-error @below {{loads a tensor that another load fills as well; expected a tensor for each load, or parts of one that cute.local_tile makes, at coordinates of rows that differ by constants}}
+    cute_nvgpu.tma_load(%A, [%at], %b)
+    %x = cute.memref.load(%s, %i) : (!both, !at) -> f16
+    gpu.return
+  }
+}
+
+// -----
+
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(?,?)", "(64,64):(1@1,1@0)">
+!three = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(192,64):(64,1)">
+!at = !cute.coord<"(?,?)">
+
+gpu.module @kernels {
+  gpu.func @kernel(%A: !load, %at: !coords, %i: !at, %n: i32) kernel attributes {known_block_size = array<i32: 256, 1, 1>, cute.roles = array<i64: 40, 232>} {
+    %s = cute.memref.alloca() : !three
+    %tile = cute.static "[64:1;64:1]"
+    %first = cute.make_coord(0, 0)
+    %third = cute.make_coord(2, 0)
+    %a = cute.local_tile(%s, %tile, %first)
+    %b = cute.local_tile(%s, %tile, %third)
+    // expected-error @below {{fills, with the loads of other parts, 8192 of 12288 elements; expected loads of all parts}}
+    cute_nvgpu.tma_load(%A, [%at], %a)
+    cute_nvgpu.tma_load(%A, [%at], %b)
+    %x = cute.memref.load(%s, %i) : (!three, !at) -> f16
+    gpu.return
+  }
+}
+
+// -----
+
+// A use between the loads of two parts.
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(?,?)", "(64,64):(1@1,1@0)">
+!both = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(128,64):(64,1)">
+!at = !cute.coord<"(?,?)">
+
+gpu.module @kernels {
+  gpu.func @kernel(%A: !load, %at: !coords, %i: !at, %n: i32) kernel attributes {known_block_size = array<i32: 256, 1, 1>, cute.roles = array<i64: 40, 232>} {
+    %s = cute.memref.alloca() : !both
+    %tile = cute.static "[64:1;64:1]"
+    %first = cute.make_coord(0, 0)
+    %second = cute.make_coord(1, 0)
+    %a = cute.local_tile(%s, %tile, %first)
+    %b = cute.local_tile(%s, %tile, %second)
+    // expected-note @below {{it is loaded here}}
+    cute_nvgpu.tma_load(%A, [%at], %a)
+    // expected-error @below {{uses a tensor before the load that fills it; expected it behind the load, which runs ahead by itself}}
+    %x = cute.memref.load(%s, %i) : (!both, !at) -> f16
+    cute_nvgpu.tma_load(%A, [%at], %b)
+    gpu.return
+  }
+}

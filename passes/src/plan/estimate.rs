@@ -206,6 +206,8 @@ pub struct Estimate {
     before: i64,
     /// The time of the kernel that adds parts of K up.
     second: Second,
+    /// Elements of A and of B that are one in memory, of those that are multiplied.
+    same: [i64; 2],
     /// Tells whether M and N of the tile are N and M of what a time is asked for.
     exchanged: bool,
 }
@@ -313,6 +315,7 @@ impl Estimate {
                 true => STARTED_BESIDE,
                 false => BEHIND,
             },
+            same: [1; 2],
             exchanged: false,
         })
     }
@@ -328,18 +331,20 @@ impl Estimate {
         let ([m, n, k], [cm, cn, ck]) = (of.tile, of.cluster);
         let blocks = cm * cn * ck;
         let bits = [bits_a, bits_b];
-        // In parts of 128 bytes along K: each is two cycles for a row and a column of 64 x 8 sums.
+        // In parts of 128 bytes along K: each is two cycles for a row and a column of 64 x 8 sums. A row of less takes as long as one to arrive, and what it has to be multiplied.
         let [parts_a, parts] = bits.map(|bits| (k * bits / 1024).max(1));
+        let [of_row_a, of_row_b] = bits.map(|bits| k * bits);
         let atoms = m / 64;
-        let multiplied = atoms * 2 * n * 1000;
+        let multiplied = atoms * 2 * n * 1000 * of_row_b / 1024;
         // Threads load pairs of elements where they compute what is multiplied, and of bytes a warp half of what shared memory gives at once.
         let of_a = if of.computes {
-            m * parts_a
+            m * of_row_a
         } else {
-            atoms * 64 * parts
+            atoms * 64 * of_row_b
         };
-        let shared = (of_a + m * parts_a + (atoms * n + n) * parts) * roles::SHARED;
-        let busy = (multiplied * parts).max(shared) * roles::CYCLE / 1000;
+        let shared = of_a + m * of_row_a + (atoms * n + n) * of_row_b;
+        let shared = shared / 1024 * roles::SHARED;
+        let busy = multiplied.max(shared) * roles::CYCLE / 1000;
         let is_aligned = |factor: usize, access: &Access| access.pitch * bits[factor] % 1024 == 0;
         let factors = [accesses.first(), accesses.get(1)];
         // Bases are taken to begin at multiples of 128 bytes, and lines to lie one behind the other.
@@ -391,7 +396,7 @@ impl Estimate {
         };
         let computed = match of.computes {
             true => {
-                multiplied * parts * roles::CYCLE / 1000
+                multiplied * roles::CYCLE / 1000
                     + roles::COMPUTED_TURN
                     + match of.reads {
                         Reads::Nothing => 0,
@@ -423,7 +428,7 @@ impl Estimate {
         // Lines that only a launch knows are taken to begin at multiples of 128 bytes where nothing else is asked.
         let busy = busy_by_lines[0][0];
         let lines = (m + n) * 1_000_000 / (m * n) - roles::LINES;
-        let hot = multiplied * parts * roles::CYCLE / 1000 * roles::HOT / 100;
+        let hot = multiplied * roles::CYCLE / 1000 * roles::HOT / 100;
         let hot = hot + hot * lines * roles::POWER_OF_LINE / 1_000_000;
         // Until it is hot each turn takes what it takes otherwise.
         let slower = (hot - busy).max(0);
@@ -484,6 +489,7 @@ impl Estimate {
                 },
                 _ => STARTED_BESIDE,
             },
+            same: [1; 2],
             exchanged: false,
         };
         match has_groups {
@@ -530,6 +536,11 @@ impl Estimate {
             },
             ..self
         }
+    }
+
+    /// The estimate of the same plan where so many elements of A and of B that are multiplied are one in memory.
+    pub(super) fn with_same(self, same: [i64; 2]) -> Self {
+        Self { same, ..self }
     }
 
     /// The estimate of the same plan for the transposed product.
@@ -821,8 +832,19 @@ impl Estimate {
             let time = n.apply(Op::DivS, [&time, &n.constant(8 << 10)?])?;
             n.apply(Op::Mul, [lines, &time])
         };
-        let lines = n.apply(Op::Add, [of_m, of_n])?;
-        let mut all = time(&lines, of_k, of_factors)?;
+        let mut all = match self.same {
+            [1, 1] => time(&n.apply(Op::Add, [of_m, of_n])?, of_k, of_factors)?,
+            same => {
+                let mut factors = [of_m, of_n].into_iter().zip(same).map(|(lines, same)| {
+                    let all = time(lines, of_k, of_factors)?;
+                    n.apply(Op::DivS, [&all, &n.constant(same)?])
+                });
+                let none = || n.constant(0);
+                let of_a = factors.next().unwrap_or_else(none)?;
+                let of_b = factors.next().unwrap_or_else(none)?;
+                n.apply(Op::Add, [&of_a, &of_b])?
+            }
+        };
         if of_c > 0 {
             all = n.apply(Op::Add, [&all, &time(of_m, of_n, of_c)?])?;
         }

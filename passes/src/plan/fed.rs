@@ -120,6 +120,7 @@ impl<'c> Problem<'c> {
             extents: [n, m, k],
             elements: [b, a, c],
             accesses: [of_b, of_a, turned(of_c)],
+            boxes: [self.boxes[1], self.boxes[0]],
             fed: [fed_b, fed_a],
             epilogue: self.epilogue.map(|epilogue| Epilogue {
                 stored: epilogue.stored.map(|(ty, access)| (ty, turned(access))),

@@ -4,6 +4,7 @@
 //! for, and ranks them; `cost.rs` estimates the registers and the memory that a plan takes and says whether an architecture has them, `estimate.rs` its time. `cute-tile` leaves
 //! the plan on the kernel, and whatever comes after executes it.
 
+mod boxes;
 mod cost;
 mod epilogue;
 mod estimate;
@@ -18,6 +19,7 @@ mod sm90;
 mod swizzle;
 mod variants;
 
+pub use boxes::{Boxes, Columns, Leaves};
 pub use cute_measured::{GENERATION, Table};
 pub(crate) use estimate::clusters_at_once;
 pub use estimate::{Arithmetic, Estimate};
@@ -59,6 +61,8 @@ pub struct Problem<'c> {
     pub accumulate: Type<'c>,
     /// The accesses to A, B and C in global memory.
     pub accesses: [Access; 3],
+    /// What TMA loads of A and B, where each access of threads has an address of its own.
+    pub boxes: [Option<Boxes>; 2],
     /// The sources that A and B are made of, where a prologue makes them.
     pub fed: [Option<Fed<'c>>; 2],
     /// The groups along K whose sums are multiplied by scales, where there are such.
@@ -219,6 +223,18 @@ impl Problem<'_> {
             }
         }
         kind
+    }
+
+    /// Elements of A and of B that are one in memory, of those that are multiplied.
+    fn same(&self) -> [i64; 2] {
+        self.boxes.map(|boxes| boxes.map_or(1, Boxes::same))
+    }
+
+    /// Tells whether C has no more columns than an atom of warpgroups has rows, and more rows: then tiles of its transpose have more products for each byte that shared memory
+    /// gives.
+    fn has_few_columns(&self) -> bool {
+        let [m, n, _] = self.extents;
+        n.is_some_and(|n| n <= sm90::ROWS && m.is_none_or(|m| m > n))
     }
 
     /// The same problem with the sums themselves in shared memory or in a workspace in place of C, from where what is stored is computed
@@ -434,7 +450,11 @@ fn chosen<'c>(
                     computed,
                 )?;
                 let builder = builder.with(problem.reduced, problem.scaled);
-                builder.candidates(request, splits, archs)
+                let mut all = builder.candidates(request, splits, archs)?;
+                for candidate in &mut all {
+                    candidate.estimate = candidate.estimate.with_same(problem.same());
+                }
+                Ok(all)
             };
             // Where there is a choice, options say what it is.
             let computed = problem.computed_in_registers();
@@ -482,8 +502,7 @@ fn chosen<'c>(
         if request.is_streamed() {
             return Err("asks for stream, whose ranges along K blocks of warpgroups do not take here yet, and for wgmma, clusters or teams; expected instructions=mma without them, or split alone".into());
         }
-        let candidates = |problem: &Problem<'c>, splits: &[i64]| {
-            let (problem, exchanged) = problem.for_warpgroups()?;
+        let of = |(problem, exchanged): (Problem<'c>, bool), splits: &[i64]| {
             let mut all = sm90::Builder::new(&problem)?.candidates(request, splits, archs)?;
             if exchanged {
                 for candidate in &mut all {
@@ -492,6 +511,26 @@ fn chosen<'c>(
                 }
             }
             Ok::<_, String>(all)
+        };
+        let swapped = |problem: &Problem<'c>, splits: &[i64]| {
+            let is_plain = problem.fed.iter().all(Option::is_none);
+            let other = problem.exchanged().filter(|_| is_plain);
+            let other = other.ok_or("asks for swap=true; expected a product without prologues, scales, groups of rows, factors that are copied and outputs that are reduced")?;
+            let mut all = of((other, true), splits)?;
+            for candidate in &mut all {
+                candidate.asking += " swap=true";
+            }
+            Ok::<_, String>(all)
+        };
+        let candidates = |problem: &Problem<'c>, splits: &[i64]| {
+            if request.swap == Some(true) {
+                return swapped(problem, splits);
+            }
+            let mut all = of(problem.for_warpgroups()?, splits)?;
+            if is_open && request.swap.is_none() && problem.has_few_columns() {
+                all.extend(swapped(problem, splits).unwrap_or_default());
+            }
+            Ok(all)
         };
         match request.split {
             Some(1) => candidates(problem, &[1]),
@@ -535,14 +574,18 @@ fn chosen<'c>(
     // Clusters and teams are of blocks whose warpgroups multiply.
     let of_clusters = request.cluster.is_some_and(|cluster| cluster.0 != [1; 3]);
     let of_teams = request.teams.is_some_and(|teams| teams > 1);
+    let is_swapped = request.swap == Some(true);
     let instructions = match request.instructions {
-        None if of_clusters || of_teams => Some(Instructions::Wgmma),
+        None if of_clusters || of_teams || is_swapped => Some(Instructions::Wgmma),
         None if request.is_streamed() => Some(Instructions::Mma),
         asked => asked,
     };
     if instructions == Some(Instructions::Mma) {
         if of_clusters {
             return Err("asks for clusters, whose blocks share what TMA loads, and for instructions=mma; expected instructions=wgmma".into());
+        }
+        if is_swapped {
+            return Err("asks for swap=true, by which warpgroups multiply B by A, and for instructions=mma; expected instructions=wgmma".into());
         }
         if of_teams {
             return Err("asks for teams, whose blocks have a warpgroup that loads for all, and for instructions=mma; expected instructions=wgmma".into());
@@ -649,6 +692,13 @@ pub fn check_given(plan: &Plan<'_>, problem: &Problem<'_>, archs: &Archs) -> Res
         true => problem.for_warpgroups()?,
         false => (problem, false),
     };
+    if plan.has_roles() && !exchanged && sm90::check_given(plan, &problem, archs).is_err() {
+        let swapped = problem.exchanged().filter(|_| problem.fed == [None; 2]);
+        let swapped = swapped.map(|problem| sm90::check_given(plan, &problem, archs));
+        if let Some(Ok(())) = swapped {
+            return Ok(true);
+        }
+    }
     let [a, b, acc] = plan.multiplied()?;
     let c = plan.element(Operand::C)?;
     let multiplied = [a, b, c, acc];

@@ -220,6 +220,8 @@ cute_ir::options! {
             "Blocks along M and N of a cluster, which share what TMA loads, such as 2x1, or along K, which share a tile, such as 1x1x2; chosen where not given";
         teams: Option<i64> = None, "",
             "Groups of warpgroups of a block that take tiles in turn, each of so many warps: 1, or 2, of which one multiplies while the other's sums go out (sm_90a); chosen where not given";
+        swap: Option<bool> = None, "",
+            "Whether warpgroups multiply B by A, for the transpose of C, as is fast where C has few columns: true or false; chosen where not given";
         pack: Option<Pack> = None, "",
             "Factors that are copied into a workspace first, in lines that begin at multiples of 128 bytes, as their own begin at no multiples of 16: none, a, b or ab; chosen where not given";
         prologue: Option<Prologue> = None, "",

@@ -4,7 +4,8 @@
 //! Blocks stay, and take one tile of C after another: loads of the next tile run while the sums of the last one go out.
 
 use super::{
-    Access, Candidate, Epilogue, Fed, Problem, Prologue, Request, Scaled, SwizzleChoice, WIDEST,
+    Access, Boxes, Candidate, Columns, Epilogue, Fed, Problem, Prologue, Request, Scaled,
+    SwizzleChoice, WIDEST,
     estimate::{Estimate, LEFT_OUT, Reads, TileOfRoles},
     request::{Cluster, Instructions},
     require, takes_sums,
@@ -37,7 +38,7 @@ pub(super) fn spanned(bytes: i64) -> Option<i64> {
 }
 
 /// Rows of an atom.
-const ROWS: i64 = 64;
+pub(super) const ROWS: i64 = 64;
 
 /// Warps of a warpgroup.
 const WARPS: i64 = WARPGROUP / WARP;
@@ -166,6 +167,8 @@ pub(super) struct Builder<'c> {
     elems: [Elem; 2],
     sum: Elem,
     accesses: [Access; 3],
+    /// What TMA loads of A and B, where their rows or columns have no stride of their own.
+    boxes: [Option<Boxes>; 2],
     /// The outputs that are stored where they are computed of the sums.
     epilogue: Option<Epilogue<'c>>,
     /// M, N and K; none where only a launch knows.
@@ -195,11 +198,16 @@ impl<'c> Builder<'c> {
         }
         let stored = problem.stored_for_warpgroups()?;
         let of_a = stored.map_or(Ok(elems[0]), types::elem)?;
-        for ((name, access), elem) in ["A", "B"]
-            .iter()
-            .zip(&problem.accesses)
-            .zip([of_a, elems[1]])
-        {
+        let mut accesses = problem.accesses;
+        let mut boxes = problem.boxes;
+        for (at, boxes) in boxes.iter_mut().enumerate() {
+            *boxes = boxes.filter(|_| problem.fed[at].is_none());
+            if let Some(boxes) = boxes {
+                accesses[at].placed = false;
+                [accesses[at].lines, accesses[at].pitch] = boxes.lines();
+            }
+        }
+        for ((name, access), elem) in ["A", "B"].iter().zip(&accesses).zip([of_a, elems[1]]) {
             if access.placed || !access.is_in_lines(elem.bits()) {
                 return Err(format!(
                     "expected {name} with one stride along rows and columns, contiguous along one, and the others, that of a batch as well, positive multiples of 16 bytes, as TMA asks"
@@ -215,7 +223,8 @@ impl<'c> Builder<'c> {
             accumulate: problem.accumulate,
             elems,
             sum,
-            accesses: problem.accesses,
+            accesses,
+            boxes,
             epilogue: problem.epilogue,
             extents: problem.extents,
             batch: problem.batch,
@@ -277,11 +286,19 @@ impl<'c> Builder<'c> {
         }
     }
 
-    /// Elements of a tile along K: the bytes of the widest swizzle, or twice as many where A is computed in registers, of which one half is while the other is multiplied.
+    /// Elements of a tile along K: the bytes of the widest swizzle, or half of them where boxes of a factor have no more; and twice as many where A is computed in registers, of which
+    /// one half is while the other is multiplied.
     fn along_k(&self) -> i64 {
         let multiplied = ROW * 8 / self.elems[0].bits();
+        let is_box = |k: i64| {
+            self.boxes
+                .iter()
+                .flatten()
+                .all(|boxes| boxes.has_along_k(k))
+        };
         match self.stored {
             Some(_) => 2 * multiplied,
+            None if !is_box(multiplied) && is_box(multiplied / 2) => multiplied / 2,
             None => multiplied,
         }
     }
@@ -291,6 +308,17 @@ impl<'c> Builder<'c> {
         let divides =
             |axis: usize, tile| self.extents[axis].is_some_and(|extent| extent % tile == 0);
         self.stored.is_none() || divides(0, m) && divides(2, k)
+    }
+
+    /// Checks that tiles of A and of B are boxes that TMA loads. Errors: what they do not divide.
+    fn check_boxes(&self, [m, n, k]: [i64; 3]) -> Result<(), String> {
+        let factors = ["A", "B"].iter().zip(&self.boxes).zip([[m, k], [n, k]]);
+        for ((name, boxes), tile) in factors {
+            if let Some(boxes) = boxes {
+                boxes.check(name, tile)?;
+            }
+        }
+        Ok(())
     }
 
     /// Registers of a thread for what a prologue computes of a tile: of two parts along K what is multiplied, as one is computed while the other is, and of one what is stored.
@@ -321,12 +349,12 @@ impl<'c> Builder<'c> {
     }
 
     /// A movement by TMA of a tile that lies in shared memory in rows of what the swizzle spans, contiguous along a mode, and that so many blocks
-    /// load together.
+    /// load together; of columns of pixels, by im2col.
     fn by_tma(
         &self,
         element: Type<'c>,
         extents: [i64; 2],
-        (major, stores): (usize, bool),
+        (major, stores, columns): (usize, bool, Option<Columns>),
         sharers: i64,
     ) -> Result<(Movement<'c>, SharedTile), String> {
         let tile = self.tile(element, extents, major)?;
@@ -337,7 +365,11 @@ impl<'c> Builder<'c> {
         let gmem =
             Layout::new(tuple([far, far].map(int)), tuple(stride.map(int))).map_err(wrong)?;
         let bits = types::elem(element)?.bits();
-        let map = TmaBox::of(&gmem, &slice.layout, slice.swizzle, bits).map_err(wrong)?;
+        let map = match columns {
+            Some(columns) => columns.column(&slice, bits),
+            None => TmaBox::of(&gmem, &slice.layout, slice.swizzle, bits),
+        };
+        let map = map.map_err(wrong)?;
         let atom = types::tma_type(self.location, element, &map, stores).map_err(said)?;
         let completion = match stores {
             true => Completion::BulkGroup,
@@ -426,8 +458,10 @@ impl<'c> Builder<'c> {
         let step = [choice.groups * ROWS, n, row.shape_mnk[2]];
         let step = Tile::from_shape(&tuple(step.map(int))).map_err(wrong)?;
         let mma = types::tiled_mma_type(self.location, mma, &groups, &step).map_err(said)?;
-        let load = |element, extents: [i64; 2], access: &Access, sharers| {
-            let (movement, tile) = self.by_tma(element, extents, (access.major, false), sharers)?;
+        let load = |element, extents: [i64; 2], factor: usize, sharers| {
+            let columns = self.boxes[factor].and_then(Boxes::columns);
+            let how = (self.accesses[factor].major, false, columns);
+            let (movement, tile) = self.by_tma(element, extents, how, sharers)?;
             let tile = SharedTile {
                 buffers: choice.stages * (k / extents[1]),
                 ..tile
@@ -438,7 +472,6 @@ impl<'c> Builder<'c> {
             }])
         };
         let bits = types::elem(c)?.bits();
-        let [of_a, of_b, _] = &self.accesses;
         let [buffers, columns] = choice.out;
         let copy = |bits| types::copy_atom_type(self.location, c, CopyOp::Universal { bits });
         let pairs = Movement {
@@ -448,7 +481,7 @@ impl<'c> Builder<'c> {
         };
         let is_bulk = self.is_bulk(choice, (bits, of_c));
         let (out, tile) = match is_bulk {
-            true => self.by_tma(c, [m, columns], (of_c.major, true), 1)?,
+            true => self.by_tma(c, [m, columns], (of_c.major, true, None), 1)?,
             false => {
                 let out = Movement {
                     atom: copy((of_c.vector * bits).min(WIDEST)).map_err(said)?,
@@ -485,8 +518,8 @@ impl<'c> Builder<'c> {
             teams: choice.teams,
             mma,
             paths: [
-                load(self.stored.unwrap_or(a), [m, k], of_a, choice.cluster[1])?,
-                load(b, [n, self.multiplied_along_k(k)], of_b, choice.cluster[0])?,
+                load(self.stored.unwrap_or(a), [m, k], 0, choice.cluster[1])?,
+                load(b, [n, self.multiplied_along_k(k)], 1, choice.cluster[0])?,
                 vec![into, out],
             ],
         })
@@ -548,6 +581,10 @@ impl<'c> Builder<'c> {
                 }
                 if !self.is_whole([m, n, k]) {
                     why = Some(super::fed::NOT_WHOLE.to_owned());
+                    continue;
+                }
+                if let Err(reason) = self.check_boxes([m, n, k]) {
+                    why = Some(reason);
                     continue;
                 }
                 // Of two teams one multiplies at a time, and nothing does while it adds the sums of a group.
@@ -698,6 +735,8 @@ impl<'c> Builder<'c> {
         let [bits_a, bits_b] = self.shared_bits();
         let bits = [bits_a, bits_b, self.sum.bits(), out];
         let mut estimate = Estimate::of_roles(choice, bits, &self.accesses, self.has_groups);
+        let same = self.boxes.map(|boxes| boxes.map_or(1, Boxes::same));
+        estimate = estimate.with_same(same);
         if let Some(epilogue) = &self.epilogue {
             estimate = estimate.with_epilogue(choice, epilogue.work, epilogue.beside);
         }
@@ -842,6 +881,7 @@ pub(super) fn check_given(
     if !builder.is_whole(plan.tile) {
         return Err(super::fed::NOT_WHOLE.to_owned());
     }
+    builder.check_boxes(plan.tile)?;
     let groups = plan.team()? / WARPGROUP;
     let choice = TileOfRoles {
         tile: plan.tile,

@@ -295,7 +295,9 @@ impl<'a, 'c> Emit<'a, 'c> {
         }
         let is_last = index + 1 == ring.loads.len();
         let to = ring.places(b, place)?;
-        let to = *to.get(index).expected(b, "a tensor of the load")?;
+        let to = *to
+            .get(ring.fills[index])
+            .expected(b, "a tensor of the load")?;
         match load_of(op).expected(b, "a load")? {
             Load::Tma(load) => self.load_by_tma(b, load, (ring, index), [place, to])?,
             Load::Warp(load) => {
@@ -331,7 +333,7 @@ impl<'a, 'c> Emit<'a, 'c> {
             .collect();
         if let Some(slice) = ring.slices.get(index).filter(|slice| !slice.is_empty()) {
             let mut mapping = self.mapping.clone();
-            mapping.insert(key(ring.tensors[index]), to);
+            mapping.insert(key(ring.tensors[ring.fills[index]]), to);
             for view in slice {
                 to = result_of(b.clone_op(*view, &mut mapping), 0);
             }

@@ -25,6 +25,7 @@ mod cluster;
 mod compute;
 mod emit;
 mod needed;
+mod parts;
 mod rest;
 mod rings;
 mod teams;

@@ -45,7 +45,7 @@ impl<'c> Ring<'c> {
             let (rows, missing) = load.rest().zip(load.missing())?;
             Some(Short {
                 load,
-                index,
+                index: self.fills[index],
                 rows,
                 missing,
             })

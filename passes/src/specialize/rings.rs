@@ -1,18 +1,18 @@
 //! The tensors that loads by TMA fill, which become rings.
 
+use super::parts::{self, Filling, Part};
 use crate::{
     arch::WARP,
     mbarriers::{alone, expect, fence_proxy, mbarriers},
-    memory::{is_memory, root_of},
+    memory::is_memory,
     pipeline::rings::{ring_of, slice},
-    shared::in_shared,
 };
 use cute_arith::Predicate;
 use cute_ir::args::GemmArgs;
 use cute_ir::ops::{arith, cute, cute_nvgpu, nvvm, scf};
 use cute_ir::{
     Expected, Failure,
-    attributes::{CLUSTER, RING, STAGES},
+    attributes::{RING, STAGES},
     diag, hopper,
     mlir::*,
     types::{Space, memref_of, mma_row},
@@ -24,7 +24,10 @@ use std::collections::HashSet;
 pub(super) struct Ring<'c> {
     /// The block of the loads, a turn of which fills a place.
     pub(super) block: Blk<'c>,
+    /// The loads, in their order.
     pub(super) loads: Vec<Op<'c>>,
+    /// The place among the tensors of the one that each load fills, or a part of which.
+    pub(super) fills: Vec<usize>,
     /// The places.
     pub(super) depth: i64,
     /// The tensors that the loads fill.
@@ -94,14 +97,14 @@ pub(super) enum Load<'c> {
 }
 
 impl<'c> Load<'c> {
-    fn op(self) -> Op<'c> {
+    pub(super) fn op(self) -> Op<'c> {
         match self {
             Self::Tma(load) => load.op(),
             Self::Warp(load) => load.op(),
         }
     }
 
-    fn destination(self) -> Val<'c> {
+    pub(super) fn destination(self) -> Val<'c> {
         match self {
             Self::Tma(load) => load.destination(),
             Self::Warp(load) => load.destination(),
@@ -109,7 +112,7 @@ impl<'c> Load<'c> {
     }
 
     /// The blocks of the cluster that get what it loads, as bits; none where it is this block.
-    fn mask(self) -> Option<Val<'c>> {
+    pub(super) fn mask(self) -> Option<Val<'c>> {
         match self {
             Self::Tma(load) => load.mask(),
             Self::Warp(_) => None,
@@ -161,7 +164,7 @@ struct Uses<'c> {
 }
 
 fn uses_of<'c>(
-    (load, slice): (Op<'c>, &[Op<'c>]),
+    loads: &[Part<'c>],
     tensor: Val<'c>,
     (block, order): (Blk<'c>, &[Op<'c>]),
     at: usize,
@@ -175,7 +178,8 @@ fn uses_of<'c>(
     let mut left = vec![tensor];
     while let Some(value) = left.pop() {
         for user in users_of(value) {
-            if user == load || slice.contains(&user) {
+            let fills = |(load, views): &Part<'c>| load.op() == user || views.contains(&user);
+            if loads.iter().any(fills) {
                 continue;
             }
             let is_view = is_pure(user)
@@ -198,7 +202,7 @@ fn uses_of<'c>(
                     return Err(diag::error_with_notes(
                         user.location(),
                         "uses a tensor that is loaded by TMA elsewhere; expected it in the block of the load, or in a loop or branch in there",
-                        &[(load.location(), "it is loaded here")],
+                        &[(order[at].location(), "it is loaded here")],
                     ));
                 }
             }
@@ -209,83 +213,24 @@ fn uses_of<'c>(
     Ok(uses)
 }
 
-/// The views between a tensor and what a load of a slice of it fills, from the tensor on. Errors: a slice in a kernel without clusters, or one that the
-/// blocks of a cluster do not make whole; a whole tensor that goes to several blocks.
-fn slice_of<'c>(load: Load<'c>, blocks: i64) -> Result<Vec<Op<'c>>, Failure> {
-    let (op, mut value) = (load.op(), load.destination());
-    let tensor = root_of(value);
-    let refuse = |message: String| Err(diag::error(op.location(), message));
-    let mut views = Vec::new();
-    while value != tensor {
-        let view = defining_op(value).expected(op, "a view")?;
-        views.push(view);
-        let mut of = operands_of(view).into_iter().filter(|v| is_memory(*v));
-        value = of.next().expected(op, "a view of a tensor")?;
-    }
-    views.reverse();
-    if load.mask().is_none() {
-        return match views.is_empty() {
-            true => Ok(views),
-            false => refuse(
-                "expected a load of a whole tensor in shared memory, one that cute.memref.alloca makes: it becomes a ring"
-                    .to_owned(),
-            ),
-        };
-    }
-    if blocks < 2 {
-        return refuse(format!(
-            "is a load for several blocks in a kernel without clusters; expected {CLUSTER} of 2 or more on the kernel"
-        ));
-    }
-    let size = |value| {
-        let memref = memref_of(value).expected(op, "a tensor")?;
-        memref
-            .layout
-            .size()
-            .map_err(|e| diag::error(op.location(), e.to_string()))
-    };
-    let (own, all) = (size(load.destination())?, size(tensor)?);
-    let sharers = all / own.max(1);
-    if all % own.max(1) != 0 || !(2..=blocks).contains(&sharers) {
-        return refuse(format!(
-            "fills {own} of {all} elements in several blocks; expected a slice, which 2 to {blocks} blocks of the cluster make whole"
-        ));
-    }
-    Ok(views)
-}
-
 /// Finds the rings of a kernel. Errors: a load of something else than a whole tensor of shared memory; a tensor that is used before it is loaded, or outside of the
 /// loop that loads it; no load.
 pub(super) fn of<'c>(kernel: Op<'c>, blocks: i64) -> Result<Vec<Ring<'c>>, Failure> {
     let ops = nested_ops(kernel);
     let mut rings: Vec<Ring<'c>> = Vec::new();
-    let mut met = HashSet::new();
-    for load in ops.iter().filter_map(|op| load_of(*op)) {
-        let op = load.op();
-        let tensor = root_of(load.destination());
-        let slice = slice_of(load, blocks)?;
+    for filling in parts::fillings(&ops, blocks)? {
+        let Filling { tensor, loads } = filling;
+        let (load, _) = loads.first().expected(kernel, "a load")?;
+        let (load, op) = (*load, load.op());
         let sharers = if load.mask().is_some() { blocks } else { 1 };
-        let made = defining_op(tensor).and_then(cute::MemrefAlloca::of);
         let memref = memref_of(tensor).expected(op, "a tensor")?;
-        if made.is_none() || !in_shared(tensor) {
-            return Err(diag::error(
-                op.location(),
-                "expected a load of a whole tensor in shared memory, one that cute.memref.alloca makes: it becomes a ring",
-            ));
-        }
-        if !met.insert(key(tensor)) {
-            return Err(diag::error(
-                op.location(),
-                "loads a tensor that another load fills as well; expected a tensor for each load",
-            ));
-        }
         let block = block_of(op).expected(op, "a block")?;
         let order = ops_of(block);
-        let at = order
-            .iter()
-            .position(|other| *other == op)
-            .expected(op, "an op of its block")?;
-        let uses = uses_of((op, &slice), tensor, (block, &order), at)?;
+        // Whatever uses it stands behind the last of them.
+        let is_load = |other: &Op<'c>| loads.iter().any(|(load, _)| load.op() == *other);
+        let at = order.iter().rposition(is_load);
+        let at = at.expected(op, "an op of its block")?;
+        let uses = uses_of(&loads, tensor, (block, &order), at)?;
         let ends = uses.places.iter().min().zip(uses.places.iter().max());
         let Some((first, last)) = ends else {
             return Err(diag::error(
@@ -307,7 +252,7 @@ pub(super) fn of<'c>(kernel: Op<'c>, blocks: i64) -> Result<Vec<Ring<'c>>, Failu
         let read = order[uses.read.min(*last)];
         // Tensors that are read by the same ops are waited for together: before the first view of one of them. What a block loads for itself does not
         // wait for those who use what it shares, unless nothing at all stands between the two.
-        let shared = rings.iter_mut().find(|ring| {
+        let shared = rings.iter().position(|ring| {
             let used = |ring: &Ring<'c>| (ring.block, ring.read, ring.uses[1]);
             // What threads make a product's factor of and the first part of the other factor are waited for once as well: a second wait would stand behind the threads' loads.
             let are_factors = ring.block == block
@@ -323,8 +268,9 @@ pub(super) fn of<'c>(kernel: Op<'c>, blocks: i64) -> Result<Vec<Ring<'c>>, Failu
                 false => !ring.is_by_warp && is_alike,
             }
         });
-        match shared {
-            Some(ring) => {
+        let number = match shared {
+            Some(number) => {
+                let ring = &mut rings[number];
                 let place = |op: Op<'c>| order.iter().position(|other| *other == op);
                 if place(ring.uses[0]).is_none_or(|before| *first < before) {
                     ring.uses[0] = uses_of_it[0];
@@ -335,29 +281,38 @@ pub(super) fn of<'c>(kernel: Op<'c>, blocks: i64) -> Result<Vec<Ring<'c>>, Failu
                 if place(ring.uses[1]).is_none_or(|behind| *last > behind) {
                     ring.uses[1] = uses_of_it[1];
                 }
-                ring.loads.push(op);
                 ring.tensors.push(tensor);
-                ring.slices.push(slice);
                 ring.sharers = ring.sharers.max(sharers);
                 ring.bytes += bytes;
                 ring.views.extend(uses.views);
                 ring.is_read |= uses.is_read;
+                number
             }
-            None => rings.push(Ring {
-                block,
-                loads: vec![op],
-                depth,
-                tensors: vec![tensor],
-                slices: vec![slice],
-                sharers,
-                uses: uses_of_it,
-                read,
-                views: uses.views,
-                is_read: uses.is_read,
-                is_by_warp: load.is_by_warp(),
-                bytes,
-                made: None,
-            }),
+            None => {
+                rings.push(Ring {
+                    block,
+                    loads: Vec::new(),
+                    fills: Vec::new(),
+                    depth,
+                    tensors: vec![tensor],
+                    slices: Vec::new(),
+                    sharers,
+                    uses: uses_of_it,
+                    read,
+                    views: uses.views,
+                    is_read: uses.is_read,
+                    is_by_warp: load.is_by_warp(),
+                    bytes,
+                    made: None,
+                });
+                rings.len() - 1
+            }
+        };
+        let ring = &mut rings[number];
+        for (load, slice) in loads {
+            ring.loads.push(load.op());
+            ring.fills.push(ring.tensors.len() - 1);
+            ring.slices.push(slice);
         }
     }
     if rings.iter().all(|ring| ring.is_by_warp) {
@@ -371,11 +326,24 @@ pub(super) fn of<'c>(kernel: Op<'c>, blocks: i64) -> Result<Vec<Ring<'c>>, Failu
         let all: HashSet<_> = ring.views.iter().map(|op| op_key(*op)).collect();
         let in_order = ops.iter().copied().filter(|op| all.contains(&op_key(*op)));
         ring.views = in_order.collect();
+        ring.sort_loads(&ops);
     }
     Ok(rings)
 }
 
 impl<'c> Ring<'c> {
+    /// Puts loads into the order of these ops: the first one of a turn waits for a place, and behind the last one is the next place.
+    fn sort_loads(&mut self, ops: &[Op<'c>]) {
+        let mut left = ops.iter().filter(|op| self.loads.contains(op));
+        let mut order = Vec::new();
+        while let Some(op) = left.next() {
+            order.extend(self.loads.iter().position(|load| load == op));
+        }
+        self.loads = order.iter().map(|at| self.loads[*at]).collect();
+        self.fills = order.iter().map(|at| self.fills[*at]).collect();
+        self.slices = order.iter().map(|at| self.slices[*at].clone()).collect();
+    }
+
     /// The tensors that become rings.
     pub(super) fn roots(&self) -> impl Iterator<Item = ValueKey> + '_ {
         self.tensors.iter().map(|tensor| key(*tensor))

@@ -1,7 +1,7 @@
 //! The tensors of a product: how they lie, and what is known of M, N and K.
 
 use super::{function::place_of, indexed::Places};
-use crate::plan::Access;
+use crate::plan::{Access, Boxes, Columns, Leaves};
 use cute_arith::{ReduceOp, gcd};
 pub(super) use cute_ir::contract::{divisor, group_of};
 use cute_ir::{
@@ -316,6 +316,26 @@ impl<'c> Matrix<'c> {
             has_groups,
             most: (WIDEST / memref_bytes).max(1),
         })
+    }
+
+    /// What TMA loads of a factor that a kernel of threads takes as a whole; none of another one, and where it cannot.
+    pub(super) fn boxes(&self) -> Option<Boxes> {
+        match &self.places {
+            _ if self.role != Role::Factor => None,
+            Some(Places::At(own)) if memref_of(self.tensor)?.layout == own.at.tensor => {
+                Columns::of(&own.at).map(Boxes::Columns)
+            }
+            Some(Places::Linear) => {
+                let (bytes, align) = (self.memref.element_bytes(), self.memref.align);
+                Leaves::of(&self.layout, bytes, align).map(Boxes::Leaves)
+            }
+            _ => None,
+        }
+    }
+
+    /// The columns of pixels that a factor is, of a tensor of images; none of another one.
+    pub(super) fn columns(&self) -> Option<Columns> {
+        self.boxes().and_then(Boxes::columns)
     }
 
     /// Elements along K that are one, of a tensor with a number for each group of so many; none where there are no groups.

@@ -506,6 +506,7 @@ impl<'c> Gemm<'c> {
                 elements,
                 accumulate,
                 accesses,
+                boxes: [0, 1].map(|at| product[at].boxes()),
                 fed,
                 scaled,
                 reduced,

@@ -19,7 +19,7 @@ use cute_ir::ops::{arith, cute, cute_nvgpu, scf};
 use cute_ir::{
     Expected, Failure,
     attributes::{STAGES, TEAMS, UNROLL},
-    hopper::{self, SENT_AT_ONCE},
+    hopper::{self, Convolution, SENT_AT_ONCE},
     mlir::*,
     plan::{OPERANDS, SharedTile},
     types::{self, CuteType},
@@ -71,7 +71,11 @@ impl<'c> Gemm<'c> {
         let batch = matrix.memref.layout.rank().saturating_sub(2);
         let one = Layout::leaf(1, 0).map_err(|e| e.to_string())?;
         modes.extend((0..batch).map(|_| one.clone()));
-        let layout = Layout::from_modes(&modes).map_err(|e| e.to_string())?;
+        let layout = match matrix.columns() {
+            Some(columns) => columns.of_load(modes),
+            None => Layout::from_modes(&modes),
+        };
+        let layout = layout.map_err(|e| e.to_string())?;
         Ok(SharedTile { layout, ..tile })
     }
 
@@ -83,9 +87,12 @@ impl<'c> Gemm<'c> {
     ) -> Result<(types::MemRef<'c>, CuteType<'c>), Failure> {
         let matrix = &self.matrices.product[operand as usize];
         let tile = self.tile_of_tensor(operand).map_err(|e| b.error(e))?;
-        let tensor = types::MemRef {
-            layout: matrix.layout.clone(),
-            ..matrix.memref.clone()
+        let tensor = match matrix.columns() {
+            Some(_) => types::memref_of(matrix.tensor).expected(b, "a tensor")?,
+            None => types::MemRef {
+                layout: matrix.layout.clone(),
+                ..matrix.memref.clone()
+            },
         };
         let layout = CuteType::of(swizzled(b, &tile)).expected(b, "a layout")?;
         Ok((tensor, layout))
@@ -94,8 +101,13 @@ impl<'c> Gemm<'c> {
     /// The types of an operand's atom and of its coordinates, of a tensor of that type.
     fn bulk_of(&self, b: Builder<'c>, operand: Operand) -> Result<Bulk<'c>, Failure> {
         let (tensor, layout) = self.moved_tensor(b, operand)?;
-        hopper::tma_types(b.location, &tensor, &layout, operand == Operand::C)
-            .map_err(|e| b.error(e))
+        let types = match self.matrices.product[operand as usize].columns() {
+            Some(columns) => {
+                hopper::im2col_types(b.location, &tensor, &layout, &columns.convolution())
+            }
+            None => hopper::tma_types(b.location, &tensor, &layout, operand == Operand::C),
+        };
+        types.map_err(|e| b.error(e))
     }
 
     /// The types of a kernel's arguments for what TMA moves.
@@ -118,16 +130,29 @@ impl<'c> Gemm<'c> {
             let (atom, coords) = self.bulk_of(host, operand)?;
             let tile = self.tile_of_tensor(operand).map_err(|e| host.error(e))?;
             let layout = host.static_value(swizzled(host, &tile))?;
-            let tensor = match matrix.layout == matrix.memref.layout {
+            let columns = matrix.columns();
+            let tensor = match columns.is_some() || matrix.layout == matrix.memref.layout {
                 true => matrix.tensor,
                 false => matrix.as_expected(host, matrix.tensor)?,
             };
-            let name = match operand {
-                Operand::C => cute_nvgpu::ATOM_MAKE_TMA_STORE,
-                _ => cute_nvgpu::ATOM_MAKE_TMA_LOAD,
+            let name = match (operand, columns) {
+                (Operand::C, _) => cute_nvgpu::ATOM_MAKE_TMA_STORE,
+                (_, Some(_)) => cute_nvgpu::ATOM_MAKE_IM2COL_TMA_LOAD,
+                (_, None) => cute_nvgpu::ATOM_MAKE_TMA_LOAD,
             };
             let rest = rest.map(|mode| ("rest", host.i64_attribute(mode as i64)));
-            let attributes: Vec<_> = rest.into_iter().collect();
+            let mut attributes: Vec<_> = rest.into_iter().collect();
+            if let Some(columns) = columns {
+                let Convolution { pixels, filter } = columns.convolution();
+                let numbers = |values: &[i64]| host.i64_array(values);
+                attributes.extend([
+                    ("lower_corner", numbers(&pixels.lower)),
+                    ("upper_corner", numbers(&pixels.upper)),
+                    ("stride", numbers(&pixels.strides)),
+                    ("filter", numbers(&filter.extents)),
+                    ("dilation", numbers(&filter.dilation)),
+                ]);
+            }
             let made = host.op(name, &[tensor, layout], &[atom, coords], &attributes)?;
             Ok::<_, Failure>(results_of(made))
         };
@@ -155,7 +180,14 @@ impl<'c> Gemm<'c> {
         };
         let first = self.first_of_bulk() + 2 * place;
         let (atom, mut coords) = (argument(body, first), argument(body, first + 1));
-        coords = self.matrices.product[operand as usize].part_of(b, coords, product)?;
+        let matrix = &self.matrices.product[operand as usize];
+        match matrix.columns() {
+            Some(columns) => {
+                let modes = columns.by_places(vec![0, 1]);
+                coords = b.infer(cute::SELECT, &[coords], &[("mode", b.i32_array(&modes))])?;
+            }
+            None => coords = matrix.part_of(b, coords, product)?,
+        }
         Ok(Some((atom, coords)))
     }
 
@@ -427,7 +459,10 @@ impl<'c> Gemm<'c> {
             let share = self.share(t, operand, ranks)?;
             let sharers = self.plan.sharers(operand);
             let [rows, columns] = self.plan.extents(operand);
-            let tile = tile_of([rows / sharers, columns]).map_err(|e| t.error(e))?;
+            let own = [rows / sharers, columns];
+            let loads = self.matrices.product[operand as usize].columns();
+            let loads = loads.map_or(1, |columns| columns.loads(own));
+            let tile = tile_of([own[0] / loads, columns]).map_err(|e| t.error(e))?;
             let tile = t.static_value(types::tile_type(t.context, &tile))?;
             let tile_of_c = leaf;
             let leaf = within(t, leaf, sharers, share.map(|(slice, _)| slice))?;
@@ -438,18 +473,29 @@ impl<'c> Gemm<'c> {
                 }
                 None => (atom, None),
             };
-            let coord = t.coord(&tuple([IntTuple::dynamic(), keep()]), &[leaf])?;
-            let mut slice = None;
-            if let Some((place, mask)) = share {
-                let first = tuple([IntTuple::dynamic(), cute_layout::int(0)]);
-                slice = Some((t.coord(&first, &[place])?, mask));
+            let first = tuple([IntTuple::dynamic(), cute_layout::int(0)]);
+            let mut parts = Vec::new();
+            let times = |index| match loads {
+                1 => Ok(index),
+                _ => t.value(arith::MULI, &[index, t.i32(loads)?], t.i32_type(), &[]),
+            };
+            let leaf = times(leaf)?;
+            let slice = share.map(|(slice, _)| times(slice)).transpose()?;
+            for load in 0..loads {
+                let plus = |first| match loads {
+                    1 => Ok(first),
+                    _ => t.value(arith::ADDI, &[first, t.i32(load)?], t.i32_type(), &[]),
+                };
+                let coord = t.coord(&tuple([IntTuple::dynamic(), keep()]), &[plus(leaf)?])?;
+                let to = match slice {
+                    Some(slice) => Some(t.coord(&first, &[plus(slice)?])?),
+                    None if loads > 1 => Some(t.coord(&first, &[t.i32(load)?])?),
+                    None => None,
+                };
+                parts.push(([coords, tile, coord], to));
             }
-            tiles.push((
-                operand,
-                (atom, rest),
-                [coords, tile, coord],
-                (shared, slice),
-            ));
+            let mask = share.map(|(_, mask)| mask);
+            tiles.push((operand, (atom, rest), parts, (shared, mask)));
         }
         let scales = self.scales_of_tile(t, body, at, (start, turns))?;
         let computes = self.plan.computes_fragments(Operand::A);
@@ -497,39 +543,37 @@ impl<'c> Gemm<'c> {
                     .unwrap_or_default()
                     .to_vec()
             };
-            for (operand, (atom, rest), tiles, (shared, slice)) in &tiles {
+            for (operand, (atom, rest), loads, (shared, mask)) in &tiles {
                 let l = l.step(["copy A", "copy B", "copy C"][*operand as usize]);
-                // Tiles are asked for in a turn: where K is 0 there are none, and no layout has such an extent.
-                let [_, own, _] = tiles;
-                let tiles = l.infer(cute::LOCAL_TILE, tiles, &[])?;
-                let shared = of_set(shared);
-                let parts = i64::try_from(shared.len()).unwrap_or(1);
-                for (part, shared) in (0..).zip(shared) {
-                    let coord = match parts {
-                        1 => coord,
-                        _ => {
-                            let first =
-                                l.value(arith::MULI, &[turn, l.i32(parts)?], l.i32_type(), &[])?;
-                            let part =
-                                l.value(arith::ADDI, &[first, l.i32(part)?], l.i32_type(), &[])?;
-                            l.coord(&tuple([keep(), keep(), IntTuple::dynamic()]), &[part])?
-                        }
-                    };
-                    let tile = l.infer(cute::SLICE, &[tiles, coord], &[])?;
-                    let (to, mask) = match slice {
-                        Some((place, mask)) => {
-                            let to = l.infer(cute::LOCAL_TILE, &[shared, *own, *place], &[])?;
-                            (to, Some(*mask))
-                        }
-                        None => (shared, None),
-                    };
-                    let arrival = Arrival {
-                        barrier: None,
-                        mask,
-                        rest: *rest,
-                        policy: None,
-                    };
-                    start_load(l, *atom, &[tile], to, arrival)?;
+                for (tiles, place) in loads {
+                    // Tiles are asked for in a turn: where K is 0 there are none, and no layout has such an extent.
+                    let [_, own, _] = tiles;
+                    let tiles = l.infer(cute::LOCAL_TILE, tiles, &[])?;
+                    let shared = of_set(shared);
+                    let parts = i64::try_from(shared.len()).unwrap_or(1);
+                    for (part, shared) in (0..).zip(shared) {
+                        let coord = match parts {
+                            1 => coord,
+                            _ => {
+                                let number = within(l, turn, parts, Some(l.i32(part)?))?;
+                                l.coord(&tuple([keep(), keep(), IntTuple::dynamic()]), &[number])?
+                            }
+                        };
+                        let tile = l.infer(cute::SLICE, &[tiles, coord], &[])?;
+                        let to = match place {
+                            Some(place) => {
+                                l.infer(cute::LOCAL_TILE, &[shared, *own, *place], &[])?
+                            }
+                            None => shared,
+                        };
+                        let arrival = Arrival {
+                            barrier: None,
+                            mask: *mask,
+                            rest: *rest,
+                            policy: None,
+                        };
+                        start_load(l, *atom, &[tile], to, arrival)?;
+                    }
                 }
             }
             match (&computed, &shared.map(of_set)) {

@@ -25,6 +25,7 @@ fn problem(context: &Context, extents: [Option<i64>; 3]) -> Problem<'_> {
         elements: [Type::parse(context, "f16").unwrap(); 3],
         accumulate: Type::parse(context, "f32").unwrap(),
         accesses: [ROWS; 3],
+        boxes: [None; 2],
         fed: [None; 2],
         scaled: None,
         reduced: Reduced::default(),

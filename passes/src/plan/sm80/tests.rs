@@ -37,6 +37,7 @@ fn problem(context: &Context, extents: [i64; 3]) -> Problem<'_> {
         elements: [Type::parse(context, "f16").unwrap(); 3],
         accumulate: single(context),
         accesses: [ROWS; 3],
+        boxes: [None; 2],
         fed: [None; 2],
         scaled: None,
         reduced: super::super::Reduced::default(),

@@ -65,6 +65,7 @@ fn problem(context: &Context, extents: [i64; 3], pitch: i64) -> Problem<'_> {
         elements: [Type::parse(context, "f16").unwrap(); 3],
         accumulate: Type::parse(context, "f32").unwrap(),
         accesses: [rows(pitch); 3],
+        boxes: [None; 2],
         fed: [None; 2],
         scaled: None,
         reduced: Reduced::default(),

@@ -126,7 +126,7 @@ fn one(
 }
 
 /// The options that ask for parts of a plan, which a message may propose.
-const PARTS: [&str; 12] = [
+const PARTS: [&str; 13] = [
     "tile",
     "warps",
     "stages",
@@ -137,6 +137,7 @@ const PARTS: [&str; 12] = [
     "instructions",
     "cluster",
     "teams",
+    "swap",
     "pack",
     "prologue",
 ];
@@ -267,6 +268,9 @@ fn of_warpgroups(random: &mut Random, options: &mut Vec<(&'static str, String)>,
     // What does not go together is refused, with a reason.
     if random.chance(20) {
         options.push(("teams", "2".to_owned()));
+    }
+    if random.chance(10) {
+        options.push(("swap", random.pick(&["true", "true", "false"]).to_string()));
     }
     if random.chance(15) {
         options.push((

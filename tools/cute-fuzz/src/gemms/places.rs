@@ -56,6 +56,20 @@ fn factors(random: &mut Random, extent: i64) -> Vec<i64> {
     all
 }
 
+/// A type of a tensor of such a layout, of which all is known, and the layout.
+fn known(element: &str, modes: &[Vec<(i64, i64)>], align: i64) -> (String, Parsed) {
+    let text = |of: fn(&(i64, i64)) -> i64| {
+        let modes = modes.iter().map(|mode| {
+            let leaves = mode.iter().map(|leaf| of(leaf).to_string());
+            nest(&leaves.collect::<Vec<_>>())
+        });
+        modes.collect::<Vec<_>>().join(",")
+    };
+    let layout = format!("({}):({})", text(|leaf| leaf.0), text(|leaf| leaf.1));
+    let ty = format!("!cute.memref<{element}, gmem, align<{align}>, \"{layout}\">");
+    (ty, Parsed::parse(&layout).expect("a layout of a tensor"))
+}
+
 /// A type of a tensor of such a layout, of which each leaf is known or not, and the layout.
 fn typed(
     random: &mut Random,
@@ -254,89 +268,203 @@ pub(super) fn at(
         .map(|leaf| vec![leaf])
         .collect();
     let align = alignment(random, element);
-    let mut placed = Placed::from(typed(random, element, &of_tensor, align));
+    let tensor = typed(random, element, &of_tensor, align);
     let is_open = random.chance(35);
-    let lower = name.to_lowercase();
-    let (mut of_start, mut of_shape, mut of_stride) = (Vec::new(), Vec::new(), Vec::new());
-    let tuple = |all: Vec<String>| format!("({})", all.join(","));
-    let first: Vec<String> = start
-        .iter()
-        .map(|value| {
-            number(
-                random,
-                &format!("start_{lower}"),
-                *value,
-                is_open,
-                &mut placed,
-                &mut of_start,
-            )
-        })
-        .collect();
-    let first = tuple(first);
-    let (mut shape, mut strides, mut at) = (Vec::new(), Vec::new(), 0);
-    for mode in &modes {
-        let (mut extents, mut along) = (Vec::new(), Vec::new());
-        for extent in mode {
-            // Only the last of some steps along one mode of C may be open, and the generator leaves them known.
-            let open = is_open && !is_output;
-            extents.push(number(
-                random,
-                &format!("extent_{lower}"),
-                *extent,
-                is_open,
-                &mut placed,
-                &mut of_shape,
-            ));
-            let (by, mode) = steps[at];
-            at += 1;
-            along.push(match by {
-                0 => "0".to_string(),
-                by => {
-                    let by = number(
-                        random,
-                        &format!("step_{lower}"),
-                        by,
-                        open,
-                        &mut placed,
-                        &mut of_stride,
-                    );
-                    format!("{by}@{mode}")
-                }
-            });
-        }
-        shape.push(nest(&extents));
-        strides.push(nest(&along));
-    }
-    let (shape, strides) = (tuple(shape), tuple(strides));
-    let list = |all: &[String]| all.join(", ");
-    let types = |all: &[String]| vec!["i32"; all.len()].join(", ");
-    let mut made = |kind: &str, text: &str, values: &[String]| match values {
-        [] => {
-            placed.lines += &format!("  %{kind}_{lower} = cute.static : !cute.{kind}<\"{text}\">\n")
-        }
-        values => {
-            placed.lines += &format!(
-                "  %{kind}_{lower} = cute.make_{kind}({}) : ({}) -> !cute.{kind}<\"{text}\">\n",
-                list(values),
-                types(values)
-            );
-        }
+    let coordinates = Coordinates {
+        start,
+        modes,
+        steps,
+        is_open,
     };
-    made("int_tuple", &first, &of_start);
-    made("shape", &shape, &of_shape);
-    made("stride", &strides, &of_stride);
-    placed.lines += &format!(
-        "  %iter_{lower} = cute.make_arith_tuple_iter(%int_tuple_{lower}) : (!cute.int_tuple<\"{first}\">) -> !cute.arith_tuple_iter<\"{first}\">\n"
-    );
-    placed.lines += &format!(
-        "  %layout_{lower} = cute.make_layout(%shape_{lower}, %stride_{lower}) : (!cute.shape<\"{shape}\">, !cute.stride<\"{strides}\">) -> \
+    coordinates.of(random, name, tensor)
+}
+
+/// A coordinate tensor: where it starts, its extents, and for each leaf of them a step along a mode of another tensor.
+struct Coordinates {
+    start: Vec<i64>,
+    modes: Vec<Vec<i64>>,
+    steps: Vec<(i64, usize)>,
+    /// Tells whether some of these are numbers that the function takes.
+    is_open: bool,
+}
+
+impl Coordinates {
+    /// A matrix that a tensor has at them.
+    fn of(self, random: &mut Random, name: &str, tensor: (String, Parsed)) -> Placed {
+        let Self {
+            start,
+            modes,
+            steps,
+            is_open,
+        } = self;
+        let is_output = name == "C";
+        let mut placed = Placed::from(tensor);
+        let lower = name.to_lowercase();
+        let (mut of_start, mut of_shape, mut of_stride) = (Vec::new(), Vec::new(), Vec::new());
+        let tuple = |all: Vec<String>| format!("({})", all.join(","));
+        let first: Vec<String> = start
+            .iter()
+            .map(|value| {
+                number(
+                    random,
+                    &format!("start_{lower}"),
+                    *value,
+                    is_open,
+                    &mut placed,
+                    &mut of_start,
+                )
+            })
+            .collect();
+        let first = tuple(first);
+        let (mut shape, mut strides, mut at) = (Vec::new(), Vec::new(), 0);
+        for mode in &modes {
+            let (mut extents, mut along) = (Vec::new(), Vec::new());
+            for extent in mode {
+                // Only the last of some steps along one mode of C may be open, and the generator leaves them known.
+                let open = is_open && !is_output;
+                extents.push(number(
+                    random,
+                    &format!("extent_{lower}"),
+                    *extent,
+                    is_open,
+                    &mut placed,
+                    &mut of_shape,
+                ));
+                let (by, mode) = steps[at];
+                at += 1;
+                along.push(match by {
+                    0 => "0".to_string(),
+                    by => {
+                        let by = number(
+                            random,
+                            &format!("step_{lower}"),
+                            by,
+                            open,
+                            &mut placed,
+                            &mut of_stride,
+                        );
+                        format!("{by}@{mode}")
+                    }
+                });
+            }
+            shape.push(nest(&extents));
+            strides.push(nest(&along));
+        }
+        let (shape, strides) = (tuple(shape), tuple(strides));
+        let list = |all: &[String]| all.join(", ");
+        let types = |all: &[String]| vec!["i32"; all.len()].join(", ");
+        let mut made = |kind: &str, text: &str, values: &[String]| match values {
+            [] => {
+                placed.lines +=
+                    &format!("  %{kind}_{lower} = cute.static : !cute.{kind}<\"{text}\">\n")
+            }
+            values => {
+                placed.lines += &format!(
+                    "  %{kind}_{lower} = cute.make_{kind}({}) : ({}) -> !cute.{kind}<\"{text}\">\n",
+                    list(values),
+                    types(values)
+                );
+            }
+        };
+        made("int_tuple", &first, &of_start);
+        made("shape", &shape, &of_shape);
+        made("stride", &strides, &of_stride);
+        placed.lines += &format!(
+            "  %iter_{lower} = cute.make_arith_tuple_iter(%int_tuple_{lower}) : (!cute.int_tuple<\"{first}\">) -> !cute.arith_tuple_iter<\"{first}\">\n"
+        );
+        placed.lines += &format!(
+            "  %layout_{lower} = cute.make_layout(%shape_{lower}, %stride_{lower}) : (!cute.shape<\"{shape}\">, !cute.stride<\"{strides}\">) -> \
          !cute.layout<\"{shape}:{strides}\">\n"
-    );
-    placed.lines +=
-        &format!("  %at_{lower} = cute.make_view(%iter_{lower}, %layout_{lower}) : !At{name}\n");
-    placed.head = format!("!At{name} = !cute.coord_tensor<\"{first}\", \"{shape}:{strides}\">\n");
-    placed.words = format!(" at {name}(%at_{lower} : !At{name})");
-    placed
+        );
+        placed.lines += &format!(
+            "  %at_{lower} = cute.make_view(%iter_{lower}, %layout_{lower}) : !At{name}\n"
+        );
+        placed.head =
+            format!("!At{name} = !cute.coord_tensor<\"{first}\", \"{shape}:{strides}\">\n");
+        placed.words = format!(" at {name}(%at_{lower} : !At{name})");
+        placed
+    }
+}
+
+/// A convolution's factor: images (C,W,H,N) under each place of a filter, of which TMA can load many as columns of pixels.
+#[derive(Clone, Debug)]
+pub(super) struct Images {
+    /// Tells whether its places are the columns of the factor, as those of a filter's gradient are.
+    across: bool,
+    channels: i64,
+    /// Elements of the filter, how far these are apart, places, and how far those are apart, along W and H, and what is outside at the begin.
+    along: Vec<[i64; 5]>,
+    images: i64,
+}
+
+impl Images {
+    /// A factor of some hundred rows or columns at most.
+    pub(super) fn new(random: &mut Random) -> Self {
+        let modes = 1 + random.below(2);
+        let along = (0..modes).map(|_| {
+            let (taps, apart) = (random.range(1, 3), *random.pick(&[1, 1, 1, 2, -1, -2]));
+            let step = *random.pick(&[1, 1, 1, 2, 3]);
+            [taps, apart, random.range(1, 9), step, random.range(0, 2)]
+        });
+        let along = along.collect();
+        Self {
+            across: random.chance(35),
+            along,
+            channels: *random.pick(&[64, 64, 64, 32, 96, 128, 16, 40]),
+            images: random.range(1, 3),
+        }
+    }
+
+    /// The extents of the factor.
+    pub(super) fn extents(&self) -> [i64; 2] {
+        let product = |of: usize| self.along.iter().map(|all| all[of]).product::<i64>();
+        let (places, columns) = (self.images * product(2), self.channels * product(0));
+        match self.across {
+            true => [columns, places],
+            false => [places, columns],
+        }
+    }
+
+    /// The factor.
+    pub(super) fn placed(&self, random: &mut Random, (name, element): (&str, &str)) -> Placed {
+        let (mut start, mut tensor) = (vec![0], vec![(self.channels, 1)]);
+        let mut next = self.channels + if random.chance(20) { 8 } else { 0 };
+        let (mut channels, mut of_channels) = (vec![self.channels], vec![(1, 0)]);
+        let (mut places, mut of_places) = (Vec::new(), Vec::new());
+        for (mode, [taps, apart, count, step, outside]) in (1..).zip(self.along.iter().copied()) {
+            let reach = (taps - 1) * apart;
+            start.push(-outside - reach.min(0));
+            let span = (count - 1) * step + reach.abs() + 1;
+            let extent = (span - outside - random.range(-1, 2)).max(1);
+            tensor.push((extent, next));
+            next *= extent;
+            channels.push(taps);
+            of_channels.push((apart, mode));
+            places.push(count);
+            of_places.push((step, mode));
+        }
+        start.push(0);
+        tensor.push((self.images, next));
+        places.push(self.images);
+        of_places.push((1, self.along.len() + 1));
+        let tensor: Vec<_> = tensor.into_iter().map(|leaf| vec![leaf]).collect();
+        let tensor = match random.chance(20) {
+            true => typed(random, element, &tensor, 16),
+            false => known(element, &tensor, 16),
+        };
+        let mut both = [(places, of_places), (channels, of_channels)];
+        if self.across {
+            both.reverse();
+        }
+        let [(rows, of_rows), (columns, of_columns)] = both;
+        let coordinates = Coordinates {
+            start,
+            modes: vec![rows, columns],
+            steps: [of_rows, of_columns].concat(),
+            is_open: random.chance(15),
+        };
+        coordinates.of(random, name, tensor)
+    }
 }
 
 /// A factor of rows of a table by index.

@@ -185,13 +185,21 @@ impl Problem {
                 extents[axis] = whole(extents[axis], if axis == 2 { along_k } else { WHOLE });
             }
         }
+        // A factor of images, as a convolution has it, or its gradients.
+        let images = (!is_narrow && random.chance(8))
+            .then(|| (random.below(2), places::Images::new(random)));
+        if let Some((factor, images)) = &images {
+            let [lines, along_k] = images.extents();
+            (extents[*factor], extents[2]) = (lines, along_k);
+        }
         // Without elements of a factor, of the other one, or of both; sums of none are 0.
-        let empty = (!is_narrow && random.chance(4)).then(|| random.below(3));
+        let empty = (!is_narrow && images.is_none() && random.chance(4)).then(|| random.below(3));
         if let Some(axis) = empty {
             extents[axis] = 0;
         }
         let [m, n, k] = extents;
         let batch: Vec<i64> = match random.below(10) {
+            _ if images.is_some() => Vec::new(),
             0 => vec![random.range(1, 3)],
             1 => vec![random.range(1, 3), random.range(1, 2)],
             _ => Vec::new(),
@@ -209,8 +217,8 @@ impl Problem {
             false => result,
         };
         // Groups of rows, each with a matrix of B.
-        let groups = (batch.is_empty() && empty.is_none() && random.chance(12))
-            .then(|| [random.range(1, 9)]);
+        let is_plain = batch.is_empty() && empty.is_none() && images.is_none();
+        let groups = (is_plain && random.chance(12)).then(|| [random.range(1, 9)]);
         let batch_of = |name: &str| match &groups {
             Some(groups) if name == "B" => &groups[..],
             _ => &batch,
@@ -232,7 +240,16 @@ impl Problem {
             let made = prologues[at].as_ref().map(|prologue| prologue.stored);
             made.unwrap_or([left, right][at])
         });
+        let factor_of = |name: &str| usize::from(name == "B");
+        let own = |name: &str| {
+            let images = images.as_ref().filter(|_| name != "C");
+            images.filter(|(factor, _)| *factor == factor_of(name))
+        };
         let placed = |random: &mut Random, name, element, extents| match random.below(20) {
+            _ if own(name).is_some() => {
+                let (_, images) = own(name).expect("images");
+                images.placed(random, (name, element))
+            }
             _ if is_narrow && name != "C" => Placed::from(rows(element, extents, batch_of(name))),
             0..=3 if groups.is_some() && name == "A" => {
                 places::rows(random, (name, element), extents, &batch)
@@ -430,6 +447,7 @@ mod tests {
             " groups M(",
             "make_stride(",
             "@1,",
+            "(1@0,1@1,",
         ] {
             assert!(some(part) > 2, "{part}");
         }
