@@ -267,3 +267,28 @@ func.func @negative(%n: i32) {
   cute.compute_values(%n) of -1 "at_a" : i32
   return
 }
+
+// -----
+
+// A step of 0 is none, whatever it is along.
+!a = !cute.memref<f16, gmem, align<16>, "(64,16):(16,1)">
+!b = !cute.memref<f16, gmem, align<16>, "(16,16):(16,1)">
+!c = !cute.memref<f16, gmem, align<16>, "(16,8,8):(1,16,128)">
+!at = !cute.coord_tensor<"(0,0,0)", "((8,8),16):((1@1,0@2),1@0)">
+func.func @repeated_along(%A: !a, %B: !b, %C: !c, %at: !at) {
+  // expected-error @below {{writes C at coordinates: expected elements that are written once, found coordinates that are the same for 8 of them in ((8,8),16):((1@1,0@2),1@0)}}
+  cute.contract ins(%A, %B : !a, !b) outs(%C : !c) accumulate f32 at C(%at : !at)
+  return
+}
+
+// -----
+
+!x = !cute.memref<f16, gmem, align<2>, "(1,4):(1,1)">
+!f = !cute.memref<f16, gmem, align<2>, "(8,(1,3)):(3,(1,1))">
+!y = !cute.memref<f32, gmem, align<4>, "(4,8):(8,1)">
+!at = !cute.coord_tensor<"(0,-1)", "(4,(1,3)):(1@1,(1@0,-2147483648@1))">
+func.func @wide(%X: !x, %F: !f, %Y: !y, %at: !at) {
+  // expected-error @below {{takes A at coordinates: expected coordinates that are integers of 32 bits, found -4294967297 to 2 along mode 1}}
+  cute.contract ins(%X, %F : !x, !f) outs(%Y : !y) accumulate f32 at A(%at : !at)
+  return
+}

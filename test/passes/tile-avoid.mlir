@@ -1,4 +1,4 @@
-// A plan that is avoided is not chosen: by its name, or with all of which a thread has as many elements. Where nothing else is left, it is.
+// A plan that is avoided is not chosen: by its name, or with all of which a thread has as many elements. Where nothing is left, what has the fewest is.
 //
 // RUN: cute-opt %s --cute-tile="arch=sm_80" | FileCheck %s --check-prefix=CHOSEN
 // CHOSEN: tile = 128x256x64
@@ -8,7 +8,8 @@
 // HELD: tile = 128x128x32
 // RUN: cute-opt %s --cute-tile="avoid=96held arch=sm_80" | FileCheck %s --check-prefix=FEWER
 // FEWER: tile = 64x64x32
-// RUN: cute-opt %s --cute-tile="avoid=1held arch=sm_80" | FileCheck %s --check-prefix=CHOSEN
+// RUN: cute-opt %s --cute-tile="avoid=1held arch=sm_80" | FileCheck %s --check-prefix=LEAST
+// LEAST: tile = 16x16x16
 // RUN: %python %inputs/status.py 1 cute-opt %s --cute-tile="avoid=0held arch=sm_80" 2>&1 | FileCheck %s --check-prefix=WRONG
 // WRONG: error: cute-tile: avoid: expected tile, warps, stages and split of plans, such as 128x256x64-2x4-3-1, or a number of elements of a thread, such as 64held, or stays, joined by +, found '0held'
 

@@ -171,6 +171,26 @@ func.func @downwards(%A: !a, %B: !t, %C: !t) {
 
 // -----
 
+!c = !cute.memref<f16, gmem, align<16>, "(64,64):(-64,1)">
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+func.func @written_downwards(%A: !t, %B: !t, %C: !c) {
+  // expected-error @below {{expected C with strides that are not negative, found -64 in (64,64):(-64,1); copy it into a tensor whose elements ascend}}
+  cute.contract ins(%A, %B : !t, !t) outs(%C : !c) accumulate f32
+  return
+}
+
+// -----
+
+!a = !cute.memref<f16, gmem, align<16>, "(64,64):(1125899906842624,1)">
+!t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
+func.func @far(%A: !a, %B: !t, %C: !t) {
+  // expected-error @below {{expected A that spans at most 2^40 elements, found 70931694131085376 in (64,64):(1125899906842624,1); make its strides smaller}}
+  cute.contract ins(%A, %B : !a, !t) outs(%C : !t) accumulate f32
+  return
+}
+
+// -----
+
 !a = !cute.memref<f16, gmem, align<512>, "(64,64):(64,1)">
 !t = !cute.memref<f16, gmem, align<16>, "(64,64):(64,1)">
 func.func @aligned(%A: !a, %B: !t, %C: !t) {

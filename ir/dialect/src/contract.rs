@@ -63,6 +63,7 @@ pub fn each_leaf(
 pub fn step(stride: &Leaf) -> Result<Option<(&Leaf, usize)>, String> {
     match stride {
         Leaf::Static(0) => Ok(None),
+        Leaf::Basis { value, path } if path.len() == 1 && value.is(0) => Ok(None),
         Leaf::Basis { value, path } if path.len() == 1 => Ok(Some((value, usize::from(path[0])))),
         other => Err(format!(
             "expected strides that are steps along modes of the tensor, such as 2@1, found {other}"
@@ -138,7 +139,13 @@ impl<'c> At<'c> {
                 }
                 _ => return Err("a start overflows 64 bits".to_owned()),
             }
-            let inside = range(first, places, mode)?.zip(extent.as_static());
+            let reached = range(first, places, mode)?;
+            if let Some([least, most]) = reached.filter(|reached| !is_in_32_bits(*reached)) {
+                return Err(format!(
+                    "expected coordinates that are integers of 32 bits, found {least} to {most} along mode {mode}"
+                ));
+            }
+            let inside = reached.zip(extent.as_static());
             let inside = inside.is_some_and(|([least, most], extent)| least >= 0 && most < extent);
             limits.push((!inside).then_some(extent));
         }
@@ -157,6 +164,30 @@ impl<'c> At<'c> {
 }
 
 impl At<'_> {
+    /// Tells whether coordinates along a mode of the tensor are integers of 32 bits, whatever a launch brings of the extents of the matrix: they are computed in so many.
+    pub fn is_in_32_bits(&self, mode: usize) -> bool {
+        let most = |leaf: &Leaf| match leaf {
+            Leaf::Dynamic(leaf) if leaf.width <= 32 => Some(i64::from(i32::MAX)),
+            leaf => leaf.as_static(),
+        };
+        let Some(first) = self.start.get(mode).and_then(IntTuple::as_static) else {
+            return false;
+        };
+        let mut reach = [first; 2];
+        let extents = self.places.shape().leaves().into_iter();
+        for (extent, stride) in extents.zip(self.places.stride().leaves()) {
+            let along = match step(stride) {
+                Ok(Some((value, along))) if along == mode => value.as_static(),
+                Ok(_) => continue,
+                Err(_) => None,
+            };
+            let last = most(extent).and_then(|extent| (extent - 1).max(0).checked_mul(along?));
+            let Some(last) = last else { return false };
+            reach[usize::from(last > 0)] = reach[usize::from(last > 0)].saturating_add(last);
+        }
+        is_in_32_bits(reach)
+    }
+
     /// Checks that coordinates are inside of the tensor, as far as that is known, and that no two elements have the same.
     pub fn check_output(&self) -> Result<(), String> {
         for (mode, limit) in self.limits.iter().enumerate() {
@@ -213,6 +244,10 @@ impl At<'_> {
         }
         Ok(())
     }
+}
+
+fn is_in_32_bits(reach: [i64; 2]) -> bool {
+    reach.iter().all(|value| i32::try_from(*value).is_ok())
 }
 
 /// The least and the greatest coordinate along a mode of the tensor, where they are known.

@@ -636,9 +636,10 @@ fn chosen<'c>(
     // Whichever instructions multiply, and where sums wait in a workspace.
     sm80::check_result(problem.accumulate, problem.elements[2])?;
     let mut candidates = [of_warpgroups, of_warps].concat();
-    let is_left = |candidate: &Candidate<'c>| avoid.is_none_or(|all| !all.has(&candidate.plan));
-    if candidates.iter().any(is_left) {
-        candidates.retain(is_left);
+    if let Some(avoid) = avoid {
+        let left = avoid.left(candidates.iter().map(|candidate| &candidate.plan));
+        let mut left = left.into_iter();
+        candidates.retain(|_| left.next().unwrap_or(true));
     }
     if problem.packed != Packed::default() {
         for candidate in &mut candidates {

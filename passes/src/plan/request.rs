@@ -4,7 +4,7 @@ use super::warps_of;
 use cute_ir::attributes::{RASTER, SPLIT, STAGES, STREAM, SWIZZLE, TILE, WARPS};
 use cute_ir::mlir::*;
 use cute_ir::options::OptionValue;
-use cute_ir::plan::{MOST_AT_ONCE, MOST_BLOCKS, Plan};
+use cute_ir::plan::{MOST_AT_ONCE, MOST_BLOCKS, MOST_SPLIT, Plan};
 use cute_layout::Swizzle;
 
 /// The choice of the swizzle of shared memory.
@@ -276,12 +276,52 @@ impl Avoid {
         self.0.iter().any(|name| name == Self::STAYS)
     }
 
+    /// Tells whether a plan is among those that are named. One that shares the sums of a tile has the registers of the same one that does in other parts.
+    fn names(&self, plan: &Plan<'_>) -> bool {
+        let in_parts = |split: i64| {
+            let other = Plan {
+                split,
+                ..plan.clone()
+            };
+            self.0.contains(&Self::name_of(&other))
+        };
+        match plan.split {
+            1 => in_parts(1),
+            _ => (2..=MOST_SPLIT).any(in_parts),
+        }
+    }
+
+    /// The number of elements of a thread from which on plans are among them; none where no number is.
+    fn most_held(&self) -> Option<i64> {
+        self.0.iter().filter_map(|name| least_held(name)).min()
+    }
+
     /// Tells whether a plan is among them.
     pub(crate) fn has(&self, plan: &Plan<'_>) -> bool {
-        let name = Self::name_of(plan);
-        let least = self.0.iter().filter_map(|name| least_held(name)).min();
-        let is_large = |least| held_by_name(&name).is_some_and(|held| held >= least);
-        least.is_some_and(is_large) || self.0.contains(&name)
+        let held = held_by_name(&Self::name_of(plan));
+        let is_large = self.most_held().zip(held);
+        is_large.is_some_and(|(least, held)| held >= least) || self.names(plan)
+    }
+
+    /// The plans that are left of some: those that are neither named nor have as many elements as are not to be had; where there are none, those of the fewest that are not named,
+    /// and where all are named, all.
+    pub(crate) fn left<'p, 'c: 'p>(
+        &self,
+        plans: impl Iterator<Item = &'p Plan<'c>> + Clone,
+    ) -> Vec<bool> {
+        let is_named: Vec<bool> = plans.clone().map(|plan| self.names(plan)).collect();
+        let held: Vec<i64> = plans
+            .map(|plan| held_by_name(&Self::name_of(plan)).unwrap_or(0))
+            .collect();
+        let others = held.iter().zip(&is_named).filter(|(_, named)| !**named);
+        let Some(fewest) = others.map(|(held, _)| *held).min() else {
+            return vec![true; held.len()];
+        };
+        let most = self
+            .most_held()
+            .map_or(i64::MAX, |least| (least - 1).max(fewest));
+        let all = held.iter().zip(&is_named);
+        all.map(|(held, named)| !named && *held <= most).collect()
     }
 }
 

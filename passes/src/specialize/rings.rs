@@ -334,11 +334,8 @@ pub(super) fn of<'c>(kernel: Op<'c>, blocks: i64) -> Result<Vec<Ring<'c>>, Failu
 impl<'c> Ring<'c> {
     /// Puts loads into the order of these ops: the first one of a turn waits for a place, and behind the last one is the next place.
     fn sort_loads(&mut self, ops: &[Op<'c>]) {
-        let mut left = ops.iter().filter(|op| self.loads.contains(op));
-        let mut order = Vec::new();
-        while let Some(op) = left.next() {
-            order.extend(self.loads.iter().position(|load| load == op));
-        }
+        let place = |op: &Op<'c>| self.loads.iter().position(|load| load == op);
+        let order: Vec<usize> = ops.iter().filter_map(place).collect();
         self.loads = order.iter().map(|at| self.loads[*at]).collect();
         self.fills = order.iter().map(|at| self.fills[*at]).collect();
         self.slices = order.iter().map(|at| self.slices[*at].clone()).collect();

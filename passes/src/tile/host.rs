@@ -275,6 +275,7 @@ impl<'c> Gemm<'c> {
             self.check_apart(host, output)?;
             self.check_inside(host, output)?;
         }
+        self.check_coordinates(host)?;
         Ok(())
     }
 
@@ -441,11 +442,48 @@ impl<'c> Gemm<'c> {
         }
     }
 
-    /// Asserts that coordinates of C are inside of its tensor, where the types do not say so.
+    /// Asserts that coordinates of A and of B are integers of 32 bits, where the types do not say so: kernels compute them in so many.
+    fn check_coordinates(&self, host: Builder<'c>) -> Result<(), Failure> {
+        for factor in &self.matrices.product[..2] {
+            let Some(Places::At(own)) = &factor.places else {
+                continue;
+            };
+            for (mode, [least, most, _]) in own.reach(host, factor.tensor)? {
+                if own.at.is_in_32_bits(mode) {
+                    continue;
+                }
+                let limits = [i32::MIN, i32::MAX].map(i64::from);
+                let [first, last] = limits.map(|limit| host.constant(host.index_type(), limit));
+                let from = host.compare(Predicate::Sge, least, first?)?;
+                let to = host.compare(Predicate::Sle, most, last?)?;
+                let holds = host.value(arith::ANDI, &[from, to], from.r#type(), &[])?;
+                let message = format!(
+                    "expected coordinates of {} along mode {mode} of its tensor that are integers of 32 bits",
+                    factor.name
+                );
+                host.op(cf::ASSERT, &[holds], &[], &[("msg", host.string(&message))])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Asserts that coordinates of C are inside of its tensor, where the types do not say so, and that no two are the same.
     fn check_inside(&self, host: Builder<'c>, c: &Matrix<'c>) -> Result<(), Failure> {
         let Some(Places::At(own)) = &c.places else {
             return Ok(());
         };
+        for (mode, extent, step) in own.open_steps(host)? {
+            let one = host.constant(host.index_type(), 1)?;
+            let zero = host.constant(host.index_type(), 0)?;
+            let is_one = host.compare(Predicate::Sle, extent, one)?;
+            let is_step = host.compare(Predicate::Ne, step, zero)?;
+            let holds = host.value(arith::ORI, &[is_one, is_step], is_one.r#type(), &[])?;
+            let message = format!(
+                "expected steps along mode {mode} of the tensor of {} that are not 0: each element is written once",
+                c.name
+            );
+            host.op(cf::ASSERT, &[holds], &[], &[("msg", host.string(&message))])?;
+        }
         for (mode, [least, most, extent]) in own.reach(host, c.tensor)? {
             let zero = host.constant(host.index_type(), 0)?;
             let from = host.compare(Predicate::Sge, least, zero)?;

@@ -239,6 +239,38 @@ impl<'c> InTensor<'c> {
         Ok(all)
     }
 
+    /// The steps of leaves of the matrix that only a launch knows, each with the mode of the tensor that it is along and the leaf's extent.
+    pub(super) fn open_steps(
+        &self,
+        host: Builder<'c>,
+    ) -> Result<Vec<(usize, Val<'c>, Val<'c>)>, Failure> {
+        let index = host.index_type();
+        let given = self.leaves(&self.given);
+        let places = &self.at.places;
+        let leaves = places
+            .shape()
+            .leaves()
+            .into_iter()
+            .zip(places.stride().leaves());
+        let mut all = Vec::new();
+        for (at, (extent, stride)) in leaves.enumerate() {
+            let step = contract::step(stride).map_err(|e| host.error(e))?;
+            let (Some((_, along)), Some(value)) = (step, given.stride[at]) else {
+                continue;
+            };
+            let extent = match (extent, given.shape[at]) {
+                (_, Some(extent)) => host.value(arith::INDEX_CAST, &[extent], index, &[])?,
+                (extent, None) => {
+                    let known = extent.as_static().expected(host, "an extent")?;
+                    host.constant(index, known)?
+                }
+            };
+            let value = host.value(arith::INDEX_CAST, &[value], index, &[])?;
+            all.push((along, extent, value));
+        }
+        Ok(all)
+    }
+
     /// The values of the tensor's extents and then of its strides, an entry for each mode; none of those that are known.
     fn of_tensor(&self, b: Builder<'c>, tensor: Val<'c>) -> Result<Vec<Option<Val<'c>>>, Failure> {
         let all = &self.at.tensor;

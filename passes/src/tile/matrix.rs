@@ -288,6 +288,8 @@ impl<'c> Matrix<'c> {
                 memref.layout
             ));
         }
+        check_argument(&name, tensor)?;
+        memref.check_addressable()?;
         match (&places, role) {
             // What coordinates reach the verifier has seen.
             (Some(Places::At(own)), Role::C | Role::Output) => {
@@ -299,8 +301,6 @@ impl<'c> Matrix<'c> {
         if role == Role::Reduced {
             check_once(&name, &layout)?;
         }
-        check_argument(&name, tensor)?;
-        memref.check_addressable()?;
         let access = access(&memref, &layout, places.as_ref(), has_groups)?;
         let memref_bytes = memref.element_bytes().max(1);
         Ok(Self {
@@ -643,6 +643,9 @@ pub(super) fn check_once(name: &str, layout: &Layout) -> Result<(), String> {
 /// The alignment of a tensor's start, in bytes, that a package can promise at most.
 const MOST_ALIGN: i64 = 256;
 
+/// Elements that a tensor of a package spans at most.
+const MOST_REACHED: i64 = 1 << 40;
+
 /// Checks that the strides of a tensor are numbers of elements that addresses can say.
 pub(super) fn check_in_memory(name: &str, memref: &MemRef<'_>) -> Result<(), String> {
     if memref.layout.stride().has_basis() {
@@ -667,6 +670,23 @@ pub(super) fn check_argument(name: &str, tensor: Val<'_>) -> Result<(), String> 
     {
         return Err(format!(
             "expected {name} with strides that are not negative, found {stride} in {}; copy it into a tensor whose elements ascend",
+            memref.layout
+        ));
+    }
+    // Of strides that are not negative it is the last one's.
+    let reach = memref.layout.flat().map(|flat| {
+        let modes = flat.modes().iter().filter(|mode| mode.0 > 0);
+        modes.fold(1i64, |reach, (extent, stride)| {
+            reach.saturating_add((extent - 1).saturating_mul(*stride))
+        })
+    });
+    if let Some(reach) = reach.filter(|reach| *reach > MOST_REACHED) {
+        let found = match reach {
+            i64::MAX => "more than 64 bits say".to_owned(),
+            reach => reach.to_string(),
+        };
+        return Err(format!(
+            "expected {name} that spans at most 2^40 elements, found {found} in {}; make its strides smaller",
             memref.layout
         ));
     }
@@ -702,16 +722,17 @@ pub(super) fn check_apart(name: &str, layout: &Layout) -> Result<(), String> {
         return Ok(());
     };
     let mut modes: Vec<_> = flat.modes().iter().filter(|mode| mode.0 > 1).collect();
-    modes.sort_by_key(|mode| mode.1);
+    let apart = |stride: i64| stride.saturating_abs();
+    modes.sort_by_key(|mode| apart(mode.1));
     let mut reach = 1i64;
     for (extent, stride) in modes {
-        if *stride < reach {
+        if apart(*stride) < reach {
             return Err(format!(
                 "expected elements of {name} that do not overlap, found {layout}: {extent} elements that are {stride} apart, where \
                  others reach over {reach}"
             ));
         }
-        reach = reach.saturating_add((extent - 1).saturating_mul(*stride));
+        reach = reach.saturating_add((extent - 1).saturating_mul(apart(*stride)));
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use cute_ir::{
     types::{element_bits, is_float, memref_of},
 };
 use cute_ir::{
-    contract::{self, divisor},
+    contract::{self, divisor, group_of},
     types::MemRef,
 };
 use cute_layout::{IntTuple, Leaf};
@@ -38,6 +38,15 @@ fn is_as_stored(prologue: Option<Blk<'_>>) -> bool {
     prologue.is_none_or(|block| yielded(block).first() == arguments_of(block).first())
 }
 
+/// Elements of 8 bits along K of a tile of warpgroups, and of the smallest one of warps: groups that share a scale are of whole tiles.
+const TILE_OF_WARPGROUPS: i64 = 128;
+const TILE_OF_WARPS: i64 = 32;
+
+/// Elements along K that share a number of a tensor that a prologue reads; none where there are no groups.
+fn group_along_k(tensor: Val<'_>) -> Option<i64> {
+    group_of(&memref_of(tensor)?.layout.mode(1).ok()?)
+}
+
 /// The product itself, or one of f16 in its place where an architecture multiplies no numbers of 8 bits.
 pub(super) fn widened<'c>(
     rewriter: &Rewriter<'c>,
@@ -52,7 +61,12 @@ pub(super) fn widened<'c>(
     let own = archs.all().all(|arch| arch.multiplies_eight_bit_floats());
     let sums = contract.accumulate().and_then(type_value);
     let in_single = sums.is_some_and(|ty| is_float(ty) && element_bits(ty) == Some(32));
-    if !narrow(0) || !narrow(1) || !in_single || own {
+    let scales = [contract.inputs_a(), contract.inputs_b()].concat();
+    let have_groups_of = |tile: i64| {
+        let groups = scales.iter().filter_map(|scale| group_along_k(*scale));
+        groups.into_iter().all(|group| group % tile == 0)
+    };
+    if !narrow(0) || !narrow(1) || !in_single || own && have_groups_of(TILE_OF_WARPS) {
         return Ok(op);
     }
     // Warpgroups multiply them, where TMA brings them.
@@ -74,7 +88,8 @@ pub(super) fn widened<'c>(
     let in_lines =
         |factor: &Val<'c>| memref_of(*factor).is_some_and(|memref| is_along_k(&memref, may_copy));
     let may = request.instructions != Some(Instructions::Mma);
-    if of_warpgroups && may && is_plain && factors.iter().all(in_lines) {
+    let is_grouped = have_groups_of(TILE_OF_WARPGROUPS);
+    if of_warpgroups && may && is_plain && is_grouped && factors.iter().all(in_lines) {
         return Ok(op);
     }
     // A plan that was given says what it multiplies.
