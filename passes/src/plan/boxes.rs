@@ -51,6 +51,11 @@ impl Boxes {
         }
     }
 
+    /// Tells whether rows are channels and elements of a filter, as the gradient of a filter has them.
+    pub(super) fn is_across(self) -> bool {
+        matches!(self, Boxes::Columns(Columns { places: 1, .. }))
+    }
+
     /// Elements of the factor that are one in memory.
     pub(super) fn same(self) -> i64 {
         match self {
@@ -73,6 +78,15 @@ impl Boxes {
             Boxes::Columns(own) => own.places == 1 || own.channels % k == 0,
             Boxes::Leaves(own) => own.first[1] % k == 0,
         }
+    }
+
+    /// Tells whether loads of a tile of so many rows and columns bring whole lines of L2 where the factor has them: less takes as many loads and twice the time, or more.
+    pub(super) fn loads_lines(self, tile: [i64; 2]) -> bool {
+        let Boxes::Columns(own) = self else {
+            return true;
+        };
+        let is_whole = |channels: i64| channels * own.bytes % LINE == 0;
+        !is_whole(own.channels) || is_whole(own.channels_at_once(tile))
     }
 
     /// Checks that a tile of so many rows and columns of a factor is one box. Errors: what it does not divide.

@@ -385,6 +385,7 @@ fn fitting(problem: &Problem<'_>, rules: Rules<'_>, archs: &Archs) -> Option<Str
         stream: None,
         cluster: None,
         teams: None,
+        swap: None,
         ..*asked
     };
     let by_any = Request {
@@ -395,8 +396,14 @@ fn fitting(problem: &Problem<'_>, rules: Rules<'_>, archs: &Archs) -> Option<Str
         prologue: None,
         ..by_any
     };
+    // By instructions of warps such numbers are another problem, whose factors are made f16.
+    let is_narrow = |ty: Type<'_>| types::is_float(ty) && element_bits(ty) == Some(8);
+    let is_another = problem.elements[..2].iter().all(|ty| is_narrow(*ty))
+        && !archs.all().all(|arch| arch.multiplies_eight_bit_floats());
     let requests = [open, by_any, in_any_place];
-    let mut requests = requests.iter().filter(|request| *request != asked);
+    let mut requests = requests.iter().filter(|request| {
+        *request != asked && (!is_another || request.instructions.is_some())
+    });
     let mut options = requests.find_map(|request| {
         let rules = Rules { request, ..rules };
         let plans = chosen(problem, rules, archs, 1).ok()?;
@@ -408,6 +415,7 @@ fn fitting(problem: &Problem<'_>, rules: Rules<'_>, archs: &Archs) -> Option<Str
         (asked.is_streamed(), "stream=none"),
         (asked.cluster.is_some(), "cluster=1x1"),
         (asked.teams.is_some(), "teams=1"),
+        (asked.swap.is_some(), "swap=false"),
         (asked.instructions.is_some(), "instructions=mma"),
         (asked.prologue.is_some(), "prologue=shared"),
     ] {
