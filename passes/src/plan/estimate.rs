@@ -345,7 +345,14 @@ impl Estimate {
         let shared = of_a + m * of_row_a + (atoms * n + n) * of_row_b;
         let shared = shared / 1024 * roles::SHARED;
         let busy = multiplied.max(shared) * roles::CYCLE / 1000;
-        let is_aligned = |factor: usize, access: &Access| access.pitch * bits[factor] % 1024 == 0;
+        // Half a line that begins at a multiple of that is in one.
+        let is_aligned = |factor: usize, access: &Access| {
+            let line = match access.major {
+                1 => 1024.min(k * bits[factor]),
+                _ => 1024,
+            };
+            access.pitch * bits[factor] % line.max(1) == 0
+        };
         let factors = [accesses.first(), accesses.get(1)];
         // Bases are taken to begin at multiples of 128 bytes, and lines to lie one behind the other.
         let apart = [0, 1].map(|factor: usize| {

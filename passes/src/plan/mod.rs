@@ -189,8 +189,8 @@ impl Problem<'_> {
             .count()
     }
 
-    /// The kind of product, by which measurements are kept: types of A, B, sums and C, the modes along which A, B and C are contiguous, and elements of an access to each; and
-    /// what prologues make factors of. Such as `f16 f16 f32 f16 kkn 8x8x8`.
+    /// The kind of product, by which measurements are kept: types of A, B, sums and C, the modes along which A, B and C are contiguous, and elements of an access to each; which
+    /// factors are images, as convolutions have them; and what prologues make factors of. Such as `f16 f16 f32 f16 kkn 8x8x8`.
     pub fn kind(&self) -> String {
         let [a, b, c] = self.elements;
         let modes = [["m", "k"], ["n", "k"], ["m", "n"]];
@@ -206,6 +206,11 @@ impl Problem<'_> {
         );
         if self.has_groups {
             kind += " groups";
+        }
+        for (name, boxes) in ["A", "B"].iter().zip(self.boxes) {
+            if boxes.and_then(Boxes::columns).is_some() {
+                kind += &format!(", {name} of images");
+            }
         }
         if self.scaled.is_some() {
             kind += " scales";
@@ -401,9 +406,9 @@ fn fitting(problem: &Problem<'_>, rules: Rules<'_>, archs: &Archs) -> Option<Str
     let is_another = problem.elements[..2].iter().all(|ty| is_narrow(*ty))
         && !archs.all().all(|arch| arch.multiplies_eight_bit_floats());
     let requests = [open, by_any, in_any_place];
-    let mut requests = requests.iter().filter(|request| {
-        *request != asked && (!is_another || request.instructions.is_some())
-    });
+    let mut requests = requests
+        .iter()
+        .filter(|request| *request != asked && (!is_another || request.instructions.is_some()));
     let mut options = requests.find_map(|request| {
         let rules = Rules { request, ..rules };
         let plans = chosen(problem, rules, archs, 1).ok()?;
