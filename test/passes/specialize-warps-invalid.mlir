@@ -542,3 +542,31 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// Parts from the second one on: nothing says that the last is a part of the tensor.
+!load = !cute_nvgpu.atom.tma_load<f16, copy_bits = 65536, tma_gbasis = <"(64,64):(1@1,1@0)">, swizzle = 128>
+!coords = !cute.coord_tensor<"(?,?)", "(64,64):(1@1,1@0)">
+!both = !cute.memref<f16, smem, align<1024>, S<3,4,3>, "(128,64):(64,1)">
+!at = !cute.coord<"(?,?)">
+
+gpu.module @kernels {
+  gpu.func @kernel(%A: !load, %at: !coords, %i: !at, %n: i32) kernel attributes {known_block_size = array<i32: 256, 1, 1>, cute.roles = array<i64: 40, 232>} {
+    %s = cute.memref.alloca() : !both
+    %tile = cute.static "[64:1;64:1]"
+    %c1 = arith.constant 1 : i32
+    %c2 = arith.constant 2 : i32
+    %one = arith.addi %n, %c1 : i32
+    %two = arith.addi %n, %c2 : i32
+    %first = cute.make_coord(%one, 0)
+    %second = cute.make_coord(%two, 0)
+    %a = cute.local_tile(%s, %tile, %first)
+    %b = cute.local_tile(%s, %tile, %second)
+    cute_nvgpu.tma_load(%A, [%at], %a)
+    // expected-error @below {{loads a tensor that another load fills as well; expected a tensor for each load, or parts of one that cute.local_tile makes, at coordinates of rows that differ by constants}}
+    cute_nvgpu.tma_load(%A, [%at], %b)
+    %x = cute.memref.load(%s, %i) : (!both, !at) -> f16
+    gpu.return
+  }
+}

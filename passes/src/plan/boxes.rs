@@ -21,6 +21,12 @@ const MOST_PIXELS: usize = 3;
 /// Bytes of a line of L2.
 const LINE: i64 = 128;
 
+/// Bits of an offset of an instruction along each mode of pixels, of so many modes (PTX ISA, im2col mode).
+const OFFSET_BITS: [u32; MOST_PIXELS] = [16, 8, 5];
+
+/// Elements of the filter behind its last one that tiles reach over at most: of 32 channels each, eight of a tile of 256, in a cluster of eight.
+const OVER: i64 = 64;
+
 /// Strides of a tensor that stands for any, in elements.
 const FAR: i64 = 1 << 20;
 
@@ -248,6 +254,9 @@ impl Columns {
             own.lines = gcd(own.lines, divisor(stride));
             own.pitch = gcd(own.pitch, divisor(stride));
         }
+        if places == 1 && !own.reaches_over() {
+            return None;
+        }
         // A tile of as little as TMA copies, to learn whether a map of these images has such columns.
         let convolution = own.convolution();
         let granule = (WIDEST / 8 / bytes).max(1);
@@ -255,6 +264,17 @@ impl Columns {
         TmaBox::of_im2col(images, &smem, None, bytes * 8, &convolution.pixels).ok()?;
         convolution.coordinates(images).ok()?;
         Some(own)
+    }
+
+    /// Tells whether an instruction reaches elements behind the last one of the filter, which tiles may have that go over its end, and those of blocks of a cluster that have no tile: what
+    /// comes is multiplied for columns that nobody stores.
+    fn reaches_over(&self) -> bool {
+        let last = self.pixels - 1;
+        let others: i64 = self.extents[..last].iter().product();
+        let over = (OVER + others - 1) / others.max(1);
+        let reach = (self.extents[last] - 1 + over).saturating_mul(self.dilation[last]);
+        let is_forward = self.dilation.iter().all(|apart| *apart > 0);
+        is_forward && reach < 1 << OFFSET_BITS[last]
     }
 
     /// The places of the filter and its elements, as an atom of TMA is made of them.

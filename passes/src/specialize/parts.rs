@@ -60,6 +60,13 @@ fn not_whole(load: Load<'_>) -> Failure {
     )
 }
 
+fn not_parts(again: Op<'_>) -> Failure {
+    diag::error(
+        again.location(),
+        "loads a tensor that another load fills as well; expected a tensor for each load, or parts of one that cute.local_tile makes, at coordinates of rows that differ by constants",
+    )
+}
+
 /// The tensor that a load fills, or a part of which, and the views between the two.
 fn views_of<'c>(load: Load<'c>) -> Result<(Val<'c>, Vec<Op<'c>>), Failure> {
     let (op, mut value) = (load.op(), load.destination());
@@ -120,11 +127,7 @@ impl<'c> Filling<'c> {
             };
         }
         if let Some((again, _)) = others.first().filter(|_| !self.are_parts()) {
-            return Err(diag::error(
-                again.op().location(),
-                "loads a tensor that another load fills as well; expected a tensor for each load, or parts of one that cute.local_tile makes, at coordinates of rows that differ by \
-                 constants",
-            ));
+            return Err(not_parts(again.op()));
         }
         if first.mask().is_some() && blocks < 2 {
             return Err(diag::error(
@@ -150,7 +153,8 @@ impl<'c> Filling<'c> {
             None => sharers == 1,
         };
         match (is_whole && all % own.max(1) == 0, first.mask()) {
-            (true, _) => Ok(()),
+            (true, _) if self.are_in_row() => Ok(()),
+            (true, _) => Err(not_parts(others.first().map_or(op, |(load, _)| load.op()))),
             (false, Some(_)) => Err(diag::error(
                 op.location(),
                 format!(
@@ -164,6 +168,14 @@ impl<'c> Filling<'c> {
                 ),
             )),
         }
+    }
+
+    /// Tells whether the parts are those from the first one on, without a gap.
+    fn are_in_row(&self) -> bool {
+        let places = self.loads.iter().filter_map(|(_, views)| place_of(views));
+        let places: HashSet<i64> = places.map(|(_, place)| place).collect();
+        let count = i64::try_from(self.loads.len()).unwrap_or(i64::MAX);
+        count == 1 || (0..count).all(|place| places.contains(&place))
     }
 
     /// Tells whether the loads are of parts in one block that are known not to meet.
