@@ -102,3 +102,13 @@ module attributes {gpu.container_module} {
     return
   }
 }
+
+// -----
+
+gpu.module @k {
+  gpu.func @fewer_than_none() kernel {
+    // expected-error @below {{expected 0 to 7 groups that may be under way, found -3}}
+    nvvm.wgmma.wait.group.sync.aligned -3
+    gpu.return
+  }
+}

@@ -29,6 +29,21 @@ pub const BARRIER_BYTES: i64 = 8;
 /// The blocks of a cluster, at most (PTX ISA, "Cluster of Cooperative Thread Arrays"; 16 where the kernel allows more than 8, which a launch lets it).
 pub const MOST_BLOCKS: i64 = 16;
 
+/// Groups of products of warpgroups that may be under way behind a wait for others (PTX ISA, wgmma.wait_group).
+pub const GROUPS_UNDER_WAY: std::ops::RangeInclusive<i64> = 0..=7;
+
+/// Checks that so many groups may be under way behind a wait.
+pub fn check_pending(pending: i64) -> Result<(), String> {
+    match GROUPS_UNDER_WAY.contains(&pending) {
+        true => Ok(()),
+        false => Err(format!(
+            "expected {} to {} groups that may be under way, found {pending}",
+            GROUPS_UNDER_WAY.start(),
+            GROUPS_UNDER_WAY.end()
+        )),
+    }
+}
+
 /// Sums of 32 bits that a thread sends to another block at once: 16 bytes, the most that `st.async` stores (PTX ISA, st.async).
 pub const SENT_AT_ONCE: i64 = 4;
 

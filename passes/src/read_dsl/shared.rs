@@ -124,6 +124,7 @@ pub(super) fn fences<'c>(rewriter: &Rewriter<'c>, kernel: Op<'c>) -> Result<(), 
             }
             nvvm::WGMMA_WAIT_GROUP_SYNC_ALIGNED => {
                 let pending = integer_of(op, "group").expected(op, "a number of groups")?;
+                hopper::check_pending(pending).map_err(|e| b.error(e))?;
                 let operands = seen(&sums);
                 check_some(b, &operands)?;
                 let pending = [("pending", b.integer(b.i32_type(), pending))];

@@ -429,14 +429,10 @@ pub(super) fn verify_accumulators(op: Op<'_>) -> Checked {
             "expected a result for each value of accumulators, and none for fragments".to_owned(),
         );
     }
-    if let Some(pending) = integer_of(op, "pending")
-        && !(0..=7).contains(&pending)
-    {
-        return Err(format!(
-            "expected 0 to 7 groups that may be under way, found {pending}"
-        ));
+    match integer_of(op, "pending") {
+        Some(pending) => hopper::check_pending(pending),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 pub(super) fn verify_atom_wgmma(op: cute_nvgpu::AtomWgmma<'_>) -> Checked {
