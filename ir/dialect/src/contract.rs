@@ -170,22 +170,9 @@ impl At<'_> {
             Leaf::Dynamic(leaf) if leaf.width <= 32 => Some(i64::from(i32::MAX)),
             leaf => leaf.as_static(),
         };
-        let Some(first) = self.start.get(mode).and_then(IntTuple::as_static) else {
-            return false;
-        };
-        let mut reach = [first; 2];
-        let extents = self.places.shape().leaves().into_iter();
-        for (extent, stride) in extents.zip(self.places.stride().leaves()) {
-            let along = match step(stride) {
-                Ok(Some((value, along))) if along == mode => value.as_static(),
-                Ok(_) => continue,
-                Err(_) => None,
-            };
-            let last = most(extent).and_then(|extent| (extent - 1).max(0).checked_mul(along?));
-            let Some(last) = last else { return false };
-            reach[usize::from(last > 0)] = reach[usize::from(last > 0)].saturating_add(last);
-        }
-        is_in_32_bits(reach)
+        let first = self.start.get(mode).and_then(IntTuple::as_leaf);
+        let reach = first.map(|first| reached(first, &self.places, mode, most));
+        matches!(reach, Some(Ok(Some(reach))) if is_in_32_bits(reach))
     }
 
     /// Checks that coordinates are inside of the tensor, as far as that is known, and that no two elements have the same.
@@ -252,6 +239,16 @@ fn is_in_32_bits(reach: [i64; 2]) -> bool {
 
 /// The least and the greatest coordinate along a mode of the tensor, where they are known.
 fn range(first: &Leaf, places: &Layout, mode: usize) -> Result<Option<[i64; 2]>, String> {
+    reached(first, places, mode, Leaf::as_static)
+}
+
+/// The same for extents of the matrix that are what `extent_of` says of each.
+fn reached(
+    first: &Leaf,
+    places: &Layout,
+    mode: usize,
+    extent_of: impl Fn(&Leaf) -> Option<i64>,
+) -> Result<Option<[i64; 2]>, String> {
     let Some(first) = first.as_static() else {
         return Ok(None);
     };
@@ -263,7 +260,7 @@ fn range(first: &Leaf, places: &Layout, mode: usize) -> Result<Option<[i64; 2]>,
         if along != mode {
             continue;
         }
-        let (Some(extent), Some(value)) = (extent.as_static(), value.as_static()) else {
+        let (Some(extent), Some(value)) = (extent_of(extent), value.as_static()) else {
             return Ok(None);
         };
         let last = (extent - 1).max(0).checked_mul(value);

@@ -312,13 +312,16 @@ impl<'c> Builder<'c> {
 
     /// Checks that tiles of A and of B are boxes that TMA loads. Errors: what they do not divide.
     fn check_boxes(&self, [m, n, k]: [i64; 3]) -> Result<(), String> {
-        let factors = ["A", "B"].iter().zip(&self.boxes).zip([[m, k], [n, k]]);
-        for ((name, boxes), tile) in factors {
-            if let Some(boxes) = boxes {
-                boxes.check(name, tile)?;
-            }
-        }
-        Ok(())
+        let mut factors = ["A", "B"].iter().zip(&self.boxes).zip([[m, k], [n, k]]);
+        factors.try_for_each(|((name, boxes), tile)| {
+            boxes.map_or(Ok(()), |boxes| boxes.check(name, tile))
+        })
+    }
+
+    /// Tells whether loads of tiles of A and of B bring whole lines of L2 where the factors have them.
+    fn loads_lines(&self, [m, n, k]: [i64; 3]) -> bool {
+        let mut factors = self.boxes.iter().zip([[m, k], [n, k]]);
+        factors.all(|(boxes, tile)| boxes.is_none_or(|boxes| boxes.loads_lines(tile)))
     }
 
     /// Registers of a thread for what a prologue computes of a tile: of two parts along K what is multiplied, as one is computed while the other is, and of one what is stored.
@@ -587,11 +590,7 @@ impl<'c> Builder<'c> {
                     why = Some(reason);
                     continue;
                 }
-                let mut boxes = self.boxes.iter().zip([[m, k], [n, k]]);
-                let mut loads = |(boxes, tile): (&Option<Boxes>, _)| {
-                    boxes.is_none_or(|boxes| boxes.loads_lines(tile))
-                };
-                if request.tile.is_none() && !boxes.all(&mut loads) {
+                if request.tile.is_none() && !self.loads_lines([m, n, k]) {
                     continue;
                 }
                 // Of two teams one multiplies at a time, and nothing does while it adds the sums of a group.

@@ -1,7 +1,10 @@
 //! The loads that fill a tensor: one that fills all of it, or several that each fill a part.
 
-use super::rings::Load;
-use crate::{memory::is_memory, memory::root_of, shared::in_shared};
+use super::rings::{Load, load_of};
+use crate::{
+    memory::{is_memory, root_of},
+    shared::in_shared,
+};
 use cute_ir::ops::{arith, cute};
 use cute_ir::{
     Expected, Failure,
@@ -27,7 +30,7 @@ pub(super) struct Filling<'c> {
 /// kernel without clusters; a whole tensor that goes to several of so many blocks.
 pub(super) fn fillings<'c>(ops: &[Op<'c>], blocks: i64) -> Result<Vec<Filling<'c>>, Failure> {
     let mut all: Vec<Filling<'c>> = Vec::new();
-    for load in ops.iter().filter_map(|op| super::rings::load_of(*op)) {
+    for load in ops.iter().filter_map(|op| load_of(*op)) {
         let (tensor, views) = views_of(load)?;
         if defining_op(tensor)
             .and_then(cute::MemrefAlloca::of)

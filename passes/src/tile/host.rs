@@ -452,16 +452,13 @@ impl<'c> Gemm<'c> {
                 if own.at.is_in_32_bits(mode) {
                     continue;
                 }
-                let limits = [i32::MIN, i32::MAX].map(i64::from);
-                let [first, last] = limits.map(|limit| host.constant(host.index_type(), limit));
-                let from = host.compare(Predicate::Sge, least, first?)?;
-                let to = host.compare(Predicate::Sle, most, last?)?;
-                let holds = host.value(arith::ANDI, &[from, to], from.r#type(), &[])?;
+                let limits = [i64::from(i32::MIN), i64::from(i32::MAX) + 1];
+                let [from, end] = limits.map(|limit| host.constant(host.index_type(), limit));
                 let message = format!(
                     "expected coordinates of {} along mode {mode} of its tensor that are integers of 32 bits",
                     factor.name
                 );
-                host.op(cf::ASSERT, &[holds], &[], &[("msg", host.string(&message))])?;
+                assert_between(host, [least, most], [from?, end?], &message)?;
             }
         }
         Ok(())
@@ -486,14 +483,11 @@ impl<'c> Gemm<'c> {
         }
         for (mode, [least, most, extent]) in own.reach(host, c.tensor)? {
             let zero = host.constant(host.index_type(), 0)?;
-            let from = host.compare(Predicate::Sge, least, zero)?;
-            let to = host.compare(Predicate::Slt, most, extent)?;
-            let holds = host.value(arith::ANDI, &[from, to], from.r#type(), &[])?;
             let message = format!(
                 "expected coordinates of {} that are inside of its tensor along mode {mode}",
                 c.name
             );
-            host.op(cf::ASSERT, &[holds], &[], &[("msg", host.string(&message))])?;
+            assert_between(host, [least, most], [zero, extent], &message)?;
         }
         Ok(())
     }
@@ -623,4 +617,18 @@ impl<'c> Gemm<'c> {
         let modes: Vec<_> = modes.collect();
         assert_no_overlap(host, (c.tensor, &memref, &c.name), &modes)
     }
+}
+
+/// Asserts that the least of some numbers is not below one, and the greatest below another.
+fn assert_between<'c>(
+    host: Builder<'c>,
+    [least, most]: [Val<'c>; 2],
+    [from, end]: [Val<'c>; 2],
+    message: &str,
+) -> Result<(), Failure> {
+    let is_from = host.compare(Predicate::Sge, least, from)?;
+    let is_below = host.compare(Predicate::Slt, most, end)?;
+    let holds = host.value(arith::ANDI, &[is_from, is_below], is_from.r#type(), &[])?;
+    host.op(cf::ASSERT, &[holds], &[], &[("msg", host.string(message))])?;
+    Ok(())
 }

@@ -195,11 +195,7 @@ impl<'c> InTensor<'c> {
     ) -> Result<Vec<(usize, [Val<'c>; 3])>, Failure> {
         let index = host.index_type();
         let given = self.leaves(&self.given);
-        let number = |leaf: &Leaf, value: Option<Val<'c>>| match (leaf, value) {
-            (_, Some(value)) => host.value(arith::INDEX_CAST, &[value], index, &[]),
-            (Leaf::Static(value), None) => host.constant(index, *value),
-            _ => Err(host.error("expected integers")),
-        };
+        let number = |leaf: &Leaf, value| index_of(host, leaf, value);
         let extents = self.of_tensor(host, tensor)?;
         let places = &self.at.places;
         let mut all = Vec::new();
@@ -244,7 +240,6 @@ impl<'c> InTensor<'c> {
         &self,
         host: Builder<'c>,
     ) -> Result<Vec<(usize, Val<'c>, Val<'c>)>, Failure> {
-        let index = host.index_type();
         let given = self.leaves(&self.given);
         let places = &self.at.places;
         let leaves = places
@@ -255,18 +250,11 @@ impl<'c> InTensor<'c> {
         let mut all = Vec::new();
         for (at, (extent, stride)) in leaves.enumerate() {
             let step = contract::step(stride).map_err(|e| host.error(e))?;
-            let (Some((_, along)), Some(value)) = (step, given.stride[at]) else {
+            let (Some((by, along)), Some(value)) = (step, given.stride[at]) else {
                 continue;
             };
-            let extent = match (extent, given.shape[at]) {
-                (_, Some(extent)) => host.value(arith::INDEX_CAST, &[extent], index, &[])?,
-                (extent, None) => {
-                    let known = extent.as_static().expected(host, "an extent")?;
-                    host.constant(index, known)?
-                }
-            };
-            let value = host.value(arith::INDEX_CAST, &[value], index, &[])?;
-            all.push((along, extent, value));
+            let extent = index_of(host, extent, given.shape[at])?;
+            all.push((along, extent, index_of(host, by, Some(value))?));
         }
         Ok(all)
     }
@@ -430,6 +418,19 @@ impl<'c> InTensor<'c> {
             .collect();
         let limits = b.coord(&tuple(limits.iter().map(leaf)), &values)?;
         Ok((whole, Some((coords, limits))))
+    }
+}
+
+/// An integer as an index, in the function that launches: its value, where only a launch knows it.
+fn index_of<'c>(
+    host: Builder<'c>,
+    leaf: &Leaf,
+    value: Option<Val<'c>>,
+) -> Result<Val<'c>, Failure> {
+    match (leaf, value) {
+        (_, Some(value)) => host.value(arith::INDEX_CAST, &[value], host.index_type(), &[]),
+        (Leaf::Static(value), None) => host.constant(host.index_type(), *value),
+        _ => Err(host.error("expected integers")),
     }
 }
 
